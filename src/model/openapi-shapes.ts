@@ -8,13 +8,16 @@ import { json, keysOfEveryObject, listOf, type Shape, type ShapeField } from './
 
 /** The differences between the OpenAPI dialects of clusters. */
 export interface Dialect {
-  /** Returns the shape of a `$ref`, by the name of the definition. Pass `depth` on if the definition is read in place. */
+  /**
+   * Returns the shape of the definition that a `$ref` names. `depth` is the nesting of the `$ref`. A dialect that expands definitions in
+   * place continues to count from there, so that `maxDepth` also ends long chains of references.
+   */
   refer(name: string, depth: number): Shape;
-  /** `int64`: every integer is `Int64`, because custom resources have no binding format. */
+  /** `byFormat`: an integer of the format `int32` is `Int`, any other is `Int64`. `int64`: every integer is `Int64`. */
   readonly integers: 'byFormat' | 'int64';
-  /** True if descriptions are taken from this source. Otherwise the fields have none. */
+  /** True: each field gets the first sentence of its description. False: fields get no description. */
   readonly describe: boolean;
-  /** Called once per field. Throws if a source is larger than any real one. */
+  /** Called once per field. Throws if the document has more fields than any real one, so that memory stays bounded. */
   count(): void;
 }
 

@@ -47,7 +47,7 @@ function firstWord(args: readonly string[], { names, flags }: Known): number | u
   return undefined;
 }
 
-/** Returns whether each flag takes a value, by each name of the flag. */
+/** Returns the arity of the flags of all commands. The keys are the short and the long names, such as `-n` and `--namespace`. */
 function flagsOf(commands: readonly Commander[]): ReadonlyMap<string, Arity> {
   const own = commands.flatMap((command) => command.options).map(({ short, long, required }) => ({ names: [short, long], required }));
   const arities = new Map<string, Arity>();

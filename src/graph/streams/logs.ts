@@ -148,7 +148,7 @@ function addPodLog({ pothos, types }: GraphBuilder, line: ObjectRefOf<LogLineVie
       lines: t.field({
         type: [line],
         nullable: false,
-        description: 'The lines of the log, oldest first. Each line counts as one object, and the text counts as in `text`.',
+        description: `The lines of the log, oldest first. Each line counts as one object, and every ${charsPerObject} characters count as one more.`,
         resolve: linesOf,
       }),
       text: t.string({

@@ -177,7 +177,11 @@ function pathInObject({ walk, walked, root, columns }: Beginning, segments: read
   return isMisfit(found) || column === undefined ? found : { ...found, from: 'column', column, steps: found.steps.slice(1) };
 }
 
-/** @param relations Relations that suggestions may contain, although the walk does not continue there. */
+/**
+ * Returns the fields with which a path in an object of this kind may begin, as a type: metadata, computed columns and own fields.
+ *
+ * @param relations Added as fields, only so that an error about an unknown field may suggest them. `resolveThrough` walks relations.
+ */
 function typeOfKind(model: Model, kind: ModelKind, relations: readonly PathRelation[]): ModelType {
   const own = model.types.get(kind.type)?.fields ?? [];
   const computed = columnsOf(kind).map(({ name, type }): ModelField => ({ name, key: name, type }));

@@ -18,7 +18,10 @@ export interface KarmadaCandidate extends KarmadaCluster {
   readonly overflowOrder?: number;
 }
 
-/** The input of AssignReplicas. The strategy is a part of the placement, or given alone. */
+/**
+ * The input of Karmada's AssignReplicas. `replicaScheduling` is the strategy. Default: the strategy of `placement`. Without both, each
+ * cluster gets all replicas.
+ */
 interface Assignment {
   readonly candidates: readonly KarmadaCandidate[];
   readonly replicas?: number;

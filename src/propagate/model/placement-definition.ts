@@ -98,7 +98,9 @@ const spread = checkedSchema(
       label: 'The value of one label of the cluster.',
     })
       .default('cluster')
-      .describe('The property over which the copies are spread. In addition to the cluster itself, only one other property is possible.'),
+      .describe(
+        'The property over which the copies are spread. `spread` may have one entry for the cluster itself, and one for another property.',
+      ),
     label: labelKey
       .meta({ minLength: 1 })
       .exactOptional()

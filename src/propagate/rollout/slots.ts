@@ -17,10 +17,14 @@ export interface Pace {
 
 /** Whether a cluster takes a slot of the rollout. The number of slots is `maxConcurrency`. */
 type Slot =
-  /** The cluster runs or soaks. `recheckMs`: when that ends by itself. Absent if it has no end. */
+  /**
+   * The cluster is written, progresses, has failed within its deadline, or soaks. `recheckMs`: the end of the soak or of the deadline, in
+   * Unix milliseconds. Absent if there is neither.
+   */
   | { readonly taken: 'yes'; readonly recheckMs?: number }
-  /** The cluster exceeded its deadline at `recheckMs`. */
+  /** The cluster takes no slot any more, because its deadline ended at `recheckMs`. */
   | { readonly taken: 'timedOut'; readonly recheckMs: number }
+  /** The cluster has succeeded and soaked, has timed out before, or is skipped. */
   | { readonly taken: 'no' };
 
 /** Decides whether a cluster takes a slot (docs/internals/propagation.md 6). A soak or deadline that ends exactly now has ended. */

@@ -13,8 +13,14 @@ export const mostStatusBytes = 640 * 1024;
 export const mostNotes = 100;
 
 /**
- * The steps of shortening: the maximum length of messages, and how much of the aggregates stays. The first step whose result fits is used.
- * Figures, phases and rollout marks are never left out, because decisions depend on them.
+ * The steps of shortening. The first step whose result fits is used. `mostCharacters` limits messages. `aggregates` decides how much of each
+ * aggregate stays:
+ *
+ * - `whole`: everything, with shortened conditions.
+ * - `figures`: no conditions.
+ * - `health`: no conditions and no `status`, so no figures.
+ *
+ * The line of each cluster keeps its figures, phase and rollout marks in every step, because decisions depend on them.
  */
 const measures: readonly { readonly mostCharacters: number; readonly aggregates: 'whole' | 'figures' | 'health' }[] = [
   { mostCharacters: 1_024, aggregates: 'whole' },

@@ -74,8 +74,8 @@ export async function listen({ host, port, limits = defaultLimits, ...options }:
       response.once('finish', () => {
         if (!server.listening) request.socket.destroySoon();
       });
-      // A pipelined request has no socket before the answer to the request before it is sent. Until then it would not notice that its
-      // client left.
+      // HTTP pipelining: a client may send a request before it has the answer to the previous one. The response to such a request gets its
+      // socket only after the previous answer is sent. Without the socket, the gateway would not notice that the client left.
       if (response.socket === null) response.once('socket', () => take(request, response));
       else take(request, response);
     },

@@ -19,8 +19,8 @@ const { Sender } = ws as unknown as { readonly Sender: { frame(data: { readonly 
 const frameOptions = { fin: true, rsv1: false, opcode: 1, mask: false, readOnly: true };
 
 /**
- * Returns the pieces of one text frame with these bytes and a closing brace. `ws` makes the header of the frame. It reads only the length
- * of the payload, so the bytes of a long message are never copied.
+ * Returns the pieces of one text frame: the frame header, `head`, `json` and a closing brace. `ws` makes the frame header from the length of
+ * the payload alone, so the bytes of a long message are not copied.
  */
 function piecesOf(head: Buffer, json: readonly Uint8Array[]): readonly [Buffer, Buffer, ...Uint8Array[]] {
   const length = json.reduce((sum, piece) => sum + piece.length, head.length + 1);
@@ -29,8 +29,8 @@ function piecesOf(head: Buffer, json: readonly Uint8Array[]): readonly [Buffer, 
 }
 
 /**
- * Writes the frames of streams to sockets. System calls are most of the cost of a message. So the frames of one socket in one event-loop
- * turn leave in one system call. A frame that is the last one, or the only one, leaves at once.
+ * Writes the frames of streams to sockets. System calls are most of the cost of a message. So `write` collects the frames of one socket,
+ * and sends them together at the end of the event-loop turn. `writeLast` sends a frame at once.
  */
 export class FrameWriter {
   #corked: Socket[] = [];

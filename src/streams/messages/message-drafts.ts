@@ -68,8 +68,8 @@ export interface MessageDraft {
   /** The reader's position in this source after the message. */
   readonly position: SourcePosition | undefined;
   /**
-   * True if the changes are objects of a first state, in the order of their places. A reader can resume after such a message: it has
-   * received exactly the objects up to the last place.
+   * True if the changes are objects of a first state. They are in the order of `listPlaceOf`, which is by namespace and name. So a reader
+   * can resume after such a message: it has received exactly the objects up to the last one.
    */
   readonly isFirstState?: true;
 }

@@ -7,7 +7,10 @@ import type { ViewSource } from './view-source.ts';
 
 interface ViewJudgingOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** True if selecting the objects takes long. Otherwise objects are judged only when they are needed. */
+  /**
+   * True if the filter has `where` or `search`, which take long to check. `proceed` then judges the objects in advance, in pieces. If false,
+   * `proceed` does nothing, and each object is judged when a message needs it.
+   */
   readonly isCostly: boolean;
   readonly sources: () => Iterable<ViewSource>;
 }
@@ -18,10 +21,10 @@ interface Joining {
   end(reason: MusterError): void;
 }
 
-/** Milliseconds of one piece of work of a view. */
+/** Maximum milliseconds that a view works in one event-loop turn, before other work continues. */
 export const pieceMs = 2;
 
-/** Up to this many objects that changed meanwhile are judged in the event-loop turn that needs them. */
+/** A round that judges at most this many objects is the last one. Objects that change after it are judged when a message needs them. */
 const fewObjects = 16;
 
 /** Judges in pieces which objects a view selects, so that no cut and no first message takes long in one event-loop turn. */
@@ -67,7 +70,10 @@ export class ViewJudging {
     return false;
   }
 
-  /** Drops the verdicts. Call it after a cut, when no reader waits for its first message. */
+  /**
+   * Drops the stored verdicts: for each object, whether the view selects it. Call this method after a cut, when no reader waits for its
+   * first message. Has no effect unless `isCostly`, because no verdicts are stored then.
+   */
   forget(): void {
     if (!this.#options.isCostly) return;
     this.#reads = 0;

@@ -86,7 +86,7 @@ export interface ReflectorMemory {
   readonly fault?: Fault | undefined;
 }
 
-/** The moment of an input. `stepReflector` needs no clock, random numbers or breaker because of it. */
+/** The time, a random number and the breaker at the moment of an input. They are passed in, so that `stepReflector` is a pure function. */
 export interface StepMoment {
   /** Monotonic milliseconds. */
   readonly nowMs: number;

@@ -18,12 +18,12 @@ export const pollIntervalMs = 60_000;
 /** Milliseconds without an event after which a WatchList counts as broken: its end bookmark is not expected any more, and a list replaces it. */
 export const maxSilenceMs = 30_000;
 
-/** Time after which the objects of a lost right are dropped. */
+/** Milliseconds after a right was lost at which the mirror drops its objects. */
 const droppedAfterMs = 60_000;
-/** Times after a lost right at which the request is made again. */
+/** Milliseconds after a right was lost at which the reflector tries the request again. */
 const retriesAfterMs = [5_000, 30_000] as const;
 
-/** The input of a rule, without the state. */
+/** The input of a rule that applies in every phase: the memory of the reflector, and the moment of the step. */
 export interface MemoryAtMoment {
   readonly memory: ReflectorMemory;
   readonly moment: StepMoment;

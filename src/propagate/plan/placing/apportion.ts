@@ -101,7 +101,10 @@ function skipAhead(more: number, parties: readonly SeatedParty[]): readonly Seat
   return taken(high);
 }
 
-/** Returns the number of seats that a party has once it has got all seats with a claim above the bound. Adds at most `most` seats. */
+/**
+ * Adds seats to a party while its claim is above `bound`, at most `most` and up to its cap. Returns its new number of seats. The claim
+ * falls with each seat.
+ */
 function seatsAbove({ weight, seats, cap }: SeatedParty, bound: number, most: number): number {
   let low = seats;
   let high = Math.min(cap, seats + most);

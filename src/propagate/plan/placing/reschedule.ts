@@ -26,7 +26,10 @@ export function rescheduleDueMs(times: RescheduleTimes): number | undefined {
   return isRescheduleRequested(times) ? parseInstant(times.rescheduleAt ?? '')?.ms : undefined;
 }
 
-/** True if the placed counts differ from the wanted count. Duplicated: the count of any cluster differs. Divided: the sum differs. */
+/**
+ * True if the placed replicas differ from the wanted `count`. `Duplicated`: the replicas of any cluster differ. `Divided`: the sum differs.
+ * `External`: never, because Muster does not place replicas then.
+ */
 export function areReplicasChanged(count: number, placed: readonly { readonly replicas: number }[], mode: ReplicasSpec['mode']): boolean {
   switch (mode) {
     case 'Duplicated':

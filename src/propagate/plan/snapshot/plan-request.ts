@@ -73,8 +73,9 @@ export interface PlannerPorts {
 }
 
 /**
- * Returns the identity with which a Propagation is written: the service account that it names, or its requester. Undefined if neither is
- * known. Then only the gateway's own account is left, which is used in local mode only.
+ * Returns the identity that the gateway impersonates to write the copies of a Propagation. It is the service account of `runAs`, or the
+ * requester. Undefined if no requester is recorded: the gateway then impersonates no user. In local mode, `createWriteSide` uses the result
+ * for service accounts only, and writes for requesters with the account of the gateway.
  *
  * Groups of a service account are omitted, because the API server adds them. Naming them would need a right for each group.
  */
