@@ -14,8 +14,8 @@ export interface ListScope {
 }
 
 /**
- * The scope of a stream. Any caller may open its cursor: it contains only versions and grants no rights. So all readers of a stream share one
- * cursor.
+ * The scope of a stream. Any caller may open the cursor of a stream, because the cursor contains only versions and grants no rights. So all
+ * readers of a stream share one cursor.
  */
 export interface StreamScope {
   /** A text of everything that decides the streamed objects. Equal texts mean equal streams. */

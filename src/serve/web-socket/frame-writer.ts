@@ -5,8 +5,8 @@ import * as ws from 'ws';
 const copiedBytes = 16 << 10;
 
 /**
- * Maximum bytes of a socket that wait for the end of the event-loop turn. `hasRoom` counts them too, although the kernel could take them.
- * So more of them would pause streams without need.
+ * Maximum bytes of a socket that wait for the end of the event-loop turn. `hasRoom` counts these bytes too, although the kernel could take
+ * them. So a higher limit would pause streams without need.
  */
 const heldBytes = 16 << 10;
 

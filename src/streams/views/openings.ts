@@ -41,7 +41,7 @@ const maxKnown = 256;
  * The first messages of readers, shared by all readers that begin at the same point. After a restart, many clients come back with the same
  * cursor.
  *
- * Call it right after a cut. Openings are held weakly, so one that no reader uses is dropped.
+ * Call `openingAt` right after a cut. Openings are held weakly, so an opening that no reader uses is dropped.
  */
 export class Openings<Message extends object> {
   readonly #options: OpeningsOptions<Message>;
@@ -73,7 +73,7 @@ export class Openings<Message extends object> {
     return this.#known.size;
   }
 
-  /** Call it after a cut: readers that begin later get other messages. */
+  /** Forgets all openings. Call this method after a cut, because readers that begin later need other messages. */
   forget(): void {
     this.#known.clear();
   }
