@@ -237,7 +237,14 @@ describe('exec plugins', () => {
 
   test('at most two run at a time, whatever the number of clusters', async () => {
     const busy = path.join(folder, 'busy');
-    const program = `const fs = require('node:fs'); fs.appendFileSync(${JSON.stringify(busy)}, '+'); setTimeout(() => { fs.appendFileSync(${JSON.stringify(busy)}, '-'); ${answer('{ token: "t" }')} }, 50);`;
+    // A program ends only after a second one has started, so that two overlap on a busy machine too.
+    const program = `
+      const fs = require('node:fs');
+      const file = ${JSON.stringify(busy)};
+      const end = () => { fs.appendFileSync(file, '-'); ${answer('{ token: "t" }')} };
+      const endLater = () => setTimeout(fs.readFileSync(file, 'utf8').split('+').length > 2 ? end : endLater, 20);
+      fs.appendFileSync(file, '+');
+      endLater();`;
     const all = await Promise.all(Array.from({ length: 5 }, () => provider(exec(program)).credentials.obtain(never)));
     expect(all.map(authorizationOf)).toEqual(Array(5).fill('Bearer t'));
     const { readFileSync } = await import('node:fs');
