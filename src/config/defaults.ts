@@ -1,7 +1,7 @@
 /** Loopback, so that other machines in the network cannot reach a laptop's clusters. Other hosts need a token file. */
 export const defaultHost = '127.0.0.1';
 
-/** The TCP port. */
+/** The TCP port to listen on, if no other one is configured. */
 export const defaultPort = 4000;
 
 /** Limits for requests of callers. Each can be set in the config file, within the bounds given there. Limits for documents are fixed. */
@@ -45,8 +45,8 @@ export const secretsModes = ['none', 'metadata', 'live'] as const;
 
 export type SecretsMode = (typeof secretsModes)[number];
 
-/** In local mode the caller is the person who runs the gateway, with the rights of the kubeconfig. */
+/** The data of Secrets can be read by default. In local mode, the caller runs the gateway and has the rights of the kubeconfig anyway. */
 export const defaultSecrets: SecretsMode = 'live';
 
-/** 0 in local mode, where no load balancer has to notice "not ready". */
+/** 0 seconds, because in local mode no load balancer has to notice "not ready". */
 export const defaultShutdownDelaySeconds = 0;

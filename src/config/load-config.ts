@@ -139,7 +139,7 @@ function clusterOf({ kubeconfig, ...entry }: ClusterEntry, directory: string, se
   };
 }
 
-/** A shell does not expand a `~` in a file, so this function does. */
+/** Returns an absolute path. Expands `~/` to the home folder, because no shell does so in a config file. */
 function fromHome(given: string, directory: string): string {
   return given.startsWith('~/') ? path.join(homedir(), given.slice(2)) : path.resolve(directory, given);
 }

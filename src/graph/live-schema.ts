@@ -180,8 +180,8 @@ function* brokenGroupsOf(model: Model): Steps<ReadonlySet<string>> {
 }
 
 /**
- * Returns the models to try, in the order of how much they keep. Without a good model, the last one has only built-in kinds, so that some
- * schema is served.
+ * Returns the models to try after the whole model has failed. With a good model: the model with the `broken` groups as the good model has them,
+ * then the model without these groups. Without a good model: the model without these groups, then only the built-in kinds.
  */
 function remedies(model: Model, broken: ReadonlySet<string>, good: Model | undefined): readonly Model[] {
   const rest = withoutGroups(model, broken);

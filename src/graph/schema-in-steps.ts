@@ -86,7 +86,7 @@ function* errorsOf(schema: GraphQLSchema): Steps<readonly GraphQLError[]> {
   return errors;
 }
 
-/** A view of the schema with these types in its map. Fields still lead to all types. */
+/** Returns an object that acts as the schema, but has only these types in its map. Fields still lead to all types. */
 function onlyTypes(schema: GraphQLSchema, types: readonly GraphQLNamedType[]): GraphQLSchema {
   const map = Object.fromEntries(types.map((type) => [type.name, type]));
   return Object.create(schema, {

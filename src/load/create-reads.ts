@@ -120,7 +120,10 @@ interface ListsOptions extends ListSourceOptions, ListPageOptions {
 /** The kinds to list, and the arguments of the list. */
 interface ListRequest {
   readonly kinds: readonly ModelKind[];
-  /** True if the caller chose the kinds. Only then is it a fault if a cluster that the caller named does not serve one of them. */
+  /**
+   * True if the caller chose the kinds. It is then a fault if a cluster that the caller named does not serve one of the kinds. False: clusters
+   * that do not serve a kind are left out.
+   */
   readonly chosen: boolean;
   readonly args: ListArguments;
 }
@@ -170,7 +173,8 @@ async function readListWithRelated(
   const holdOwners = async () =>
     related.holdMirrors(await inSources((sources) => context.timeSlices.run(related.ownerKindsIn(sources, page.spec))));
   await Promise.all([holdOwners(), related.holdMirrors(related.relatedKindsOf(requests))]);
-  // Objects that arrived during the wait may have owners of further kinds. The number of these kinds is bounded.
+  // Objects that arrived during the wait may have owners of further kinds. The loop holds their mirrors too. It ends, because a cluster may have
+  // at most 16 kinds of owners.
   while (await holdOwners());
   await related.refreshSources();
   return await inSources((sources) => createListPage(options, sources, { ...page, related }));

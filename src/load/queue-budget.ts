@@ -8,7 +8,11 @@ export interface QueueShare extends Disposable {
 export interface QueueBudget {
   /** The bytes that all queues hold. */
   readonly bytes: number;
-  /** @param evict Ends the queue. It is called at most once, after the bytes of the queue were returned. It must not throw. */
+  /**
+   * Adds an empty queue to the budget.
+   *
+   * @param evict Ends the queue. It is called at most once, after the bytes of the queue were returned. It must not throw.
+   */
   open(evict: () => void): QueueShare;
 }
 
@@ -19,7 +23,7 @@ interface Entry {
   readonly evict: () => void;
 }
 
-/** @param maxBytes Default: 256 MiB. */
+/** Creates a budget without queues. Default of `maxBytes`: 256 MiB. */
 export function createQueueBudget(maxBytes = defaultMaxBytes): QueueBudget {
   const entries = new Set<Entry>();
   let total = 0;

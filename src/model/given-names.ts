@@ -1,4 +1,4 @@
-/** The place of a structure or a field: a kind (`Kind/group`), then the keys of its JSON that lead there. Lists do not count. */
+/** The place of a structure or a field: a kind (`Kind/group`), then the JSON keys that lead from the object to it. List indexes are left out. */
 export type NamedPlace = readonly string[];
 
 /** The use of a name: for the type of the structure at a place, or for the field at this place. A kind also has two root fields, `many` and `one`. */

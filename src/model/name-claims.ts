@@ -10,7 +10,7 @@ export interface KindNames extends RootFieldNames {
   readonly type: string;
 }
 
-/** Assigns names, each once. */
+/** Assigns the names of types and root fields. No two types and no two root fields get the same name. */
 export interface NameClaims {
   /** Returns the names of a kind. A kind whose names are in `remembered` keeps them. */
   claimKind(kind: GroupKind & { readonly plural: string }): KindNames;
@@ -96,7 +96,7 @@ interface TakenNames {
   readonly memory: Map<string, string>;
   /** The names of types that are in use. Each new name is added. */
   readonly types: Set<string>;
-  /** The remembered names of types, with their owners. */
+  /** The remembered names of types, each with the key in `memory` that it belongs to. */
   readonly ownedTypes: ReadonlyMap<string, string>;
   readonly fieldOwners: ReadonlyMap<string, readonly string[]>;
   /** The kinds that have a field whose name differs from its key. */
@@ -144,7 +144,10 @@ export function inOrderOfArrival<T extends GroupKind>(kinds: readonly T[], remem
   });
 }
 
-/** Returns the owner of each remembered type and root field, also while no cluster serves its kind. Kinds have precedence over structures. */
+/**
+ * Returns, for each remembered name of a type or a root field, the key that it belongs to. Names of kinds that no cluster serves are included. If
+ * a kind and a structure have the same type name, the name belongs to the kind.
+ */
 function ownersOf(remembered: ReadonlyMap<string, string>) {
   const types = new Map<string, string>();
   const rootFields = new Map<string, string>();

@@ -76,7 +76,7 @@ function printedDefinition({ schema, servedOn }: LockedDefinition) {
 }
 
 /**
- * Parses a lock. A name that is illegal in GraphQL, or that two things have, is dropped and assigned again.
+ * Parses a lock. A name that is illegal in GraphQL, or that two groups or two kinds have, is dropped and assigned again later.
  *
  * @throws {MusterError} `BAD_INPUT` if `printSchemaLock` cannot have written the document. The message names the path and the expected value.
  */
@@ -160,8 +160,8 @@ export function definitionsOf({ schema, servedOn, by }: LockedKind): ReadonlyMap
 }
 
 /**
- * Adds the names in `ours` to those in `kept`. `kept` wins, so two groups never get the same prefix, and two kinds (`Kind/group`) never get the
- * same type. Names within kinds may still conflict. The next process that assigns names resolves such conflicts.
+ * Returns the names in `kept`, and those in `ours` that do not conflict with them. So two groups never get the same prefix, and two kinds
+ * (`Kind/group`) never get the same type. Names within kinds may still conflict. The next process that assigns names resolves such conflicts.
  */
 function joinNames(kept: ReadonlyMap<string, string>, ours: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const joined = new Map(kept);

@@ -2,8 +2,8 @@ import { embeddedObjectMeta } from './hand-written-types.ts';
 import { json, type Shape } from './shapes.ts';
 
 /**
- * Definitions whose name says more than their schema, or whose types are written by hand. They are found by the end of their name, because its
- * beginning has changed before.
+ * The shapes of definitions whose schema is not read: their names are more exact than their schemas, or their types are written by hand. Keys are
+ * the last three segments of a name, because earlier releases had other first segments.
  */
 const written: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ['api.resource.Quantity', { scalar: 'Quantity' }],

@@ -32,7 +32,7 @@ export type Pothos = PothosSchemaTypes.SchemaBuilder<Types>;
 /** A type whose fields are resolved from `T`. */
 export type ObjectRefOf<T> = PothosSchemaTypes.ObjectRef<Types, T>;
 
-/** An input that gives `T`. */
+/** An input type whose values reach resolvers as `T`. */
 export type InputRefOf<T> = InputRef<T>;
 
 /** Declares the fields of a type that is resolved from `T`. */

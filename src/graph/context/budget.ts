@@ -116,7 +116,7 @@ export function resolveChargedList<Name extends string>(name: Name) {
   return <T>(parent: Readonly<Record<Name, readonly T[]>>, _args: unknown, context: Charging) => chargeList(parent[name], context);
 }
 
-/** The part of the context that pays for lists. */
+/** The context that lists need: the budget that they are charged to, and the time slices in which they are completed. */
 interface Charging {
   readonly budget: Budget;
   readonly read: { readonly timeSlices: TimeSlices };

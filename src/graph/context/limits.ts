@@ -113,7 +113,10 @@ function extentsOf(document: DocumentNode): readonly OperationExtent[] {
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 type Measured = OperationDefinitionNode | FragmentDefinitionNode;
 
-/** Measures each fragment once, however often it is spread. Otherwise 22 fragments that spread each other twice would take minutes. */
+/**
+ * Returns a function that measures an operation or a fragment. Each fragment is measured once, however often it is spread. Without this rule, 22
+ * fragments that spread each other twice would take minutes.
+ */
 function createMeasure(fragments: Fragments): (node: Measured) => Extent {
   const known = new Map<string, Extent>();
 

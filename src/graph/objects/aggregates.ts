@@ -129,7 +129,11 @@ export function aggregatedPaths(
   return values.flatMap((value) => valueFromASTUntyped(value, variableValues.coerced)).filter((path) => typeof path === 'string');
 }
 
-/** @param unseen The fragments that were not visited yet. Each is visited once, however often it is spread. */
+/**
+ * Returns the path arguments of all aggregates in a selection set, also inside fragments and groups.
+ *
+ * @param unseen The fragments that were not visited yet. A visit removes the fragment, so that each is visited once.
+ */
 function* pathsIn({ selections }: SelectionSetNode, unseen: Record<string, GraphQLResolveInfo['fragments'][string]>): Generator<ValueNode> {
   for (const node of selections) {
     if (node.kind === Kind.FRAGMENT_SPREAD) {

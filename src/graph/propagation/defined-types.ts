@@ -31,7 +31,11 @@ type OutputField = ReturnType<FieldsOf<unknown>['field']>;
 
 type AnyInput = InputRef<unknown> | DefinedEnum | string;
 
-/** @param known Types that are also used elsewhere, by name. They are used as they are. */
+/**
+ * Creates the collection of types for one schema.
+ *
+ * @param known Types that other modules have added to the schema, by name. They are used in place of new types.
+ */
 export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Record<string, AnyInput>>): DefinedTypes {
   const types = new Map(Object.entries(known));
   const make = enumsOf(pothos);

@@ -78,7 +78,10 @@ class CompletingReader implements StreamReader<PropagatedJobsMessage> {
     return this.#reader.hasMore || this.#isChanged;
   }
 
-  /** Handles a new state of the Propagation. Undefined if it was deleted: then the last state stays. */
+  /**
+   * Stores the new state of the Propagation, and notifies the listener if this changes the completion. `next` is undefined if the Propagation
+   * was deleted: the last state then stays.
+   */
   hear(next: PropagationView | undefined): void {
     if (this.#life.signal.aborted || next === undefined) return;
     const hadMore = this.hasMore;
@@ -113,7 +116,7 @@ class CompletingReader implements StreamReader<PropagatedJobsMessage> {
   }
 }
 
-/** Creates a message without changes of Jobs. */
+/** Creates a `BOOKMARK` without Jobs, with the cursor and the summary of an earlier message. */
 function bookmarkAfter(message: JobStatusMessage): JobStatusMessage {
   const { cluster, kind, cursor, summary } = message;
   return { type: 'BOOKMARK', cluster, kind, cursor, added: [], modified: [], deleted: [], summary };

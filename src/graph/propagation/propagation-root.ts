@@ -158,7 +158,11 @@ function addOutcome({ pothos, types }: GraphBuilder, { propagation, plan, note }
   });
 }
 
-/** @throws {MusterError} `BAD_INPUT` for a text that cannot be the digest of a plan. */
+/**
+ * Returns the digest. Undefined if none is given.
+ *
+ * @throws {MusterError} `BAD_INPUT` for a text that cannot be the digest of a plan.
+ */
 function checkedDigest(digest: string | null | undefined): string | undefined {
   if (digest === null || digest === undefined || /^[0-9a-f]{64}$/.test(digest)) return digest ?? undefined;
   throw new MusterError('BAD_INPUT', 'digest: expected the 64 hexadecimal digits of a plan');

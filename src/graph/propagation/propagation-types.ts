@@ -231,7 +231,7 @@ function partFields(t: FieldsOf<PropagationView>, { builder, using, cluster, agg
   };
 }
 
-/** @throws {MusterError} `BAD_INPUT` for a count out of bounds. */
+/** Returns at most `first` revisions, and charges them to the budget. */
 async function revisionsListed(of: Propagation, first: number, context: GraphContext): Promise<readonly RevisionView[]> {
   const { propagations, read } = context;
   const revisions = await propagations.revisions(read, of.metadata, first);
@@ -242,6 +242,11 @@ async function revisionsListed(of: Propagation, first: number, context: GraphCon
   }));
 }
 
+/**
+ * Returns at most `first` revisions.
+ *
+ * @throws {MusterError} `BAD_INPUT` unless `first` is from 1 to `maxRevisions`.
+ */
 function revisionsOf(of: Propagation, first: number, context: GraphContext): Promise<readonly RevisionView[]> {
   if (first >= 1 && first <= maxRevisions) return revisionsListed(of, first, context);
   throw new MusterError('BAD_INPUT', `first: expected 1 to ${maxRevisions}, got ${first}`);
@@ -277,7 +282,7 @@ function faultOf(cluster: string, fault: RecordedFault | undefined): Fault | und
   return { code: fault.code, cluster: name, message: fault.message, retry: 'LATER', sinceMs: Date.parse(fault.since) };
 }
 
-/** The members of a cluster status that are fields without a resolver of their own. */
+/** The members of a cluster status that GraphQL returns unchanged. The other fields of `PropagationCluster` have their own resolvers. */
 const lineFields = ['phase', 'reason', 'message', 'wave', 'replicas', 'ready', 'health', 'since', 'asOf'];
 
 function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): ObjectRefOf<LineView> {

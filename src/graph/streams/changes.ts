@@ -83,7 +83,7 @@ function addKindChanges({ pothos, types, kinds, model }: GraphBuilder): Readonly
 
 type RowsOf = 'added' | 'modified' | 'deleted';
 
-/** Returns the options that the fields with objects share. */
+/** Returns the description and the resolver of the field `added`, `modified` or `deleted` of a message. */
 export function listed(which: RowsOf) {
   return {
     description: rowsMeanings[which],

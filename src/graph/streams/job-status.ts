@@ -20,7 +20,7 @@ import { listed } from './changes.ts';
 
 /** The types that the stream of Jobs refers to. */
 export interface TypesOfJobs {
-  /** Includes `JobPhase`. */
+  /** The enums of computed columns. The stream uses `JobPhase`. */
   readonly enums: ColumnEnums;
   readonly namespacedName: InputRefOf<PropagationName>;
   readonly completion: ObjectRefOf<CompletionStatus>;

@@ -126,7 +126,10 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
   };
 }
 
-/** Leaves out clusters whose definitions are not known yet, because their custom kinds would look like unknown kinds. */
+/**
+ * Returns the clusters whose first list of definitions has ended, and those that serve no definitions. In other clusters, custom kinds would
+ * still look like kinds without a definition.
+ */
 function clustersWithDefinitions(mirrors: Mirrors, definitions: readonly ClusterDefinitions[]): readonly ClusterStatus[] {
   const settled = new Map(definitions.map(({ cluster, settled }) => [cluster, settled]));
   return mirrors.clusters().filter(({ name }) => settled.get(name) ?? mirrors.served(name, definitionKind) === undefined);
@@ -146,7 +149,10 @@ function onServedChange(mirrors: Mirrors, callback: () => void, signal: AbortSig
 }
 
 interface Conversions {
-  /** Converts the definitions that pass the test to kinds, by cluster. `broken` has the reason for each group that is left out. */
+  /**
+   * Converts the definitions for which `isAsked` is true. `schemas` has the kinds by cluster. `broken` has, by group, the reason why a
+   * definition cannot be converted.
+   */
   of(clusters: readonly ClusterDefinitions[], isAsked: (definition: KubernetesObject) => boolean): Converted;
 }
 
@@ -184,7 +190,10 @@ function createConversions(): Conversions {
   };
 }
 
-/** A cluster is away for a kind if the kinds that it serves are not known yet, or if it serves the kind and the definition is not known. */
+/**
+ * Returns a test for a cluster and a kind: true if a cluster of the fleet serves the kind, or if its served kinds are not known yet. For
+ * `anyCluster`, the test is true if any cluster passes.
+ */
 function createAbsentKinds(clusters: readonly ClusterStatus[]): (cluster: string, kind: string) => boolean {
   const served = new Map(clusters.map(({ name, resources }) => [String(name), resources && new Set(resources.map(keyOfKind))]));
   const isAway = (cluster: string, kind: string): boolean => served.has(cluster) && served.get(cluster)?.has(kind) !== false;

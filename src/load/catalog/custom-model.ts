@@ -9,7 +9,10 @@ import type { KindSchema } from '../../model/shapes.ts';
 interface CustomModel {
   /** The newest model. Its problems are about groups that it could not apply. */
   current(): CreatedModel;
-  /** Replaces the custom kinds, and the set of kinds that no cluster serves. True if the model has changed. */
+  /**
+   * Replaces the custom kinds and the set of kinds that no cluster serves, and rebuilds the model. Returns false, without a rebuild, if both
+   * are unchanged.
+   */
   take(custom: readonly KindSchema[], unserved: ReadonlySet<string>): boolean;
   /** Replaces the descriptions of built-in types, which changes the model. */
   describe(descriptions: ModelDescriptions): void;
@@ -25,8 +28,8 @@ interface CustomModelOptions {
 }
 
 /**
- * Creates the model from the baseline and the kinds of earlier runs. A group that cannot be built keeps its last state, or is left out. Paths
- * that become `JSON` are logged.
+ * Creates the model from the baseline and the kinds of earlier runs. A group that cannot be built keeps the kinds with which it was last
+ * built. Without such kinds, the group is left out. Paths whose types differ between clusters become `JSON` and are logged.
  */
 export function createCustomModel({ baseline, earlier, prefixes, log }: CustomModelOptions): CustomModel {
   let described = baseline;

@@ -39,7 +39,7 @@ interface Definition extends LockedDefinition {
   readonly isCurrent: boolean;
 }
 
-/** Begins with the kinds that earlier runs remembered. */
+/** Creates the collection with the kinds that earlier runs remembered. None of their definitions is current before the first `update`. */
 export function createDefinedKinds(earlier: readonly LockedKind[]): DefinedKinds {
   const kinds = new Map<string, ReadonlyMap<string, Definition>>();
   for (const locked of earlier) {

@@ -14,7 +14,7 @@ import { type FetchDocument, pathOfGroupVersion } from './unknown-kinds.ts';
 interface KindDescriptions {
   /** The descriptions from all documents that were read. Empty until the first document was read. */
   now(): ModelDescriptions;
-  /** Starts the requests. Called once, after the clusters have answered more important ones. */
+  /** Starts to request documents, some seconds later. Called once, after the more important requests at the start of the gateway. */
   begin(): void;
 }
 
@@ -119,7 +119,10 @@ class DescriptionReader implements KindDescriptions {
     this.#changed();
   }
 
-  /** True if all documents of the newest release were read. */
+  /**
+   * Reads the documents of the newest release from its clusters, and the missing ones from clusters of older releases. Returns true if the
+   * clusters of the newest release had all documents.
+   */
   async #readRelease(clusters: readonly ClusterStatus[]): Promise<boolean> {
     let first: ClusterStatus | undefined;
     let unread: readonly string[] = [];
@@ -180,7 +183,7 @@ class DescriptionReader implements KindDescriptions {
 }
 
 interface DescribedDocument {
-  /** The address with the hash of the document. */
+  /** The address of the document. It contains a hash, so it changes with the document. */
   readonly address: string;
   readonly descriptions: ModelDescriptions;
 }
@@ -193,7 +196,7 @@ function newestFirst(mirrors: Mirrors): readonly ClusterStatus[] {
     .toSorted((a, b) => compareReleases(b.version, a.version));
 }
 
-/** Returns a text that changes when other clusters must be asked. */
+/** Returns the names and releases of these clusters as one text. Documents are requested again when the text changes. */
 function keyOf(clusters: readonly ClusterStatus[]): string {
   return clusters.map(({ name, version }) => `${name} ${version ?? ''}`).join();
 }

@@ -32,7 +32,7 @@ export interface SchemaLockFile extends AsyncDisposable {
 }
 
 interface SchemaLockFileOptions {
-  /** An absolute path. Undefined if nothing is remembered. */
+  /** The absolute path of the lock file. Undefined: kinds are not remembered between runs. */
   readonly file: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -123,7 +123,7 @@ interface Content {
 /** Reads and writes one lock file, one operation at a time. */
 class LockWriter {
   readonly #options: SchemaLockFileOptions & { readonly file: string };
-  /** The lock that is not written yet. */
+  /** Returns the lock that must still be written. Undefined if no write is due. */
   isBehind: (() => SchemaLock) | undefined;
   #last: Promise<void> = Promise.resolve();
   #broken: string | undefined;
@@ -141,7 +141,10 @@ class LockWriter {
     return this.#last;
   }
 
-  /** Reads the file before the first write, without forgotten kinds. An empty lock if the file cannot be read or is no lock. */
+  /**
+   * Returns the lock in the file, without forgotten kinds. Called before the first write. If the file cannot be read or is no lock, logs and
+   * records the problem, and returns an empty lock.
+   */
   async open(): Promise<SchemaLock> {
     try {
       return (await this.#read()).lock;
@@ -185,7 +188,10 @@ class LockWriter {
     }
   }
 
-  /** Writes to a temporary file and renames it, so that the file is never incomplete. False if it already has this content. */
+  /**
+   * Joins the lock with the file, and writes the result. Returns false if the file already has this content, or if there is nothing to write.
+   * Writes to a temporary file and renames that file, so that the lock file is never incomplete.
+   */
   async #writeNow(ours: SchemaLock): Promise<boolean> {
     const { file, clock } = this.#options;
     const kept = await this.#read();

@@ -38,7 +38,7 @@ interface UnknownKinds {
  */
 const leftOut: ReadonlySet<string> = new Set(['ComponentStatus', 'Event.events.k8s.io']);
 
-/** A request for the document of one group version, and the kinds in it whose schemas are unknown. */
+/** A request for the document of one group version in one cluster. `resources` are the kinds in the document whose schemas are unknown. */
 interface DocumentQuestion {
   readonly cluster: ClusterName;
   readonly resources: readonly ServedResource[];

@@ -19,7 +19,7 @@ interface FetchedLog {
   readonly fault?: Fault;
 }
 
-/** Reads at most `limitBytes` of one log. The times count, as in the API server. Ends after 10 s with a fault. Never throws. */
+/** Reads at most `limitBytes` of one log. The times of the lines count as bytes, as in the API server. Ends after 10 s with a fault. Never throws. */
 export async function fetchLog({ api, ...place }: LogPlace, extent: CheckedExtent, signal: AbortSignal): Promise<FetchedLog> {
   const { limitBytes } = extent;
   const texts: LogLineView[] = [];
@@ -56,7 +56,10 @@ function requestOf({
   };
 }
 
-/** Returns the lines without this number of bytes at the end. A character that is cut in the middle is removed. */
+/**
+ * Removes the last `excess` bytes from the lines. A line break counts as one byte. If `isCut` is true, the last line has no line break. A
+ * character that is cut in the middle is removed.
+ */
 function cut({ lines, isCut }: { readonly lines: readonly Uint8Array[]; readonly isCut: boolean }, excess: number): readonly Uint8Array[] {
   const kept = [...lines];
   let left = excess;
@@ -69,7 +72,7 @@ function cut({ lines, isCut }: { readonly lines: readonly Uint8Array[]; readonly
   return kept;
 }
 
-/** Removes the first bytes of a character whose other bytes are missing. */
+/** Removes an incomplete UTF-8 character at the end. */
 function wholeCharacters(bytes: Uint8Array): Uint8Array {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -84,13 +87,16 @@ function lengthOf(first: number): number {
   return first >= 0xe0 ? 3 : 2;
 }
 
-/** Removes a last line that was cut within its time. */
+/** Removes the last line if only a part of its time was read. */
 function withoutTornTime(lines: readonly LogLineView[]): readonly LogLineView[] {
   const last = lines.at(-1);
   return last !== undefined && last.time === undefined && /^[\dTZ:.+-]{0,35}$/.test(last.text) ? lines.slice(0, -1) : lines;
 }
 
-/** Removes earlier lines, because API servers round `sinceTime` to seconds. The pieces of a long line have the time of its first piece. */
+/**
+ * Removes the lines before `since`. API servers round `sinceTime` to seconds, so they may send such lines. A line without a time is a further
+ * piece of the line before it, and is removed with that line.
+ */
 function since(lines: readonly LogLineView[], { since: from }: CheckedExtent): readonly LogLineView[] {
   if (from === undefined) return lines;
   const first = lines.findIndex(({ time }) => {

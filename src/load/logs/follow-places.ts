@@ -1,6 +1,6 @@
-/** A log that waits for a place to be followed. */
+/** A log that waits until it may be followed. */
 export interface WaitingFollow {
-  /** Called when the log gets a place. The log returns it with `release`. */
+  /** Starts to follow the log. Called when fewer logs than the maximum are followed. When the log ends, `release` must be called. */
   start(): void;
 }
 
@@ -35,7 +35,7 @@ export class FollowPlaces {
     this.#waiting.delete(one);
   }
 
-  /** Returns a place, and gives it to the next log in the queue. */
+  /** Reports that one followed log has ended, and starts the next log in the queue. */
   release(): void {
     this.#taken--;
     for (const next of this.#waiting) {

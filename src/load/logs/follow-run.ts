@@ -39,7 +39,10 @@ export type RunOutcome =
 
 /** Milliseconds that the server has to end the stream after the run has ended or its Pod is gone. */
 const graceMs = 5_000;
-/** Milliseconds to wait for the status of the Pod after a clean end of the stream while the container still runs. */
+/**
+ * Milliseconds to wait for the status of the Pod if the stream ended without an error while the container still runs. Doubled after each such
+ * end, up to `longestPauseMs`.
+ */
 const closedPauseMs = 2_000;
 const longestPauseMs = 30_000;
 /** Maximum number of attempts to read the rest of a run that has ended. */
@@ -48,9 +51,9 @@ const maxLastTries = 5;
 /**
  * Follows one run of a container to its end. Passes on each line once and in order.
  *
- * After a lost connection, it pauses and continues at the last line. A clean end of the stream counts only when the status of the Pod confirms
- * it. Then the rest is requested once more, because API servers also end a stream cleanly when they lose the kubelet. The rest of a run that was
- * replaced is requested with `previous`.
+ * After a lost connection, the function pauses and continues at the last line. If a stream ends without an error, the run counts as ended only
+ * when the status of the Pod confirms the end. The rest of the log is then requested once more, because API servers also end a stream without
+ * an error when they lose the kubelet. The rest of a run that was replaced is requested with `previous`.
  *
  * Lines are lost if the kubelet no longer has them: lines that were rotated away during a pause, runs before the last two, and Pods that are
  * gone.
@@ -75,7 +78,10 @@ export async function followRun(run: FollowedRun, options: FollowRunOptions, sig
   }
 }
 
-/** True if a running Pod is not found: its start or its end has not reached the mirror or the node yet. */
+/**
+ * True if the log is `NOT_FOUND` although the container runs according to the mirror. Either the node has not started the container yet, or the
+ * end of the run has not reached the mirror yet.
+ */
 function isBehind({ code }: Fault, standing: RunState): boolean {
   return code === 'NOT_FOUND' && standing === 'running';
 }
@@ -111,7 +117,7 @@ class FailureCounter {
     return Math.min(closedPauseMs * 2 ** this.#closed++, longestPauseMs);
   }
 
-  /** Counts from zero again. Called when new lines have arrived. */
+  /** Resets the counts and forgets the reported fault. Called when new lines have arrived. */
   over(): void {
     this.count = 0;
     this.#closed = 0;
@@ -125,7 +131,10 @@ interface ReadRunOptions extends FollowRunOptions {
   readonly failures: FailureCounter;
 }
 
-/** Sends one request and reads its lines. Returns undefined after a clean end, and after an end that was forced because the run is over. */
+/**
+ * Sends one request and passes on its new lines. Returns the fault if the request fails. Undefined if the stream ended without an error, or was
+ * ended because the run is over.
+ */
 async function readOnce(run: FollowedRun, { clock, follows, ...options }: ReadRunOptions, signal: AbortSignal): Promise<Fault | undefined> {
   const { position, standing, failures } = options;
   const { cluster, namespace, pod, container } = run.target;
@@ -170,7 +179,7 @@ function createChildSignal(outer: AbortSignal): ChildSignal {
   };
 }
 
-/** Ends the stream some time after the run has ended. Servers usually do that, but some do not, and a frozen server cannot. */
+/** Ends the stream `graceMs` after the run has ended. Most servers end the stream themselves, but some do not, and a frozen server cannot. */
 async function endAfterRun(run: FollowedRun, { clock, life }: { readonly clock: Clock; readonly life: ChildSignal }): Promise<void> {
   while (run.state() === 'running' && !life.signal.aborted) await run.changed(life.signal);
   await clock.sleep(graceMs, life.signal);

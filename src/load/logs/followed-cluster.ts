@@ -76,7 +76,7 @@ export class FollowedCluster implements PodsListener, Disposable {
     if (this.#rights.visibility.type !== 'none') this.#pods.changed(change);
   }
 
-  /** Applies the current rights. False if something that is followed may no longer be read. */
+  /** Applies the current rights. Returns false if the caller has lost a right that a followed log needs. Otherwise retries refused logs. */
   reconsider(rights: FollowRights): boolean {
     const before = this.#rights;
     this.#rights = rights;
@@ -118,7 +118,7 @@ export class FollowedCluster implements PodsListener, Disposable {
       this.#containers.delete(key);
     }
     const { selection } = this.#options.followed;
-    // Sorted, so that the order of arrival does not decide which containers get a place.
+    // Sorted, so that the order of arrival does not decide which containers are followed first.
     const wanted = pods.filter((pod) => isPodSelected(pod, selection)).sort(byPlace);
     for (const pod of wanted) this.pod(pod, since);
   }

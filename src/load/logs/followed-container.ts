@@ -35,13 +35,17 @@ export class FollowedContainer implements WaitingFollow {
   #pod: KubernetesObject | undefined;
   #begin: LogBegin;
   #phase: 'idle' | 'waiting' | 'active' = 'idle';
-  /** The last run that was followed to its end. */
+  /** The last run that was followed to its end, or ended while its log could not be read. It is not followed again. */
   #done: string | undefined;
-  /** The Pod at the time when its log could not be followed. */
+  /** The Pod as it was when its running container could not be followed. The container is tried again when the Pod has changed. */
   #blockedAt: KubernetesObject | undefined;
   #reported: string | undefined;
 
-  /** @param begin Where to start if the container has run already. */
+  /**
+   * Follows the container as soon as it has a run and fewer containers than the maximum are followed.
+   *
+   * @param begin The start of the log. Ignored if the container has not run yet: its log is then followed from the first line.
+   */
   constructor(host: ContainerHost, target: LogTarget, { pod, begin }: { readonly pod: KubernetesObject; readonly begin: LogBegin }) {
     this.#host = host;
     this.target = target;
@@ -51,7 +55,7 @@ export class FollowedContainer implements WaitingFollow {
     this.#consider();
   }
 
-  /** Handles a change of the Pod. */
+  /** Applies the new state of the Pod, which may start or end a run. */
   update(pod: KubernetesObject): void {
     this.#pod = pod;
     this.#wake();
@@ -82,7 +86,7 @@ export class FollowedContainer implements WaitingFollow {
     const life = new AbortController();
     this.#phase = 'active';
     this.#life = life;
-    // Without a run, the container has left the queue and does not start.
+    // A container without a run has left the queue, so there is always a run here. The compiler does not know this.
     if (run !== undefined) void followRun(this.#followed(run), this.#host, life.signal).then((outcome) => this.#settle(run, outcome));
   }
 

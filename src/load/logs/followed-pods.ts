@@ -12,10 +12,13 @@ import type { ClusterView } from '../reads/reads.ts';
 
 /** A listener for the Pods of one cluster. */
 export interface PodsListener {
-  /** Called for a new or changed Pod. `since` is `later` if the Pod was created after the first list. */
+  /** Called for a new or changed Pod. `since` is `later` for a Pod that is new after the complete first list, and otherwise `first`. */
   pod(pod: KubernetesObject, since: 'first' | 'later'): void;
   gone(pod: KubernetesObject): void;
-  /** Called with all current Pods, in any order. Earlier Pods that are not in `pods` are gone. `since` applies to Pods that are new. */
+  /**
+   * Called with all current Pods, in any order. Earlier Pods that are not in `pods` are gone. `since` applies to the Pods that the listener does
+   * not know yet.
+   */
   all(pods: readonly KubernetesObject[], since: 'first' | 'later'): void;
   /** Called when the cluster has left the fleet. Its Pods are gone. */
   forgotten(): void;
@@ -45,8 +48,8 @@ interface Held {
 }
 
 /**
- * The Pods of one cluster. Follows their mirror as soon as the cluster serves Pods, and again after the cluster has come back. Ends when it is
- * disposed of.
+ * Reports the Pods of one cluster to a listener. Follows the mirror of Pods as soon as the cluster serves them, and again after the cluster
+ * has come back. Ends when it is disposed of.
  */
 export class FollowedPods implements Disposable {
   readonly #options: FollowedPodsOptions;
@@ -58,7 +61,7 @@ export class FollowedPods implements Disposable {
     this.#options = options;
   }
 
-  /** Starts now if possible, or else when `changed` reports that the cluster is ready. */
+  /** Starts to follow the Pods if the cluster serves them. Otherwise reports the fault. `changed` then tries again. */
   join(): void {
     if (this.#disposed || this.#held !== undefined) return;
     const { loader, cluster, kind, namespaces, onThrow } = this.#options;
@@ -71,7 +74,7 @@ export class FollowedPods implements Disposable {
     if (joining instanceof Promise) joining.catch(onThrow);
   }
 
-  /** Handles a change of the mirrors of this cluster. */
+  /** Applies a change of this cluster or its mirrors: calls `join`, or reports a new fault of the mirror of Pods. */
   changed(change: MirrorsChange): void {
     const { kind } = this.#options;
     if (change.type !== 'mirrored') this.join();

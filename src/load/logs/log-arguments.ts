@@ -29,7 +29,11 @@ const defaultLimitBytes = 1024 * 1024;
 /** Maximum of `sinceSeconds`, in seconds. API servers count nanoseconds in 64 bits, which overflow after 292 years. */
 const maxSinceSeconds = 9_000_000_000;
 
-/** @throws {MusterError} `BAD_INPUT`. The message names the expected and the given value. */
+/**
+ * Checks the selection and parses its label selector.
+ *
+ * @throws {MusterError} `BAD_INPUT`. The message names the expected and the given value.
+ */
 export function checkSelection({ clusters, namespaces, labels, names, container }: LogSelection): CheckedSelection {
   return {
     clusters: boundedList('clusters', clusters) ?? undefined,

@@ -17,12 +17,12 @@ interface LogOutboxOptions {
   readonly onThrow: (error: unknown) => void;
 }
 
-/** Minimum milliseconds between two announcements. Lines that come meanwhile are gathered, so frequent lines become few messages. */
+/** Minimum milliseconds between two calls of `listener.ready`. Lines that arrive in between are joined, so frequent lines become few messages. */
 const windowMs = 50;
 
 /**
- * The messages that wait for one reader of logs, and the notifications that they wait. Lines that a slow reader does not take are dropped and
- * counted.
+ * The messages that wait for one reader of logs. Calls `listener.ready` when there are messages to take. Lines that a slow reader does not take
+ * are dropped and counted. If the other messages alone exceed the limit, the reader is ended with `SLOW_CONSUMER`.
  */
 export class LogOutbox implements Disposable {
   readonly #options: LogOutboxOptions;

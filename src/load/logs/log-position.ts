@@ -29,7 +29,7 @@ export class LogPosition {
   #openedMs: number | undefined;
   /** The time of the last line that was passed on, and the number of lines and pieces of lines with this time. */
   #last: { readonly time: string; count: number } | undefined;
-  /** The lines to drop: all before this moment, and `count` lines of this moment. Undefined after they were dropped. */
+  /** The lines to drop: all before `instant`, and the first `count` lines at `instant`. Undefined if no more lines are to be dropped. */
   #past: { readonly instant: LogInstant; count: number } | undefined;
   #withPast = false;
 
@@ -48,7 +48,7 @@ export class LogPosition {
     return { sinceTime, sinceSeconds: sinceSeconds === undefined ? undefined : sinceSeconds + elapsed };
   }
 
-  /** Handles the start of the answer to the last request. */
+  /** Called when the answer to the last request begins. From now on, `take` drops the lines that the answer repeats. */
   opened(nowMs: number): void {
     this.#openedMs ??= nowMs;
     const last = this.#last === undefined ? undefined : parseLogInstant(this.#last.time);

@@ -54,7 +54,7 @@ export class LogQueue<Target extends object> {
     return this.#bytes;
   }
 
-  /** True if messages alone exceed the limit, with no line left to drop. */
+  /** True if the queue exceeds its limit although it has no line left to drop. */
   get isOverfull(): boolean {
     return this.#bytes > this.#maxBytes;
   }
@@ -104,7 +104,7 @@ export class LogQueue<Target extends object> {
     return made;
   }
 
-  /** Returns the batch for the next line. */
+  /** Returns the last batch of the target if it has room for another line. Otherwise adds a batch. */
   #openBatch(target: Target): Pending<Target> {
     const { pending } = this.#laneOf(target);
     const last = pending.at(-1);
@@ -129,7 +129,10 @@ export class LogQueue<Target extends object> {
     if (lane.pending.length === 0) this.#lanes.delete(batch.target);
   }
 
-  /** Drops lines of the longest log until there is room, or one batch is gone. False if there are no lines at all. */
+  /**
+   * Drops the oldest lines of the longest log until the queue is within its limit, or one batch has no lines left. Returns false if there is no
+   * line to drop.
+   */
   #dropOldest(): boolean {
     const batch = this.#oldestOfLongest();
     if (batch === undefined) return false;
@@ -152,7 +155,10 @@ export class LogQueue<Target extends object> {
     return longest?.batch;
   }
 
-  /** Removes a batch without lines. The next message of the same log has the number of its dropped lines. */
+  /**
+   * Removes a batch whose lines were all dropped, and adds their number to the next message of the same log. If there is no next message, the
+   * empty batch stays, because the reader must get the number.
+   */
   #handOn(batch: Pending<Target>): void {
     const { pending } = this.#laneOf(batch.target);
     const next = pending[pending.indexOf(batch) + 1];

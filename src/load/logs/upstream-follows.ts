@@ -4,7 +4,7 @@ import { podKind } from './matching-pods.ts';
 
 /** Limits the number of logs that all readers together follow at the same time in one cluster. */
 export interface UpstreamFollows {
-  /** Takes a place. Disposing it returns the place. If none is left, returns a `THROTTLED` fault. */
+  /** Counts one more followed log until the result is disposed of. Returns a `THROTTLED` fault if 100 logs of the cluster are followed already. */
   take(cluster: ClusterName): Disposable | Fault;
 }
 

@@ -46,7 +46,7 @@ export interface PageRequest {
   readonly waitMs?: number | undefined;
   /** Sources that were read on the way to the objects of the page. Their objects are not part of the page. */
   readonly via?: readonly ReadSource[];
-  /** The aggregates that the page may be asked for. Default: none. */
+  /** The kinds and relations of the aggregates that may be requested from the page. Default: the page has no aggregates. */
   readonly aggregated?: AggregatesRequest | undefined;
   /** The objects that paths with relations lead to. Default: no path has a relation. */
   readonly related?: RelatedReads | undefined;

@@ -22,7 +22,7 @@ export function createAggregates(
   matches: readonly SourceMatches[],
   { countReads, timeSlices: slices }: Pick<ReadContext, 'countReads' | 'timeSlices'>,
 ): PageAggregates {
-  // Hidden values are refused only after the path was compiled, as in lists: an unknown path then has its own error.
+  // Paths to hidden values are refused after the path was compiled, as in lists. So an unknown path gets the error about unknown paths.
   const checked = <T>(paths: readonly string[], compiled: T): T => {
     refuseHiddenValues(paths, kinds);
     for (const [kind, relations] of relationsOfPaths(paths, kinds)) {

@@ -28,7 +28,7 @@ import {
 } from './read-sources.ts';
 import type { ClusterObjectKey, ClusterView, FoundObject, ReadContext, ReadFrom } from './reads.ts';
 
-/** A cluster of the fleet, with what a live read needs. */
+/** The config and the API client of one cluster in the fleet. A live read needs both. */
 export interface LiveMember {
   readonly settings: MemberSettings;
   readonly api: ClusterApi;

@@ -97,7 +97,7 @@ export async function withReadSources<T>(
   return used instanceof Promise ? await used : used;
 }
 
-/** A request for one source. */
+/** A request for one source, which waits at most `waitMs` for the first list. */
 interface OneSourceRequest {
   readonly request: SourceRequest;
   readonly waitMs: number;
@@ -139,7 +139,7 @@ interface Loaded {
   readonly context: ReadContext;
 }
 
-/** True if the first list is not complete, or if the cluster may still begin to serve the kind. */
+/** True if the first list has neither completed nor failed, or if the cluster may still begin to serve the kind. */
 function isWaiting(request: SourceRequest, { mirrors, context }: Loaded): boolean {
   const mirror = context.loaders.mirrors.heldMirror(request);
   if (mirror !== undefined) return !mirror.settled();

@@ -166,7 +166,7 @@ function inModel({ kinds: known }: Model, kinds: readonly GroupKind[]): readonly
   return [...new Set(kinds.map((kind) => known.get(keyOfKind(kind))))].filter((kind) => kind !== undefined);
 }
 
-/** @param via The source of the kind of a `RelatedThrough`. Undefined for other conditions. */
+/** Returns the condition for related objects. For a `RelatedThrough`, first finds the objects of its kind in the given source. */
 function relatedOf({ context }: OperationReads, { related, namespace }: RelationQuery, [source]: readonly ReadSource[]): RelatedCondition {
   if (!('then' in related)) return related;
   const namespaces = namespace === undefined ? undefined : [namespace];

@@ -38,7 +38,10 @@ export class RelatedSources {
     return source;
   }
 
-  /** Returns the sources by namespace. This runs for each relation of each object, so it goes from map to map and creates no keys. */
+  /**
+   * Returns the requested sources of one kind in one cluster, by namespace. The maps are nested, because this runs for each relation of each
+   * object, and building a text key would take longer.
+   */
   #placesOf({ cluster, kind, verb, waitMs = firstListWaitMs }: RelatedSourceRequest): Map<string, PromiseOrValue<ReadSource>> {
     const ofVerb = innerMapOf(innerMapOf(this.#sources, waitMs), verb);
     return innerMapOf(innerMapOf(ofVerb, kind), cluster.name);

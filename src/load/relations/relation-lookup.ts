@@ -55,7 +55,7 @@ const targetsOf: Readonly<Record<PathRelation['name'], (object: KubernetesObject
 
 /**
  * Finds the related objects for the paths of one list, in other mirrors of the same clusters. The first call of `relatedTo` freezes these
- * mirrors, so all lookups see one moment. Disposing the lookup ends that.
+ * mirrors, so all lookups see one moment. Disposing the lookup ends the freeze.
  *
  * Call `holdMirrors` first: it waits for first lists. Then `refreshSources` reads the sources, and `relatedTo` finds objects in them. Hidden
  * objects look absent.
@@ -82,7 +82,7 @@ export class RelationLookup implements Disposable {
     return Math.max(0, this.#untilMs - this.#options.clock.monotonic());
   }
 
-  /** The related kinds that are known before objects are read. */
+  /** Returns the kinds of relations that lead to one kind, such as `node`. Kinds of owners come from the objects: see `ownerKindsIn`. */
   relatedKindsOf(requests: readonly Pick<SourceRequest, 'cluster' | 'kind'>[]): readonly RelatedKind[] {
     return requests.flatMap(({ cluster, kind }) =>
       this.#relationsOf(kind).flatMap(({ to }) => (to === undefined ? [] : [{ cluster, kind: to }])),

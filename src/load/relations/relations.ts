@@ -69,6 +69,10 @@ export const maxRelationDepth = 5;
  */
 export interface Relations {
   one(from: Row, request: { readonly model: Model; readonly target: ReferenceTarget }): PromiseOrValue<FoundObject>;
-  /** @throws {MusterError} `BAD_INPUT` for wrong arguments of the page. */
+  /**
+   * Returns one page of the objects that the query finds.
+   *
+   * @throws {MusterError} `BAD_INPUT` for wrong arguments of the page.
+   */
   many(from: Row, request: { readonly model: Model; readonly query: RelationQuery; readonly page: RelationPage }): PromiseOrValue<ListPage>;
 }

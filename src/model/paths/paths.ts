@@ -191,10 +191,10 @@ function typeOfKind(model: Model, kind: ModelKind, relations: readonly PathRelat
 
 interface WalkStart {
   readonly walk: Walk;
-  /** The segments before the start. */
+  /** The segments of the path before the type at which the walk starts. Messages need them. */
   readonly walked: readonly string[];
   readonly type: TypeReference;
-  /** The type at the start, if the model does not have it. Default: the model's. */
+  /** The fields at the start, for a type that the model does not have. Default: the fields of `type` in the model. */
   readonly first?: ModelType;
 }
 
