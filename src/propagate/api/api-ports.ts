@@ -14,7 +14,7 @@ export interface PropagationsPorts {
   readonly clock: Clock;
 }
 
-/** The same services, with a hub that can be read. */
+/** The services of operations that need the hub. `stores` are the stores of a hub that can be read. */
 export interface HubPorts extends PropagationsPorts {
   readonly stores: HubStores;
 }

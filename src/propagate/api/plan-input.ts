@@ -16,8 +16,8 @@ import { readPropagationInput } from './read-propagation-input.ts';
 import { hubUnavailable, maxHubWaitMs } from './ready-hub.ts';
 
 /**
- * Plans an input without writing anything. An existing Propagation of that name is read from the mirror. If the hub does not answer, the
- * plan assumes that there is none, and has the fault.
+ * Plans an input without writing anything. An existing Propagation of that name is read from the mirror. If the hub cannot be
+ * read, the plan assumes that no such Propagation exists, and contains the fault of the hub.
  */
 export async function planInput(
   ports: PropagationsPorts,

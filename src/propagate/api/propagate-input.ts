@@ -85,8 +85,9 @@ async function planOf({ planner }: HubPorts, request: PlanRequest, digest: strin
 }
 
 /**
- * True if the input requests the existing spec and labels again, and they have not failed. A new digest counts as a change only while the
- * generation is not carried out because of its previous digest.
+ * True if the input equals the existing spec and labels, and the current generation has not failed. Then the hub is not written.
+ *
+ * Another digest counts as a change only while the controller has not seen the generation, or while the Propagation is `Held`.
  */
 function isUnchanged({ requested: { spec, labels }, digest }: Decision, before: Propagation): boolean {
   const { metadata, status } = before;

@@ -13,8 +13,8 @@ export const maxHubWaitMs = 5_000;
 /**
  * Waits until the hub can be read, and returns its stores.
  *
- * @throws {MusterError} `UNAVAILABLE` if no hub is configured, with a hint how to name one. `UNAVAILABLE` if it cannot be read within 5 s,
- * with the fault.
+ * @throws {MusterError} `UNAVAILABLE` if no hub is configured, with a hint how to configure one. `UNAVAILABLE` with the fault if the hub
+ * cannot be read within 5 s.
  */
 export async function readyHub(stores: HubStores | undefined, signal: AbortSignal): Promise<HubStores> {
   if (stores === undefined) {
@@ -47,7 +47,7 @@ export function hubUnavailable({ cluster, message }: Fault): MusterError {
 /**
  * Fetches the Propagation from the hub itself. Undefined if it does not exist.
  *
- * @throws {MusterError} `UNAVAILABLE` if it does not answer.
+ * @throws {MusterError} `UNAVAILABLE` if the hub does not answer.
  */
 export async function fetchPropagation(stores: HubStores, name: PropagationName, signal: AbortSignal): Promise<Propagation | undefined> {
   const found = await stores.propagations.fetch(name, signal);

@@ -16,7 +16,7 @@ export interface CopyToWrite extends CopyContext {
   readonly desired: Manifest;
 }
 
-/** `retry`: the object changed between read and write. It must be read and judged again. */
+/** The result of one attempt to write a copy. `retry`: the object must be read again before the next attempt, usually because it changed. */
 export type CopyWriteAttempt = CopyResult | { readonly result: 'retry' };
 
 /** Returns the inventory entry after a write, from the object in the server's answer. */
@@ -65,7 +65,7 @@ export async function patchOwners(
   }
 }
 
-/** The context that all objects of one piece of work in a cluster share. */
+/** The inputs and tools of one job in a cluster. All copies of the job use the same ones. */
 export interface CopyContext {
   readonly work: CopyWork;
   readonly guardedClient: GuardedClient;

@@ -12,7 +12,7 @@ export type GuardedAnswer = ObjectCallResult | { readonly result: 'stopped' };
 export interface GuardedClient {
   readonly cluster: ClusterName;
   readonly isStopped: boolean;
-  /** Ends all calls, because another process works on the same share. */
+  /** Makes all running and later calls answer `stopped`. Used when another process works on the same share. */
   stop(): void;
   get(address: ObjectAddress): Promise<GuardedAnswer>;
   write(call: (client: ObjectClient, signal: AbortSignal) => Promise<ObjectCallResult>): Promise<GuardedAnswer>;

@@ -210,8 +210,8 @@ function attemptOf(copy: CopyToRemove, answer: GuardedAnswer, done: () => CopyRe
 }
 
 /**
- * Returns the result for a copy that the server is deleting. The start time comes from the server. Muster removes no finalizers of others,
- * and its copies have none of Muster.
+ * Returns the result for a copy that the server is deleting. The fault names finalizers of other controllers, because Muster does not remove
+ * them. Muster sets no finalizer on copies.
  */
 function deletingResult(copy: CopyToRemove, object: KubernetesObject): CopyResult {
   const { entry, work } = copy;

@@ -49,8 +49,8 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
 }
 
 /**
- * Assesses the clusters, decides which start, and records these in `state.begun`. Then assesses all clusters again: only then do the
- * started clusters have the stage `begun`, so that `startJobs` starts a job in them.
+ * Assesses the clusters, and decides which of them start. Records the started clusters in `state.begun` and forgets their failures. Then
+ * assesses all clusters again, so that the started clusters have the stage `begun`. `startJobs` needs that stage.
  */
 function assessAndBegin({ state, ports, drift }: Pass, { propagation, spec, plan }: PlannedPropagation): PassSnapshot {
   const nowMs = ports.clock.now();
@@ -186,7 +186,10 @@ const heardWithinMs = 20_000;
 /** Minimum delay of the next pass for a cluster that failed and cannot be retried yet. */
 const leastMs = 1_000;
 
-/** Returns the delay until the next pass, if no change triggers one before. `soonMs` is an upper bound. */
+/**
+ * Returns the delay until the next pass, if no change triggers a pass before. `soonMs` is the delay after which the status may be written
+ * again. The result is not longer than `soonMs`.
+ */
 function nextPassMs({ state, ports }: Pass, { clusters: assessments, rollout, nowMs }: PassSnapshot, soonMs: number | undefined): number {
   const { clock } = ports;
   const times = [resyncMs * (0.9 + 0.2 * clock.random())];

@@ -90,7 +90,10 @@ async function loadAgain(pass: Pass, propagation: Propagation): Promise<boolean>
   return await loadShares(pass, propagation);
 }
 
-/** Writes the status once more if other finalizers keep the Propagation, as in a foreground deletion. Users can still read it then. */
+/**
+ * Writes the status once more if other finalizers keep the Propagation, as in a foreground deletion. Users can still read such a
+ * Propagation, so its phase must be `Deleting`.
+ */
 async function writeFinalStatus(pass: Pass, propagation: Propagation): Promise<void> {
   const { metadata, status } = propagation;
   const isWaitedFor = metadata.finalizers.some((finalizer) => finalizer !== marks.finalizer);
@@ -118,7 +121,7 @@ async function deletionHoldOf(
     const objects = entries.map((entry) => removalOf(entry, spec)).filter(({ action }) => action === 'DELETE');
     return { cluster, objects };
   });
-  // A cluster that is no member now may come back.
+  // `() => true` counts copies in clusters outside the fleet too: they are deleted when their cluster joins again.
   const open = openPrune({ clusters: [], leaving }, new Map(shares.map((share) => [share.cluster, share])), () => true);
   if (open.objects === 0 || isConfirmed(open, status.prune, metadata.annotations[marks.confirmPrune])) return undefined;
   const ending = await hubObjectBeingDeleted(ports.hub, propagation, term.signal);

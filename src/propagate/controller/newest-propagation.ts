@@ -5,7 +5,7 @@ import type { Pass, PassResult } from './state/ports.ts';
 import { discardPlan } from './state/propagation-state.ts';
 import { readAgain } from './write-status.ts';
 
-/** Maximum time for which the mirror may be older than the state that was read or written here. */
+/** Time for which the mirror may be older than the Propagation that this process read or wrote. After it, the hub is read. */
 const mostBehindMs = 5_000;
 
 /**

@@ -22,7 +22,8 @@ export interface PlanContext {
 }
 
 /**
- * Plans the current generation of a Propagation, from the mirrors as they are now. A fault is one of the hub.
+ * Plans the current generation of a Propagation, from the mirrors as they are now. Returns a fault if the revisions cannot be read from the
+ * hub.
  *
  * A generation is decided once. Later plans of it only follow changes of the fleet. Errors of a later plan do not remove existing copies.
  */

@@ -50,12 +50,18 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
   return await actOnPlan(pass, { propagation: state.latest ?? propagation, spec, plan });
 }
 
-/** True if no identity is known to act for. The gateway's own rights are not used instead. */
+/**
+ * True if copies must be written with the rights of a requester, and the spec names no requester. Such a Propagation is refused. With its
+ * own rights, the gateway could write what its author may not.
+ */
 function isWithoutRequester({ ports }: Pass, { runAs, requester }: PropagationSpec): boolean {
   return ports.accounts === 'many' && runAs.type === 'requester' && requester === undefined;
 }
 
-/** Returns the plan of this generation. If there is none, or if it is old, makes a new plan and keeps it in the state. */
+/**
+ * Returns the plan of this generation. If there is no plan, or the plan is old, makes a new plan and keeps it in the state. Returns the delay
+ * until the next pass if no plan can be made now.
+ */
 async function currentPlan(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<CurrentPlan | NextPass> {
   const { state, ports, term } = pass;
   const { uid, generation } = propagation.metadata;
@@ -96,7 +102,10 @@ function keepRetry({ state, ports: { clock } }: Pass, { verdict, rendered }: Cur
   state.replanAtMs = state.refusals === 0 ? Number.POSITIVE_INFINITY : clock.monotonic() + retryAfterMs(state.refusals, clock.random());
 }
 
-/** Fallback for a job that does not end when its signal aborts. Usually the job ends at once and triggers a pass. */
+/**
+ * Delay of the next pass if the inventory must be read again before a plan is made. A running job usually ends earlier and triggers a pass.
+ * The delay is a fallback for a job that does not end when its signal aborts.
+ */
 const waitForWorkMs = 1_000;
 
 /** True if a user has answered what the plan waits for: the prune was confirmed, or another digest was requested. */
@@ -116,8 +125,10 @@ function isAnswered({ verdict }: CurrentPlan, propagation: Propagation): boolean
 }
 
 /**
- * Reads the hub live, because writes must not depend on a stale mirror: the inventory, unless the state has it, and the Propagation before
- * its generation is planned for the first time in this process. Then sets the finalizer of Muster.
+ * Prepares the hub for a plan. Reads the inventory live, unless the state has it. If `isFirst`, also reads the Propagation live. Then sets
+ * the finalizer of Muster. The reads are live because writes must not depend on a stale mirror.
+ *
+ * Returns the delay until the next pass if a request fails, or if the Propagation differs from the mirrored one.
  */
 async function readHub(pass: Pass, propagation: Propagation, { isFirst }: { readonly isFirst: boolean }): Promise<'ready' | NextPass> {
   const { state } = pass;
@@ -131,7 +142,10 @@ async function readHub(pass: Pass, propagation: Propagation, { isFirst }: { read
   return (await keepFinalizer(pass)) ? 'ready' : retryHubLater(pass);
 }
 
-/** Sets the finalizer before the first copy exists. Without it, a deletion of the Propagation would not wait for its copies. */
+/**
+ * Sets the finalizer of Muster, before the first copy exists. Without it, a deletion of the Propagation would not wait for its copies. False
+ * if the hub did not save the finalizer, or if this process does not lead.
+ */
 async function keepFinalizer({ state, ports, term }: Pass): Promise<boolean> {
   if (state.latest === undefined || !term.isLeading()) return false;
   const written = await ports.stores.propagations.setFinalizer(state.latest, 'present', term.signal);

@@ -108,8 +108,10 @@ function errorsIn(notes: readonly Note[]): string {
 }
 
 /**
- * Sets the stage of the cluster to `rollingBack`, or to `restored` once it is rolled back. Only if this generation was started in the
- * cluster, or if the previous revision has copies there. The assessment of any other cluster stays unchanged.
+ * Returns the assessment with the stage `rollingBack`, or `restored` once the cluster is rolled back. The planned objects become those of the
+ * previous revision.
+ *
+ * Returns the assessment unchanged if this generation was not started in the cluster and the previous revision has no copies there.
  */
 function withStage(assessment: ClusterAssessment, { wanted, unknown, doneClusters: done }: BreachRollback): ClusterAssessment {
   const { facts, cluster } = assessment;

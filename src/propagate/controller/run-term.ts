@@ -127,7 +127,7 @@ function endOfWork(ended: Set<() => void>): Promise<void> {
   });
 }
 
-/** Queues all Propagations of the mirror. While the mirror is unread there are none; it reports a change once it has been read. */
+/** Queues all Propagations of the mirror. While the mirror is unread, queues none. The mirror reports a change once it has been read. */
 function enqueueAll(context: TermContext): void {
   for (const { metadata } of context.ports.stores.propagations.all() ?? []) addState(context, metadata);
   for (const key of context.states.keys()) context.queue.add(key);

@@ -14,7 +14,9 @@ const spacingMs = 1_000;
  *
  * - `saved`: the hub has the status.
  * - `later`: the last write was less than a second ago. The status may be written after `ms`.
- * - `outdated`: another client wrote the resource. Its new content is in `state.latest`.
+ * - `outdated`: another client wrote or deleted the Propagation. The new content is in `state.latest`, undefined if deleted.
+ * - `failed`: the hub did not answer or refused the write.
+ * - `stopped`: this process does not lead any more, so no request was sent.
  */
 export type StatusWrite =
   | { readonly result: 'saved'; readonly propagation: Propagation }

@@ -44,7 +44,7 @@ export const hubResources: readonly CustomResource[] = [
   },
 ];
 
-/** The definitions of these kinds: `deploy/crds` has their text. */
+/** Returns the CustomResourceDefinitions of `hubResources`. The files in `deploy/crds` contain them as YAML. */
 export function hubDefinitions() {
   return hubResources.map(customResourceDefinitionOf);
 }

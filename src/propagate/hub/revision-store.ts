@@ -23,7 +23,10 @@ interface NewRevision {
   readonly digest: string;
   readonly document: SpecDocument;
   readonly requester?: string;
-  /** True if no inventory has an entry. Ignored if the revision was recorded before. */
+  /**
+   * True if no inventory of the Propagation has an entry, so no copy is older than this revision. Ignored if the revision was recorded
+   * before.
+   */
   readonly hadNoCopies?: boolean;
 }
 

@@ -174,8 +174,8 @@ function sorted(clusters: readonly LocatedCluster[]): readonly LocatedCluster[] 
 }
 
 /**
- * Selects clusters. Only the fields `cluster` and `region` select; the others only filter, and without one of those two the selection
- * fails.
+ * Selects clusters by the spread constraints. Without constraints, or if Karmada ignores them, selects all clusters. Only constraints by
+ * `cluster` or `region` have an effect here. If all constraints are by other fields, the selection fails.
  */
 function takeBest(ordered: readonly LocatedCluster[], placement: KarmadaPlacement, replicas: number): SpreadResult<LocatedCluster> {
   const constraints = spreadOf(placement.spreadConstraints);

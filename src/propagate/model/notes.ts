@@ -32,7 +32,7 @@ export type NoteCode =
   | 'AUTOSCALED'
   | 'REQUESTER_MISSING'
   | 'PRUNE_HELD'
-  /** A source object is in a cluster of the placement. It is never written there. */
+  /** A source object is in a cluster of the placement. Muster never writes a source object. */
   | 'SOURCE_IS_TARGET'
   /** A copy would overwrite an object from which the source is made. */
   | 'CIRCLE';

@@ -21,7 +21,7 @@ export interface PropagationMetadata {
 /** One Propagation as read from the hub. */
 export interface Propagation {
   readonly metadata: PropagationMetadata;
-  /** The unparsed resource. */
+  /** The unparsed `spec` of the resource. */
   readonly document: JsonObject;
   /** The parsed spec, or the problems if it is not valid. Kubernetes lets users write an invalid resource. */
   readonly spec: PropagationSpec | { readonly problems: readonly SpecProblem[] };

@@ -82,7 +82,7 @@ export interface Propagations {
   ): Promise<PropagationOutcome>;
   /** Returns the Propagation. Undefined if there is none. */
   get(context: WriteContext, name: PropagationName): Promise<PropagationView | undefined>;
-  /** Lists Propagations by namespace and name. */
+  /** Returns one page of the Propagations that match the filter, sorted by namespace and name. */
   list(context: WriteContext, filter: PropagationFilter): Promise<PropagationPage>;
   pause(context: WriteContext, name: PropagationName): Promise<PropagationOutcome>;
   resume(

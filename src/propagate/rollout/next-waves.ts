@@ -59,8 +59,12 @@ export interface WavesDecision {
 }
 
 /**
- * One cluster in its wave. `failed` and `timedOut` take no slot: if failures are allowed, a failed cluster must not delay the others for
- * ever. `recoversMs`: set if the cluster may have caused the breach. It counts as recovered from then on.
+ * One cluster in its wave.
+ *
+ * Only clusters in the states `running` and `soaking` take a slot of `maxConcurrency`. If failures are allowed, a failed cluster must not
+ * delay the others for ever.
+ *
+ * `recoversMs`: the time from which the cluster counts as recovered from the breach (`recoveryOf`).
  */
 interface Place {
   readonly cluster: ClusterName;
@@ -114,7 +118,7 @@ function lastBegun(waves: readonly (readonly Place[])[]): number {
   return waves.findLastIndex((places) => places.some(({ state }) => state !== 'waiting' && state !== 'skipped'));
 }
 
-/** The wave of late clusters exists only if there are any. */
+/** Returns the clusters of each wave, sorted by name. Late clusters, if there are any, form one more wave at the end. */
 function placesOf({ rollout, waves, lines, excused, breachedAtMs, nowMs }: WavesRequest): readonly (readonly Place[])[] {
   const planned = new Set(waves.flatMap(({ clusters }) => clusters));
   const late = [...lines.keys()].filter((cluster) => !planned.has(cluster));

@@ -1,7 +1,7 @@
 import { marks, type Propagation, type StatusCondition } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 
-/** Returns when the rollout was last resumed, in Unix milliseconds. */
+/** Returns when the rollout was last resumed, in Unix milliseconds. Undefined if it was never resumed. */
 export function resumedAtMsOf({ metadata }: Propagation): number | undefined {
   const ms = Date.parse(metadata.annotations[marks.resumedAt] ?? '');
   return Number.isNaN(ms) ? undefined : ms;

@@ -61,7 +61,10 @@ function targetsOf(clusters: readonly ClusterFacts[], lines: ReadonlyMap<string,
   return [...found].sort(([a], [b]) => compareText(a, b)).map(([, entry]) => entry);
 }
 
-/** Aggregates as if the template were an object of this generation. The status is made anew each time. */
+/**
+ * Returns the aggregated status of one planned object. The template is treated as an object of this generation without a status, so no
+ * earlier aggregate counts.
+ */
 function statusOf(key: ObjectKey, targets: readonly Target[], generation: number): JsonObject {
   const kind = groupKindOfKey(key);
   const items = targets.map(({ line, copy }): StatusItem => ({ clusterName: line.cluster, status: collectedOf(copy, generation) ?? null }));

@@ -57,7 +57,10 @@ function isBegun({ stage }: ClusterFacts): boolean {
   return stage === 'begun' || stage === 'rollingBack' || stage === 'restored';
 }
 
-/** Returns the rollout mark of the line. It stays the previous one while the cluster waits for its wave or is rolled back. */
+/**
+ * Returns the rollout mark of the line. Returns the previous mark while the cluster waits for its wave or is rolled back. Undefined for a
+ * cluster that is leaving.
+ */
 function markOf(facts: ClusterFacts, context: LineContext, phase: RolloutState['phase'] | undefined) {
   const { stage, previous, planned } = facts;
   if (stage !== 'begun') return stage === 'leaving' ? undefined : previous?.rollout;
@@ -73,8 +76,8 @@ function markOf(facts: ClusterFacts, context: LineContext, phase: RolloutState['
 }
 
 /**
- * True for a conflict with an existing object that the plan knew before the rollout. The wave waits until a user resolves it. It is no
- * breach.
+ * True for a conflict with an existing object that the plan knew before the rollout. The wave waits until a user resolves the
+ * conflict. Such a conflict is not a failure, so it causes no breach.
  */
 function isHeldByConflict({ problem, planned }: ClusterFacts): boolean {
   return problem?.reason === 'Conflict' && planned?.objects.some(({ held }) => held === 'Conflict') === true;

@@ -6,7 +6,7 @@ import type { PropagationStatus } from '../model/status-definition.ts';
 import { isJob } from './copy-state.ts';
 import type { ClusterFacts } from './facts.ts';
 
-/** How the Jobs of one cluster ended. `open`: they have not ended. */
+/** How the Jobs of one cluster ended. `complete`: all are complete. `failed`: at least one failed. `open`: some have not ended. */
 export type JobsEnd = 'complete' | 'failed' | 'open';
 
 /**
@@ -35,7 +35,8 @@ interface CompletionFacts {
 }
 
 /**
- * A completion, and the clusters whose failed Jobs do not matter because enough others are complete. Empty before the completion is done.
+ * A completion, and in `excused` the clusters whose failed Jobs do not matter, because enough other clusters are complete. `excused` is
+ * empty until enough clusters are complete.
  */
 interface Completion {
   readonly status: CompletionStatus;

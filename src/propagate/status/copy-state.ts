@@ -12,7 +12,7 @@ import { marks } from '../model/propagation.ts';
 import type { CopyFacts } from './facts.ts';
 import { healthOf } from './health.ts';
 
-/** True for a copy that stays: its deletion has neither started nor is it planned. */
+/** True for a copy that stays: it is neither being deleted nor marked for deletion. */
 export function isKept({ state }: InventoryEntry): boolean {
   return state !== 'Deleting' && state !== 'PendingDeletion';
 }
@@ -34,8 +34,9 @@ export function rolloutOfCopy({ entry, mirrored }: CopyFacts): RolloutState {
 }
 
 /**
- * Returns the health of a copy, as its mirror shows it. `Unknown` before the first write, and if the mirror is unread. Does not check
- * whether the mirror is up to date.
+ * Returns the health of a copy, as its mirror shows it. Does not check whether the mirror is up to date.
+ *
+ * `Unknown` before the first write, and if the mirror is unread. `Unhealthy` if the copy is gone, or if its kind is not served.
  */
 export function healthOfCopy({ entry, mirrored }: CopyFacts): CopyHealth {
   switch (mirrored.result) {

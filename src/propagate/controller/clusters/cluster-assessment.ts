@@ -42,7 +42,7 @@ export interface AssessmentInput {
   readonly nowMs: number;
 }
 
-/** Time after a write of this process. A mirror that was up to date later than this shows the write. */
+/** A mirror shows a write of this process if the mirror was up to date more than this time after the write. */
 export const mirrorDelayMs = 1_000;
 
 /**

@@ -87,7 +87,7 @@ function recordOutcomes(pass: Pass, { cluster, checkedVersions, onDone }: Cluste
     const text = textOfKey(copy.key);
     known.outcomes.set(text, copy);
     if (copy.version !== undefined) known.writtenVersions.set(text, copy.version);
-    // The copy may have been written in spite of the fault.
+    // The failed request may have written the copy. So the version of the last write is unknown now.
     else if (copy.fault !== undefined) known.writtenVersions.delete(text);
     const version = copy.action === 'Unchanged' ? checkedVersions?.get(text) : undefined;
     if (version !== undefined) known.checkedVersions.set(text, version);

@@ -19,7 +19,7 @@ export interface NeedsInput {
   readonly isDrifted: (object: RenderedObject, entry: InventoryEntry, mirrored: MirroredObject) => boolean;
   /** True if drift is corrected. False: drift is only reported, but objects that were never written in their wanted form are written. */
   readonly isKept: boolean;
-  /** Which copies may be deleted. `begun`: only those whose deletion has started. */
+  /** Which unwanted copies may be deleted: `all`, only those whose deletion has started (`begun`), or no copy (`nothing`). */
   readonly mayPrune: 'all' | 'begun' | 'nothing';
   /** True if a user confirmed the prune. All its deletions are then recorded in the inventory before the first one. */
   readonly isConfirmed: boolean;

@@ -3,8 +3,8 @@ import type { ClusterName } from '../../../core/names.ts';
 import type { MemberChange, MemberObjects, NamespacedName } from '../../../store/member-objects.ts';
 
 /**
- * An object whose changes concern a key: a copy, or a source of a template. Without a place, the interest is only in changes of the mirror
- * as a whole, such as that it can be read now.
+ * An object whose changes concern a key, which stands for a Propagation. The object is a copy, or a source of a template. Without `place`,
+ * the interest is only in changes of the mirror as a whole, such as the end of its first list.
  */
 export interface Interest {
   readonly cluster: ClusterName;
@@ -17,7 +17,7 @@ export interface Interest {
  * it.
  */
 export interface Interests {
-  /** Replaces all interests of the key. A mirror is held as long as a key has an interest in it. */
+  /** Replaces all interests of the key. Starts mirrors that become needed, and releases each mirror in which no key has an interest. */
   set(key: string, wanted: readonly Interest[]): void;
   /** The keys that the change may concern. For a change of a cluster: all keys with an interest in that cluster. */
   keysOf(change: MemberChange): ReadonlySet<string>;

@@ -238,13 +238,13 @@ function isAbsent({ code, status }: Fault): boolean {
   return code === 'NOT_FOUND' && status?.message.startsWith('namespaces "') !== true;
 }
 
-/** A signal that aborts with another signal at the latest. */
+/** A signal that `abort` aborts. It also aborts when the signal that it was created from aborts. */
 interface AbortableTerm extends Disposable {
   readonly signal: AbortSignal;
   abort(): void;
 }
 
-/** Creates a controller that aborts with the signal at the latest. Disposing it removes its listener from the signal. */
+/** Creates an `AbortableTerm` from a signal. Disposing the result removes its listener from that signal. */
 function abortableTerm(signal: AbortSignal): AbortableTerm {
   const controller = new AbortController();
   const abort = () => controller.abort();

@@ -191,8 +191,8 @@ export function clusterStateOf(state: PropagationState, cluster: ClusterName): C
 }
 
 /**
- * Discards the plan and the inventory, and aborts all jobs of the plan: they write nothing more, and their results do not count. The next
- * pass reads the hub again, because a job or another process may have written meanwhile.
+ * Discards the plan and the inventory, and forgets the started clusters and all failures. Aborts all jobs of the plan: they write nothing
+ * more, and their results do not count. The next pass reads the hub again, because a job or another process may have written meanwhile.
  */
 export function discardPlan(state: PropagationState): void {
   state.work.abort();
@@ -217,7 +217,7 @@ export function forgetFailures(state: PropagationState, cluster: ClusterName): v
   known.fault = undefined;
 }
 
-/** Retries failed clusters and refused plans at once, after a user has resumed the Propagation. */
+/** Makes the retries of failed clusters and of refused plans due now, after a user has resumed the Propagation. Starts no job itself. */
 export function retryAllNow(state: PropagationState, nowMs: number): void {
   for (const known of state.clusters.values()) {
     known.isRetryRequested = known.isBusy;
@@ -229,7 +229,10 @@ export function retryAllNow(state: PropagationState, nowMs: number): void {
 /** Minimum time between two retries by `retrySoon`. Changes may be noise: a quota changes with each Pod of its Namespace. */
 const retrySoonSpacingMs = 10_000;
 
-/** Retries a failed cluster at once, because the cause of the failure may be gone. At most every 10 s. */
+/**
+ * Makes the retry of a failed cluster due now, because the cause of the failure may be gone. Two such retries are at least 10 s apart.
+ * Starts no job itself.
+ */
 export function retrySoon(known: ClusterState, nowMs: number): void {
   if (known.failures === 0) return;
   const atMs = Math.max(nowMs, known.retrySoonAtMs + retrySoonSpacingMs);
