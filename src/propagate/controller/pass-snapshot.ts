@@ -17,7 +17,7 @@ export interface PassSnapshot {
   readonly rollout: RolloutDecision;
   /** Unix milliseconds. */
   readonly nowMs: number;
-  /** Set after a breach with `onFailure: Rollback`. `running`: the generation is being rolled back. `done`: the rollback has ended. */
+  /** Set after a breach with `onFailure: Rollback`. `running`: the generation is being rolled back. `done`: it was, or it cannot be. */
   readonly rollback?: 'running' | 'done';
   /** Why a breach was not rolled back, if `rollback` is `done`. The copies stay as they are. */
   readonly whyNotRolledBack?: string;

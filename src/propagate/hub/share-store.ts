@@ -11,7 +11,7 @@ import { shareNameOf } from './share-name.ts';
 export interface HubShares extends ShareStore {
   /**
    * Reads a share from the mirror, without waiting. It may be outdated, so use it only to show something, never to decide. Undefined if
-   * there is none, or if it is not known.
+   * the mirror has no valid share of this name, or has no first list yet.
    */
   read(owner: ShareOwner, cluster: string): ClusterShare | undefined;
   /**

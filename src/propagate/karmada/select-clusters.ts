@@ -25,7 +25,7 @@ interface Selecting {
 /** The selected clusters in order, or an error if none could be selected. */
 type Selected = { readonly clusters: readonly string[] } | { readonly error: true; readonly errorText: string };
 
-/** Returns groups that together have enough clusters. Null if there are none. */
+/** Returns the names of groups that together have at least `targetClusters` clusters. Null if no group is selected. */
 export function selectGroups({
   groups,
   minGroups = 0,

@@ -39,7 +39,10 @@ function blockersOfCopy(cluster: ClusterName, { key, fault, reason, message }: C
   }
 }
 
-/** True if an object that blocked copies in that cluster has changed, and may not block them any more. */
+/**
+ * True if a write of a failed copy may succeed after this change: an object that blocked the copy blocks it no more, or the cluster serves
+ * the kind of the copy again.
+ */
 export function isUnblocked(state: PropagationState, change: MemberChange, objects: Pick<MemberObjects, 'read' | 'served'>): boolean {
   const { cluster } = change;
   const known = state.clusters.get(cluster);

@@ -11,12 +11,12 @@ export interface LeaseNamespace {
   choose(signal: AbortSignal): Promise<string | { readonly fault: Fault }>;
 }
 
-/** Maximum time to wait for the deletion of the Namespace. Usually it takes seconds; with a finalizer it may never end. */
+/** Maximum time to wait for the deletion of the Namespace. A deletion usually takes seconds. With a finalizer, it may never end. */
 const terminatingMs = 30_000;
 
 /**
- * Chooses as `leaseNamespaceOf` does. If `muster-system` is being deleted, waits up to 30 s for the end of the deletion, then chooses
- * `default`.
+ * Creates the choice of the namespace. It chooses as `leaseNamespaceOf` does. While `muster-system` is being deleted, `choose` returns a
+ * fault, and the caller tries again. After 30 s of deletion, `choose` returns `default`.
  */
 export function createLeaseNamespace(hub: HubConnection, clock: Pick<Clock, 'monotonic'>): LeaseNamespace {
   let terminatingSinceMs: number | undefined;
