@@ -44,8 +44,8 @@ export interface WatchRequest {
   readonly form: ObjectForm;
   readonly version: ResourceVersion | '';
   /**
-   * True: a WatchList (KEP-3157). The server first sends all objects as ADDED events and then a bookmark with
-   * `k8s.io/initial-events-end`.
+   * True: a WatchList (KEP-3157). The server first sends all objects as ADDED events and then a bookmark with `k8s.io/initial-events-end`.
+   * False: the server sends only changes after `version`.
    */
   readonly initialEvents: boolean;
   /**
@@ -54,7 +54,10 @@ export interface WatchRequest {
   readonly timeoutSeconds: number;
 }
 
-/** One watch as it arrives. `closed` and `failed` are final. `closed` is a clean end; half a line at the end is dropped. */
+/**
+ * One watch as it arrives. `closed` and `failed` are final. `closed`: the server ended the answer normally. An unfinished line at the end
+ * is dropped.
+ */
 export type WatchPart =
   /** The server has answered 200. `lastReceivedMs()` is the monotonic time at which the connection last received something. */
   | { readonly type: 'opened'; lastReceivedMs(): number }
@@ -105,9 +108,9 @@ export interface LogRequest {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
-  /** True: the stream continues with new lines until the container ends. */
+  /** True: the stream continues with new lines until the container ends. False: the stream ends after the lines that exist now. */
   readonly follow: boolean;
-  /** True: the log of the previous run of the container. */
+  /** True: the log of the previous run of the container. False: the log of the current run. */
   readonly previous: boolean;
   /** True: each line begins with its RFC 3339 time and a space. */
   readonly timestamps: boolean;

@@ -82,7 +82,7 @@ export function failureOfErrorEvent(object: Json | undefined): ClusterFailure {
 export function parseRetryAfter(header: string | undefined, clock: Clock): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
-  // Date.parse takes almost any text without a letter for a year.
+  // Date.parse reads most texts without a letter as a year. So a date needs a letter here.
   const dateMs = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
   const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((dateMs - clock.now()) / 1_000);
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), maxRetryAfterSeconds);

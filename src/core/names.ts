@@ -18,7 +18,7 @@ export function parseClusterName(text: string): ClusterName | undefined {
 }
 
 /**
- * Returns the name.
+ * Returns the text as the name of a cluster.
  *
  * @throws {MusterError} `BAD_INPUT` if the text is not a valid name.
  */

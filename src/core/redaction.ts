@@ -39,7 +39,7 @@ function redactMetadata(metadata: ObjectMetadata, sensitive: boolean): ObjectMet
   return repeated ? { ...rest, annotations: without(annotations, [lastApplied]) } : rest;
 }
 
-/** Keys are copied as own properties, `__proto__` too. */
+/** Returns a copy of the map without these keys. All other keys are copied as own properties, `__proto__` too. */
 function without<T extends object>(map: T, keys: readonly string[]): T {
   return Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key))) as T;
 }

@@ -197,7 +197,10 @@ function readBound(cursor: TokenCursor): bigint {
   return bound;
 }
 
-/** An empty text between commas and parentheses is the empty value. So `()` has one value, as in a kube-apiserver (1.36.3). */
+/**
+ * Reads the values in parentheses. An empty text between commas or parentheses is the empty value. So `()` has one value, as in a
+ * kube-apiserver (1.36.3).
+ */
 function readValues(cursor: TokenCursor): ReadonlySet<string> {
   const open = take(cursor);
   if (open.type !== '(') throw unexpected('(', open);

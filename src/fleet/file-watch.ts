@@ -37,7 +37,7 @@ export async function* watchFiles(paths: readonly string[], clock: Clock, signal
   }
 }
 
-/** `wait` resolves 50 ms after `ring` was called, or 5 s after the wait began. */
+/** Creates an alarm that other code can ring. `wait` resolves 50 ms after `ring` was called, or 5 s after the wait began. */
 function createAlarm(clock: Clock, signal: AbortSignal) {
   let rung = new AbortController();
   return {

@@ -20,7 +20,10 @@ export interface DuplicateName {
   readonly same: ClusterName;
 }
 
-/** A connection. It survives changes of the description that do not concern it. */
+/**
+ * A connection to one cluster. It stays open if only credentials, the client certificate, the namespace or the settings of the cluster
+ * change.
+ */
 interface Connection {
   readonly api: ClusterApi;
   readonly key: string;
@@ -88,7 +91,10 @@ export class Roster {
     return [...this.#entries.values()].flatMap(({ member, plan }) => plan.duplicates.map((name) => ({ name, same: member.name })));
   }
 
-  /** Takes the whole set of candidates. If two have one name, the earlier wins. Unchanged members are not touched. */
+  /**
+   * Replaces the set of candidates, and lets members join, change and leave during the call. If two candidates have one name, the earlier
+   * one wins. Unchanged members are not touched.
+   */
   update(all: readonly ClusterCandidate[]): void {
     const before = new Map(this.#candidates.map((candidate) => [candidate.name, connectionKeyOf(candidate)]));
     this.#candidates = this.#firstOfEachName(all);
@@ -119,7 +125,11 @@ export class Roster {
     }
   }
 
-  /** @returns True if the member stays and its description has changed. */
+  /**
+   * Lets the candidate join, or updates its member. A member with other namespaces or another Secrets policy leaves and joins again.
+   *
+   * @returns True if the member stays and its description has changed.
+   */
   #updateMember(plan: PlannedMember): boolean {
     const { candidate } = plan;
     const entry = this.#entries.get(candidate.name);

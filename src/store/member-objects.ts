@@ -60,8 +60,8 @@ export interface MemberObjects {
   /** Returns all objects of a kind at once, in no promised order. Returns undefined while the result would be `unread`. */
   all(cluster: ClusterName, kind: GroupKind): readonly KubernetesObject[] | undefined;
   /**
-   * Keeps the mirror and reports its changes until the signal aborts, even if lists, rights or the cluster come and go meanwhile. Calls are
-   * counted: the mirror is kept until the last signal aborts.
+   * Starts the mirror, keeps it, and reports its changes to the callbacks of `onChange`, until the signal aborts. This continues when
+   * lists, rights or the cluster come and go. Calls are counted: the mirror is kept until the last signal aborts.
    */
   hold(cluster: ClusterName, kind: GroupKind, signal: AbortSignal): void;
   /** Resolves when each of these mirrors is read or known to be unreadable, after `waitMs`, or when the signal aborts. */

@@ -26,9 +26,10 @@ export type IdentityResult =
 export interface CredentialProvider {
   obtain(signal: AbortSignal): Promise<IdentityResult>;
   /**
-   * Answers a 401. Returns the current identity if it is newer than `used`, else the result of one refresh.
+   * Returns the identity for sending a request again after a 401. It is the current identity if that is newer than `used`, else the result
+   * of one refresh.
    *
-   * Undefined if the last refresh was less than 10 s ago. The 401 is then the answer.
+   * Undefined if the last refresh was less than 10 s ago. The caller then keeps the 401 as the result.
    */
   renew(used: RequestIdentity, signal: AbortSignal): Promise<IdentityResult | undefined>;
 }

@@ -43,12 +43,12 @@ export function impersonationFailure(as: Impersonation | undefined, own: Readonl
 
 const masters = 'system:masters';
 
-/** A header value loses the spaces around it, and would then name another user. */
+/** True if a header can carry the text unchanged. A header value loses the spaces around it, and the rest would name another user. */
 function isHeaderSafe(text: string): boolean {
   return text === text.trim() && !/\p{Cc}/u.test(text);
 }
 
-/** Node writes header values as Latin-1, with one byte per character. */
+/** Returns a text whose Latin-1 bytes are the UTF-8 bytes of `text`. Node writes header values as Latin-1, with one byte per character. */
 function toLatin1(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }

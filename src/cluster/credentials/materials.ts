@@ -19,7 +19,11 @@ export interface MaterialReader {
   expire(): void;
 }
 
-/** @param what The name of the content in messages, such as `the client certificate`. Messages have the path and never the content. */
+/**
+ * Creates the reader of one certificate, key or token. It reads no file before the first `read`.
+ *
+ * @param what The name of the content in messages, such as `the client certificate`. Messages have the path and never the content.
+ */
 export function createMaterialReader(material: PemMaterial, what: string, clock: Clock): MaterialReader {
   if (material.type === 'data') return { read: () => Promise.resolve(material.data), expire: () => undefined };
   const { path } = material;

@@ -160,7 +160,10 @@ function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Undefined if the value is several thousand levels deep: a reviver recurses and then overflows the stack, unlike JSON.parse. */
+/**
+ * Parses the text again, and keeps long integers exact. Undefined if the value is several thousand levels deep: the reviver recurses and
+ * overflows the stack, unlike plain JSON.parse.
+ */
 function parseExactly(text: string): Json | undefined {
   try {
     return parseJsonExactly(text);

@@ -79,7 +79,7 @@ function parseKubeconfig(text: string, file: string): JsonObject {
   return value;
 }
 
-/** kubectl reads YAML 1.1, but without dates and numbers of base 60. JSON is valid YAML too. */
+/** Removes the YAML tags for dates and for numbers of base 60. kubectl reads YAML 1.1 without them. */
 function withoutTimes(tags: Tags): Tags {
   return tags.filter((tag) => typeof tag === 'string' || (tag.tag !== 'tag:yaml.org,2002:timestamp' && tag.format !== 'TIME'));
 }

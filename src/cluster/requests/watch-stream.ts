@@ -76,7 +76,10 @@ async function* frameLines({ clock }: Exchange, { body, scope, failed, idle }: O
 
 const beginnings = ['{"kind":"', '{"apiVersion":"'].map((text) => Buffer.from(text));
 
-/** True for a list or a Table. A proxy that strips `watch` from the query causes one. Watch events begin with their `type`. */
+/**
+ * True if the answer begins as a list or a Table. Watch events begin with their `type`. A proxy that strips `watch` from the query causes
+ * such an answer.
+ */
 function isWholeObject(chunk: Uint8Array): boolean {
   return beginnings.some((beginning) => Buffer.compare(chunk.subarray(0, beginning.length), beginning) === 0);
 }

@@ -118,7 +118,7 @@ async function startTls(socket: net.Socket, { target, identity, protocols, scope
   return secured;
 }
 
-/** Waits for the event. An abort, an error or an early end destroys the socket and the socket `beneath` it. */
+/** Waits for the event. An abort, an error or an early end rejects, and destroys the socket and the socket `beneath` it. */
 function untilEvent(
   socket: net.Socket,
   event: 'connect' | 'secureConnect',

@@ -32,7 +32,7 @@ export interface Http1Pool {
   /** Takes over a connection that is already open. */
   adopt(connection: DialledConnection): void;
   request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
-  /** Takes no new requests. Open requests have 30 s to end. */
+  /** Takes no new requests. Open requests have 30 s to end, and then the sockets are destroyed. */
   drain(): void;
   readonly dead: boolean;
 }
@@ -151,7 +151,7 @@ async function readToEnd(answer: WireAnswer): Promise<void> {
 
 interface DispatchOptions {
   readonly request: WireRequest;
-  /** Marked with each byte of any stream. */
+  /** The activity of the pool. Each byte of any stream marks a sign of life in it. */
   readonly activity: ConnectionActivity;
   readonly ended: () => void;
 }

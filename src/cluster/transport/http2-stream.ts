@@ -10,7 +10,7 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.const
 export interface Http2StreamOptions {
   readonly request: WireRequest;
   readonly authority: string;
-  /** Marked with each byte of the stream. */
+  /** The activity of the connection. Each byte of the stream marks a sign of life in it. */
   readonly activity: ConnectionActivity;
   /** Called once, when the stream has closed. */
   readonly ended: () => void;

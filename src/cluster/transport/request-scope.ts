@@ -2,26 +2,28 @@ import type { Clock } from '../../core/clock.ts';
 import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 
 /**
- * The lifetime of one request. It ends with the caller's signal, at a deadline, or when it is disposed of. Whatever the request still has
- * open is then reset.
+ * The lifetime of one request. It ends with the caller's signal, at a deadline, or when it is disposed of. Everything that the request
+ * still has open is then reset.
  */
 export interface RequestScope extends Disposable {
-  /** Aborted at the end of the scope. Its reason is a `ClusterFailure` if a deadline has passed. */
+  /** Aborted when the lifetime ends. Its reason is a `ClusterFailure` if a deadline has passed. */
   readonly signal: AbortSignal;
-  /** Sets the deadline in place of the earlier one. The scope fails with `what` when it passes. */
+  /** Sets the deadline, in place of an earlier one. If the deadline passes, the request ends with the failure `what`. */
   setDeadline(ms: number, what: ClusterFailure): void;
   /** Removes the deadline. */
   clearDeadline(): void;
   /** True once one of the outer signals has aborted. The caller then expects no further result. */
   readonly isAbandoned: boolean;
-  /** The failure of the deadline that ended the scope. Undefined while the scope is open, and after an abort by the caller. */
+  /** The failure of the deadline that ended the request. Undefined before the end, and after an abort by the caller. */
   readonly failure: ClusterFailure | undefined;
 }
 
 /** The failure of a request that its caller has ended. No caller reads it. */
 export const abandonedFailure: ClusterFailure = clusterFailure('UNREACHABLE', 'the request was ended by its caller');
 
-/** Opens the scope of one request. It ends with the first of the outer signals. Disposing of it leaves no timer and no listener behind. */
+/**
+ * Begins the lifetime of one request. It ends with the first of the outer signals. Disposing of it leaves no timer and no listener behind.
+ */
 export function openRequestScope(outer: readonly AbortSignal[], clock: Clock): RequestScope {
   const controller = new AbortController();
   let untilMs = Number.POSITIVE_INFINITY;
@@ -74,7 +76,7 @@ export function openRequestScope(outer: readonly AbortSignal[], clock: Clock): R
   };
 }
 
-/** Returns the failure with which a scope was ended. Undefined if the scope is open or was ended without a failure. */
+/** Returns the failure with which a request was ended. Undefined if the signal has not aborted, or has aborted without a failure. */
 export function failureOfSignal(signal: AbortSignal): ClusterFailure | undefined {
   const reason: unknown = signal.reason;
   return typeof reason === 'object' && reason !== null && 'code' in reason && 'retry' in reason ? (reason as ClusterFailure) : undefined;

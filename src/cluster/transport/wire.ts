@@ -14,7 +14,7 @@ export interface WireRequest {
   readonly lane: Lane;
 }
 
-/** The result of one read: bytes, the clean end, or the failure that ended the body. The last two are final. */
+/** The result of one read: bytes, the normal end of the body, or the failure that broke the body off. The last two are final. */
 export type ByteRead =
   | { readonly type: 'bytes'; readonly chunks: readonly Uint8Array[] }
   | { readonly type: 'ended' }

@@ -152,7 +152,7 @@ export const duration = translatedSchema(
   },
 );
 
-/** True or false. */
+/** A Boolean. Any other value is refused with a message. */
 export const flag = z.boolean(typeError('true or false'));
 
 const largest = 2 ** 31 - 1;

@@ -173,7 +173,10 @@ function pushMembers(x: object, y: object, left: (Json | undefined)[], right: (J
   return true;
 }
 
-/** A double and a raw number may be the same integer, such as 2⁵³: a client wrote one, and the server sent the other. */
+/**
+ * True for an integer, as a double or as a raw number. Both forms may hold the same integer, such as 2⁵³: a client wrote one, and the
+ * server sent the other.
+ */
 function isExactNumber(value: Json | undefined): value is Json {
   return typeof value === 'number' ? Number.isInteger(value) : isRawNumber(value);
 }

@@ -9,13 +9,18 @@ export interface ConcurrencyLimit {
   run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined>;
 }
 
-/** @param most Maximum number of pieces that run at the same time, at least 1. */
+/**
+ * Creates a limit. Only work that is passed to this limit counts towards it.
+ *
+ * @param most Maximum number of pieces that run at the same time, at least 1.
+ */
 export function createConcurrencyLimit(most: number): ConcurrencyLimit {
   const queue = new PQueue({ concurrency: most });
   return {
     async run(work, signal) {
       if (signal.aborted) return undefined;
-      // p-queue frees the slot of aborted work before that work has ended. So it receives only aborts that happen while the work waits.
+      // p-queue frees the slot of aborted work before that work has ended. So p-queue receives only aborts that happen while the work
+      // waits.
       const waiting = new AbortController();
       const leave = () => waiting.abort();
       signal.addEventListener('abort', leave);

@@ -52,12 +52,16 @@ export class TimeSliceScheduler {
     this.#clock = clock;
   }
 
-  /** @param throwIfOver Called before each slice. It throws once the operation is over. */
+  /**
+   * Creates the slices of one operation. They share the time of this scheduler.
+   *
+   * @param throwIfOver Called before each slice. It throws once the operation is over.
+   */
   createSlices(throwIfOver: () => void): TimeSlices {
     return new Operation({ slices: this, clock: this.#clock, throwIfOver });
   }
 
-  /** The time at which the work of this event-loop turn has to stop. */
+  /** Returns the time at which the work of this event-loop turn must stop. The first call in a turn sets it to 8 ms after `nowMs`. */
   turnEndsMs(nowMs: number): number {
     if (!this.#planned) this.#plan();
     this.#turnEndsMs ??= nowMs + turnMs;

@@ -41,8 +41,8 @@ const maxGroups = 100_000;
 /** Number of groups that one step ranks. */
 const rankedAtOnce = 100;
 /**
- * Maximum number of places. A place is one object in one group. Several paths through lists multiply them. Each takes 8 bytes during the
- * grouping.
+ * Maximum number of places. A place is one object in one group. An object has one place for each combination of its values. Each place
+ * takes 8 bytes during the grouping.
  */
 const maxPlaces = 2_000_000;
 /** Number of places that one step reads. */
@@ -238,8 +238,8 @@ class Grouping {
 }
 
 /**
- * Returns a function that reads the different values of an object of this source, as numbers of `keys`. An object without a value has the
- * number of null. The next call of the function may overwrite the list that it returned.
+ * Returns a function that reads the different values of one object. It gives the number that `keys` has for each value. An object without a
+ * value has the number of null. The next call may overwrite the returned list.
  */
 function createReader(
   found: ValuePath | undefined,

@@ -14,7 +14,10 @@ export class StoreContents {
   readonly #indexes: ObjectIndexes;
   /** By the uid of the controller: its last object, and how many objects it has. */
   readonly #families = new Map<string, { object: KubernetesObject; members: number }>();
-  /** For each frozen state, the objects that were replaced or removed since. The value is `undefined` for an object that was added. */
+  /**
+   * One map for each result of `freeze` that is not disposed of yet. It has the objects that changed since then, each as it was before. The
+   * value is `undefined` if no object had the name.
+   */
   readonly #frozen = new Set<Map<string, KubernetesObject | undefined>>();
   #bytes = 0;
 
@@ -35,7 +38,10 @@ export class StoreContents {
     return this.#bytes + this.#objects.size * bytesPerSlot + this.#indexes.bytes;
   }
 
-  /** Returns the last object of the same controller, which a new object mostly equals. It may have been deleted since. */
+  /**
+   * Returns the object that was stored last for the same controller, because the new object mostly equals it. The returned object may have
+   * been deleted since.
+   */
   siblingOf(object: KubernetesObject): KubernetesObject | undefined {
     const controller = controllerUidOf(object);
     return controller === undefined ? undefined : this.#families.get(controller)?.object;
@@ -58,7 +64,7 @@ export class StoreContents {
     this.#joinFamily(controllerUidOf(object), object, 1);
   }
 
-  /** Removes an object and returns its slot. */
+  /** Removes an object and returns its slot. Undefined if no object has the name. */
   remove(namespace: string, name: string): ObjectSlot | undefined {
     const slot = this.#objects.get(namespace, name);
     if (slot === undefined) return undefined;

@@ -66,8 +66,10 @@ export class StoreHistory {
   }
 
   /**
-   * Returns the events after a version. Returns undefined if they are not remembered, or if the mirror never was at that version because a
-   * list skipped it. Another replica that was at such a version may have sent objects that this mirror has never held.
+   * Returns the events after a version. Returns undefined if those events are not remembered.
+   *
+   * Also returns undefined for a version that a list of this mirror skipped. A reader at that version comes from another replica, and may
+   * know objects that this mirror never had.
    */
   since(version: ResourceVersion): readonly StoreEvent[] | undefined {
     this.#prune();

@@ -3,7 +3,10 @@ import type { KubernetesObject } from '../../core/objects.ts';
 /** The slot of one object. Indexes hold the slot, which stays the same while the object in it is replaced. */
 export interface ObjectSlot {
   object: KubernetesObject;
-  /** Estimated bytes of the object. A flat number here and in `ownBytes`, because a store holds up to a million slots. */
+  /**
+   * Estimated bytes of the object. This and `ownBytes` are plain members and not an `ObjectWeight`, which would cost one more JavaScript
+   * object per slot. A store holds up to a million slots.
+   */
   totalBytes: number;
   /** Estimated bytes that no other object shares. */
   ownBytes: number;

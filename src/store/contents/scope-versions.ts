@@ -19,7 +19,11 @@ export class ScopeVersions {
     return this.#single.size === 0;
   }
 
-  /** @param namespace Undefined: the scope of all namespaces. */
+  /**
+   * Returns the version that one scope has reached. Undefined before its first list.
+   *
+   * @param namespace Undefined: the scope of all namespaces.
+   */
   versionOf(namespace: string | undefined): ResourceVersion | undefined {
     return namespace === undefined ? this.#all?.version : this.#single.get(namespace);
   }

@@ -73,7 +73,7 @@ export class StagedObjects {
     this.#staged.get(namespace)?.delete(name);
   }
 
-  /** Records that an event about this object reached the store. */
+  /** Records that an event about this object reached the store. If the event is newer than the list, `plan` does not undo it. */
   noteEvent(namespace: string, name: string, version: ResourceVersion | undefined): void {
     this.#events.set(keyOf(namespace, name), version);
   }

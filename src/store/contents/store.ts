@@ -16,8 +16,8 @@ import { type ReplacePlan, StagedObjects, shareExactly } from './staged-objects.
 
 interface StoreOptions {
   /**
-   * Identifies the history of the cluster. The store reports it as `epoch`. After n lists of an older history the store's epoch is
-   * `this+n`. ` narrow` is appended while the store mirrors single namespaces.
+   * Identifies the history of the cluster. The store reports it as `epoch`. After n lists of an older history, the store reports
+   * `${epoch}+${n}`. ` narrow` is appended while the store mirrors single namespaces.
    */
   readonly epoch: string;
   readonly clock: Clock;
@@ -198,8 +198,8 @@ function commit(state: StoreState, staged: StagedObjects, version: ResourceVersi
     state.histories += 1;
     state.epoch = `${state.baseEpoch}+${state.histories}`;
   }
-  // The history has no events of single namespaces. Those events may be of later versions than a list of all namespaces, so it begins after
-  // the list.
+  // The history has no events of mirrors of single namespaces. Such events may be of later versions than a list of all namespaces. So the
+  // history begins after that list.
   if (!coveredAll || !scopes.coversAllNamespaces) history.restart(undefined);
   else if (isFirst || isOtherHistory) history.restart(version);
   else history.add(changes, version, 'listed');
@@ -230,7 +230,7 @@ function carryOut(
   return changes;
 }
 
-/** Like `carryOut`, for a store without readers. */
+/** Changes the contents as planned, and returns no changes. For the first list of a store without readers, which needs no events. */
 function fill(contents: StoreContents, { deletions, upserts }: ReplacePlan): readonly StoreChange[] {
   for (const { metadata } of deletions) contents.remove(metadata.namespace ?? '', metadata.name);
   for (const { object, weight } of upserts) contents.put(object, weight);
@@ -296,7 +296,10 @@ function markInSync(state: StoreState): void {
   state.feed.synced(state.scopes.version);
 }
 
-/** Drops all objects, and the lists that are being received: such a list may have kept objects that are dropped now. */
+/**
+ * Drops all objects, versions and the history, and marks the store as emptied. Lists that are being received are dropped too, because they
+ * may rely on dropped objects. With a fault, readers receive `failed`.
+ */
 function wipe(state: StoreState, fault?: Fault): void {
   state.stages.clear();
   state.contents.clear();

@@ -19,7 +19,7 @@ export interface CompiledComparison {
 export const comparisonOperators = ['eq', 'ne', 'in', 'lt', 'lte', 'gt', 'gte', 'contains', 'startsWith'] as const;
 export type ComparisonOperator = (typeof comparisonOperators)[number];
 
-/** The place of an operand in a filter: decides the comparison, and is named in messages. */
+/** The path, the operator and the value type of an operand. They decide the comparison, and messages name them. */
 export interface OperandContext {
   /** The path as the user wrote it. */
   readonly path: string;
@@ -111,7 +111,7 @@ function isAmong(context: OperandContext, list: Json): ValueTest {
   };
 }
 
-/** A binary search, because a list may have 1,000 operands and meets every object. */
+/** True if the sorted keys contain this key. A binary search, because the list may have 1,000 keys and is searched for every object. */
 function isIn(sorted: readonly OrderKey[], key: OrderKey): boolean {
   let [low, high] = [0, sorted.length - 1];
   while (low <= high) {
@@ -244,7 +244,7 @@ function fits(operand: Json, type: ValueType): boolean {
   }
 }
 
-/** Limits the depth, because operands are also printed into cursors, by recursion. */
+/** True if the value has at most `depth` levels. Deeper operands are refused, because cursors print operands by recursion. */
 function isShallow(value: Json, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((member: Json) => isShallow(member, depth - 1));

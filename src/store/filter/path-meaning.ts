@@ -6,11 +6,11 @@ import type { ClusterAttributes } from '../query-source.ts';
 import { hasMatchingValue } from './path-values.ts';
 
 /**
- * Returns a function that gives a text for the meaning of a filter's paths in one cluster. While the text stays equal, the filter matches
- * the same ones of the same objects.
+ * Returns a function that gives a text for the meaning of a filter's paths in one cluster. While the text stays equal, the filter gives the
+ * same result for an unchanged object.
  *
- * The text contains what each path is in the model, and the values of the paths that begin with `cluster`. Other attributes of the cluster
- * do not change it.
+ * The text contains what each path leads to in the model, and the values of the paths that begin with `cluster`. Other attributes of the
+ * cluster do not change the text.
  *
  * @param found The result for each path of one kind, in order. Results may be added until the first call.
  */

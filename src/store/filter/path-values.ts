@@ -56,7 +56,7 @@ export function hasMatchingValue(path: ModelPath, { value, context }: PathStart,
 /** Computing a column, or following a relation, takes as long as reading this many values. */
 const valuesPerObject = 8;
 
-/** Binary logarithm of the number of characters that take as long to compare as one short value. */
+/** Comparing 512 characters takes as long as comparing one short value. This is the binary logarithm of 512. */
 const charsPerValue = 9;
 
 function startOf(path: ModelPath, { value, context }: PathStart): Json | undefined {
@@ -103,7 +103,9 @@ interface Walk {
   readonly read: ReadCost;
 }
 
-/** A loop without allocations, because it runs once for each condition and object. */
+/**
+ * True if a value at the end of the steps passes the test. A loop without allocations, because it runs once for each condition and object.
+ */
 function walk(from: Json, options: Walk, start: number): boolean {
   const { steps, test, read } = options;
   let value = from;

@@ -27,8 +27,8 @@ import type { WhereInput } from './where-input.ts';
 /** A filter that was checked against the model by `compileWhere`. */
 export interface CompiledWhere {
   /**
-   * Returns a function that is true for the objects of this source that match the filter. It is false for an object if that cannot be
-   * decided. The filter must have been compiled for the kind of the source.
+   * Returns a function that is true for the objects of this source that match the filter. It is false for an object if a related object
+   * that decides the match could not be read. The filter must have been compiled for the kind of the source.
    *
    * @param read Counts the values that are read.
    */
@@ -38,8 +38,8 @@ export interface CompiledWhere {
   /** Returns the index lookup that finds exactly the matching objects. Undefined if there is none. */
   exactLookupFor(kind: ModelKind): IndexLookup | undefined;
   /**
-   * Returns a text. While it stays equal, the filter matches the same ones of the same objects of this kind and cluster. See
-   * `createPathMeaning`.
+   * Returns a text for the meaning of the filter. While the text stays equal, the filter gives the same result for an unchanged object of
+   * this kind and cluster. See `createPathMeaning`.
    */
   meaningFor(source: Pick<QuerySource, 'kind' | 'cluster'>): string;
 }

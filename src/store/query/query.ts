@@ -131,8 +131,9 @@ function everythingIn<S extends QuerySource>(sources: readonly WalkedSource<S>[]
 }
 
 /**
- * Returns undefined unless indexes know all matching objects in order. Small mirrors have no index, and a limit to some namespaces needs
- * every object to be checked.
+ * Returns all matching objects in order, if an index has them in order for every source. Undefined otherwise.
+ *
+ * Small mirrors have no index. A limit to some namespaces needs a check of every object.
  */
 function sortedIn<S extends QuerySource>(sources: readonly WalkedSource<S>[], spec: QuerySpec): InOrder<S> | undefined {
   const lists: SourceMatches<S>[] = [];
