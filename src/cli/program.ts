@@ -163,7 +163,8 @@ async function askGateway({ command, flags, effect }: NamedCommand, options: Pro
   });
 
   /**
-   * Returns the clusters that `--context` names. A gateway of this process has no others, but may give them other names, so it is queried.
+   * Returns the names of the clusters that `--context` selects. Null: all clusters. A gateway in this process has only these clusters, but
+   * may name them differently from the contexts. So that gateway is queried.
    */
   async function namedClusters(): Promise<readonly string[] | null> {
     if (flags.context === undefined) return null;

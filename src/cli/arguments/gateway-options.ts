@@ -15,7 +15,10 @@ export interface GatewayFlags {
 
 /** Describes how a command affects the clusters. */
 export interface CommandEffect {
-  /** True if the command writes to clusters. A function decides before a gateway is started. Default: false. */
+  /**
+   * True if the command writes to clusters. If only the command's input can tell, a function decides before a gateway is started. Default:
+   * false.
+   */
   readonly writes?: boolean | ((terminal: Terminal) => Promise<boolean>);
 }
 

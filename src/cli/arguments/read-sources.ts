@@ -72,7 +72,10 @@ async function filesOf(name: string): Promise<readonly string[]> {
   return files.map((file) => path.join(name, file));
 }
 
-/** Sets the namespace of `-n`. Refuses an object that names another namespace, as kubectl does. */
+/**
+ * Returns the manifest with the namespace of `-n` if the manifest names none. Refuses an object that names another namespace, as kubectl
+ * does.
+ */
 function placed(
   manifest: ParsedManifest,
   { file, namespace }: { readonly file: string; readonly namespace: string | undefined },

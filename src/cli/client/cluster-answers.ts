@@ -36,7 +36,7 @@ export class ClusterAnswers {
   /**
    * Prints a line on standard error: the missing object or resource, and which clusters have answered.
    *
-   * @param what Its name in the line, such as `pod web`.
+   * @param what The name of the missing object or resource, such as `pod web`.
    */
   reportUnknown({ terminal }: Pick<Session, 'terminal'>, what: string): void {
     const clusters = [...this.#codes].toSorted(([a], [b]) => (a < b ? -1 : 1));

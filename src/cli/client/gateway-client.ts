@@ -117,7 +117,7 @@ function parsed(text: string): GatewayAnswer | undefined {
   }
 }
 
-/** Returns the cause of a failed fetch. Its own message is only "fetch failed". */
+/** Returns a text for the cause of a failed fetch. The message of the fetch error itself is only "fetch failed". */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);

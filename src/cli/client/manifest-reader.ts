@@ -38,6 +38,10 @@ type DocumentsRead =
 export interface ManifestReader {
   documents(text: string): Promise<DocumentsRead>;
   manifests(text: string): Promise<ManifestsRead>;
-  /** @param options The namespace of `-n`, if there is one. */
+  /**
+   * Parses the Propagations of a text.
+   *
+   * @param options The namespace of `-n`, for all Propagations. Undefined: the namespace in each document, else `default`.
+   */
   intents(text: string, options: { readonly namespace: string | undefined }): Promise<IntentsRead>;
 }

@@ -39,7 +39,10 @@ export class LogProgress {
     return fresh;
   }
 
-  /** Returns the RFC 3339 time to restart from. Undefined if no line was printed. */
+  /**
+   * Returns the RFC 3339 time to restart from. Undefined if no line was printed. From this call on, `newLines` leaves out the lines that
+   * the restarted stream repeats.
+   */
   resumeTime(): string | undefined {
     this.#repeating.clear();
     for (const [name, position] of this.#printed) this.#repeating.set(name, position);

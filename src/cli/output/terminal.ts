@@ -7,7 +7,7 @@ export interface Terminal {
   out(text: string): Promise<void>;
   /** Writes whole lines to standard error. */
   err(text: string): void;
-  /** Replaces the status line on standard error. An empty text removes it. Other texts need `isWatched`. */
+  /** Replaces the status line on standard error. An empty text removes the line. Pass any other text only if `isWatched`. */
   status(text: string): void;
   /** Replaces the lines at the bottom of the terminal. Call this only if `isInteractive`. */
   draw(lines: readonly string[]): void;

@@ -52,8 +52,8 @@ const newPlanPatience = { good: 0, bad: 3_000 } as const;
 const samePlanPatience = { good: 0, bad: 25_000 } as const;
 
 /**
- * The milliseconds if the controller starts in this process. A good end must last too, because the new controller checks settled
- * Propagations once more.
+ * Milliseconds for which an end must last if the controller starts in this process. A good end must last too, because the new controller
+ * checks settled Propagations once more.
  */
 const ownControllerPatience = { good: 2_000, bad: 25_000 } as const;
 

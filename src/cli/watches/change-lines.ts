@@ -54,7 +54,10 @@ export class ChangeLines<Item extends StreamedItem> {
     if (lines.length > 0) await this.#session.terminal.out(textOfLines(lines));
   }
 
-  /** Call this when the stream starts from the beginning. */
+  /**
+   * Keeps the known objects for comparison, because the stream sends its whole state again. Only differences are then printed. Call this
+   * when the stream starts from the beginning.
+   */
   restart(): void {
     this.#held.restart();
   }

@@ -2,7 +2,7 @@ import type { Session } from '../client/session.ts';
 
 /** Lines that are redrawn in place. */
 export interface LiveTable {
-  /** Call this after a change. */
+  /** Draws a new frame soon, at most 100 ms later. Call this after a change. */
   wake(): void;
   /** Draws the last frame, then stops. A second call does nothing. */
   end(): void;

@@ -56,7 +56,10 @@ export class StreamedObjects<Item extends StreamedItem> {
     return [...changes, ...gone.map((item) => ({ type: 'DELETED', item }) as const)];
   }
 
-  /** Call this when the stream starts from the beginning for all clusters. */
+  /**
+   * Keeps the current objects for comparison with the state that the stream sends again. Call this when the stream starts from the
+   * beginning for all clusters.
+   */
   restart(): void {
     for (const scope of [...this.#scopes.keys()]) this.#doubt(scope);
   }

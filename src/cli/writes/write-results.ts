@@ -58,7 +58,11 @@ export async function printResults(session: Session, results: readonly ObjectWri
   return exitCodeOf(session, results, options);
 }
 
-/** @throws {CommandFailure} for an output format that needs the answer of an API server. */
+/**
+ * Refuses an output format that a client-side dry run cannot print.
+ *
+ * @throws {CommandFailure} for a format that needs the answer of an API server: `json` or `yaml`.
+ */
 export function refuseClientRun(output: string | undefined): void {
   if (output === 'json' || output === 'yaml')
     throw new CommandFailure(exitCodes.refused, `expected --dry-run=server with -o ${output}, got --dry-run=client`);

@@ -6,7 +6,7 @@ import { kubernetesTime, type ReportedEvent, type World } from './world.ts';
 const eventTtlMs = 15 * 60_000;
 /** The largest number of Events in a cluster. Beyond it the oldest are removed. */
 const maxEvents = 400;
-/** Events that remain then, so that the next ones cause no removal. */
+/** Number of Events that a removal beyond `maxEvents` leaves. The distance to `maxEvents` avoids a removal for each further Event. */
 const keptEvents = 350;
 
 /** Stores Events. A repeated event increases the count of the stored one. */

@@ -76,7 +76,10 @@ async function keepTimes({ query, server }: ResourceContext, stream: WatchStream
   }
 }
 
-/** WatchList is on by default in 1.32, off in 1.33, and on again from 1.34 on. */
+/**
+ * True if the server sends initial events on request. This feature, WatchList, is on by default in 1.32, off in 1.33, and on again from
+ * 1.34 on.
+ */
 function streamsInitialEvents(gitVersion: string): boolean {
   const minor = Number(/^v1\.(\d+)/.exec(gitVersion)?.[1] ?? '0');
   return minor === 32 || minor >= 34;

@@ -45,7 +45,10 @@ export function parseLogQuery(
   };
 }
 
-/** Parses RFC 3339 as Go does. The kubelet gets whole seconds. */
+/**
+ * Parses an RFC 3339 time as Go does, to Unix milliseconds. The fraction of a second is dropped, because the kubelet gets whole seconds.
+ * Undefined if the text is invalid.
+ */
 function readTime(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
   const ms = Date.parse(text.replace(/\.\d+/, ''));

@@ -40,8 +40,8 @@ export function customKindOf({ spec }: KubernetesObject): SimKind | undefined {
 }
 
 /**
- * Creates or replaces a definition and serves its kind. Makes two changes, as a real server does: the definition, then its status. The
- * kind is already served when they are reported.
+ * Creates or replaces a definition and serves its kind. Makes two changes, as a real server does: the definition, then its status. The kind
+ * is served before watches receive these changes.
  */
 export function applyDefinition(state: SimState, object: KubernetesObject, options: WriteOptions): SimObject {
   const definitions = definitionsOf(state);
