@@ -45,7 +45,7 @@ export interface WatchRequest {
   readonly version: ResourceVersion | '';
   /**
    * True: a WatchList (KEP-3157). The server first sends all objects as ADDED events and then a bookmark with `k8s.io/initial-events-end`.
-   * False: the server sends only changes after `version`.
+   * False: the server sends the changes after `version`.
    */
   readonly initialEvents: boolean;
   /**

@@ -160,8 +160,9 @@ interface PathStep {
 }
 
 /**
- * Replaces the names of all unknown members before zod checks a structure. zod refuses a member of this name. Refinements of the structure, and
- * of the structures around it, then do not run. Otherwise a misspelled `json` would cause a second problem: "expected one of json, yaml and ref".
+ * The name that all unknown members get before zod checks a structure. zod refuses a member of this name. Refinements of the structure, and
+ * of the structures around it, then do not run. Otherwise a misspelled `json` would cause a second problem: "expected one of json, yaml and
+ * ref".
  */
 const unknownMembers = '';
 

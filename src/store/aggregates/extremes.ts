@@ -8,7 +8,7 @@ import { anySingleValue, findValuePaths } from '../query/value-paths.ts';
 import { printJsonValue } from './identities.ts';
 import { distinctValuesPerStep, tallyValues } from './tallies.ts';
 
-/** Which value is wanted: the smallest or the largest. */
+/** The wanted value: the smallest (`min`) or the largest (`max`). */
 type Extreme = 'min' | 'max';
 
 /**

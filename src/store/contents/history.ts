@@ -8,7 +8,7 @@ const maxChanges = 4_096;
 const maxBytes = 4 * 1024 * 1024;
 const maxAgeMs = 10 * 60_000;
 
-/** How changes came. `streamed`: by watch events, which skip no version. `listed`: by a complete list, which may skip versions. */
+/** The source of changes. `streamed`: watch events, which skip no version. `listed`: a complete list, which may skip versions. */
 type StepOrigin = 'streamed' | 'listed';
 
 interface HistoryStep {
