@@ -12,13 +12,15 @@ import { failedChange, writeObject } from './write-object.ts';
 
 /**
  * Applies each manifest in each cluster. Clusters are written at the same time. In one cluster, the writes run one after another:
- * Namespaces first, then CustomResourceDefinitions, then the others in the given order. Results are in the given order.
+ * Namespaces first, then CustomResourceDefinitions, then the others in the given order. Results are in the given order. Logs each real
+ * write.
  *
  * Removes fields that are valid in one cluster only, such as the resourceVersion. So an export of one cluster can be applied to another
  * one. An apply therefore never checks the version of the existing object. Without `force`, field ownership protects the fields of other
  * managers. To check a version, use a patch whose target has a `resourceVersion`.
  *
- * @throws {MusterError} `BAD_INPUT` for manifests that cannot be read, with their index, the path and the expected value.
+ * @throws {MusterError} `BAD_INPUT` for more than 1,000 writes, and for unknown or hidden clusters. For manifests that cannot be read, its
+ * message has their index, the path and the expected value.
  */
 export async function applyManifests(
   options: ObjectChangesOptions,

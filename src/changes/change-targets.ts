@@ -14,7 +14,9 @@ import type { ObjectAddress, Preconditions } from './object-client.ts';
 export interface ChangeTarget {
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
-  /** The version to use. Absent if the target has an id: then the version that the cluster serves. */
+  /**
+   * The API version to use. Absent if the target has an id, which contains no version. The version that the cluster serves is then used.
+   */
   readonly apiVersion?: string;
   readonly namespace?: string;
   readonly name: string;
@@ -33,7 +35,7 @@ const maxWrites = 1_000;
 const discoveryMs = 10_000;
 
 /**
- * Parses targets, before the first call to a cluster.
+ * Parses the targets of a mutation and finds their clusters. Makes no call to a cluster.
  *
  * @throws {MusterError} `BAD_INPUT` for more than 1,000 targets, an invalid name or id, and unknown or hidden clusters.
  */
@@ -60,7 +62,8 @@ export function checkCount(count: number): void {
 /**
  * Returns the cluster with this name.
  *
- * @throws {MusterError} `BAD_INPUT` if it is unknown or hidden, with the most similar visible name as a hint.
+ * @throws {MusterError} `BAD_INPUT` if the cluster is unknown or hidden from the caller. The message suggests the most similar visible
+ * name.
  */
 export function visibleCluster(
   name: string,
@@ -139,8 +142,8 @@ export async function addressOfTarget(target: ChangeTarget, members: Members, si
 }
 
 /**
- * Returns the address. A namespaced object without a namespace is in `default`, as for kubectl. An object of a cluster-scoped kind has no
- * namespace.
+ * Returns the address of the target. A namespaced object without a namespace is in `default`, as for kubectl. An object of a cluster-scoped
+ * kind has no namespace.
  */
 function addressed({ namespace = 'default', name }: ChangeTarget, resource: ServedResource): AddressedTarget {
   const place = resource.namespaced ? { namespace } : {};

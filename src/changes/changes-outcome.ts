@@ -46,8 +46,8 @@ export function logWrites(
 }
 
 /**
- * Creates the functions that remove values which may not be shown. `managedFields` are always removed. For a sensitive kind, only metadata
- * remains: no diff and no message of the server.
+ * Creates the functions that remove values which may not be shown. `managedFields` are always removed. For a sensitive kind, the object
+ * keeps only its metadata. The diff shows keys without values, and the fault loses the message of the server.
  */
 export function createRedaction(isSensitive: boolean): ObjectWrite['redaction'] {
   return {

@@ -41,7 +41,7 @@ const patchTypes: Readonly<Record<PatchObjectRequest['type'], string>> = {
  * All clients of a cluster share one write queue: 10 writes in flight per cluster, 256 in all clusters. Dry runs count as writes. An object
  * above 1.5 MiB is `TOO_LARGE` without a call. Integers beyond 2⁵³−1 are read and written exactly. Answers contain `managedFields`.
  *
- * An abort ends the call at the API server. The answer is then a fault that no caller reads.
+ * An abort cancels the request. The promise then resolves to a fault, which the aborted caller ignores.
  *
  * @param identity The user to impersonate. Absent: the cluster's own credentials.
  */
@@ -130,7 +130,10 @@ function pathOf({ resource, namespace, name }: ObjectAddress): readonly string[]
   return [...base, ...(resource.namespaced ? ['namespaces', namespace ?? ''] : []), resource.resource, name];
 }
 
-/** A dry run uses strict field validation. A plan must report the fields that a real write would drop with a warning. */
+/**
+ * Returns the query parameters of a write. A dry run uses strict field validation: a plan must report the fields that a real write would
+ * drop with a warning.
+ */
 function queryOf(run: RunMode): Readonly<Record<string, string>> {
   const dry = { fieldValidation: 'Strict', dryRun: 'All' };
   return { fieldManager, ...(run === 'dry' ? dry : {}) };
@@ -152,19 +155,25 @@ function deleteOptions({ preconditions, cascade, run }: Pick<DeleteObjectRequest
   };
 }
 
-/** An API server answers a write with 404 both for an absent object and for an absent namespace. Only the message distinguishes them. */
+/**
+ * Returns the result of a failed call: `absent` for a missing object, else `failed`. A missing namespace is `failed`. API servers answer
+ * 404 in both cases, and only the message distinguishes them.
+ */
 function failureOf(fault: Fault, { resource }: ObjectAddress): ObjectCallResult {
   const isOfNamespace = resource.namespaced && fault.status?.message.startsWith('namespaces "') === true;
   return fault.code === 'NOT_FOUND' && !isOfNamespace ? { result: 'absent' } : { result: 'failed', fault };
 }
 
-/** True for a path that the API server does not know. Its 404 answer is `NOT_FOUND` if it names an object, else `NOT_SERVED`. */
+/**
+ * True if the API server answered 404 because it does not know the path. A 404 answer that names an object has the code `NOT_FOUND`, any
+ * other `NOT_SERVED`.
+ */
 function isNotFound({ code }: Fault): boolean {
   return code === 'NOT_SERVED' || code === 'NOT_FOUND';
 }
 
 function isTooLarge(body: Json): boolean {
-  // Characters are counted first. Most objects are far below the limit, so their bytes need not be counted.
+  // Characters are counted first, because one takes at most 3 bytes of UTF-8. So the bytes of small objects need not be counted.
   const text = JSON.stringify(body);
   return text.length > maxObjectBytes / 3 && Buffer.byteLength(text) > maxObjectBytes;
 }
@@ -198,10 +207,13 @@ const allWrites = createConcurrencyLimit(maxInAll);
 // The key is the API of the cluster, so all writers of this process share one queue per cluster.
 const writesOfClusters = new WeakMap<ClusterApi, ConcurrencyLimit>();
 
-/** Returns the write queue of a cluster, shared by all writers of this process: 10 writes at a time, 256 in all clusters. */
+/**
+ * Returns the write queue of a cluster, and creates it at the first call. All writers of this process share it: 10 writes at a time, 256 in
+ * all clusters.
+ */
 function writeLimitOf(api: ClusterApi): ConcurrencyLimit {
   const ofCluster = writesOfClusters.get(api) ?? createConcurrencyLimit(maxPerCluster);
   writesOfClusters.set(api, ofCluster);
-  // The queue of the cluster comes first. So a cluster that hangs holds at most 10 of the 256 places.
+  // The queue of the cluster comes first. So a cluster that hangs occupies at most 10 of the 256 writes in flight.
   return { run: (work, signal) => ofCluster.run(() => allWrites.run(work, signal), signal) };
 }

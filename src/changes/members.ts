@@ -36,7 +36,10 @@ export interface MemberCluster {
   /** The time of the last answer of the cluster, in Unix milliseconds. Absent: it has never answered. */
   readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
-  /** Set only in a plan. Absent in a plan: location fields that have no value here count as absent. */
+  /**
+   * Location fields that the intent uses and that are unknown. Set only while a plan is made. If it is absent then, fields without a value
+   * count as absent.
+   */
   readonly unknownLocation?: UnknownLocation | undefined;
 }
 

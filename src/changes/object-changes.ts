@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../core/objects.ts';
 import type { ObjectKey } from '../manifests/manifest.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** The result of one write: `ObjectAction` of the schema. */
+/** The action of a write on one object. The enum `ObjectAction` of the GraphQL schema describes each value. */
 export type ObjectAction = 'CREATED' | 'CONFIGURED' | 'UNCHANGED' | 'DELETED' | 'ORPHANED' | 'RESTORED' | 'SKIPPED' | 'FAILED';
 
 /** The result for one object in one cluster. */
@@ -36,7 +36,7 @@ interface WrittenObject {
   readonly resource: ServedResource;
 }
 
-/** The results in the requested order: for `apply` by manifest, then cluster; otherwise by target. */
+/** The results in the requested order: by manifest, then cluster for `apply`, and by target for the other methods. */
 export interface ObjectChangesOutcome {
   /** True if no write failed. */
   readonly ok: boolean;

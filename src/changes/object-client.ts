@@ -13,7 +13,7 @@ export type Cascade = 'Background' | 'Foreground' | 'Orphan';
 
 /** Identifies an object by the resource that the cluster serves for its kind. */
 export interface ObjectAddress {
-  /** The resource. `version` is the version of the request body. */
+  /** The resource of the kind. Its `version` is used in the path and must be that of the request body. */
   readonly resource: ServedResource;
   /** Absent for cluster-scoped kinds. */
   readonly namespace?: string | undefined;
@@ -29,8 +29,8 @@ export type ObjectCallResult =
   | { readonly result: 'failed'; readonly fault: Fault };
 
 /**
- * The write succeeds only for an object with this uid and resourceVersion. Otherwise the API server answers 409 or 422. Absent members are
- * not checked.
+ * The conditions of a write: the existing object must have this uid and resourceVersion. If it differs, the API server answers 409 or 422.
+ * Absent members are not checked.
  */
 export interface Preconditions {
   readonly uid?: string | undefined;
@@ -55,7 +55,10 @@ export interface ObjectWriteOptions {
 /** A server-side apply with the field manager `muster`. */
 export interface ApplyObjectRequest extends ObjectAddress, ObjectWriteOptions {
   readonly manifest: Manifest;
-  /** `resourceVersion: '1'` creates the object or gives 409. It never changes an existing object. */
+  /**
+   * The conditions of the apply. With `resourceVersion: '1'`, the apply can only create: for an existing object, the API server answers
+   * 409.
+   */
   readonly preconditions: Preconditions;
   readonly force: boolean;
 }

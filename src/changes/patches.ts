@@ -26,7 +26,8 @@ export function checkPatch(type: PatchTypeInput, patch: Json): void {
 }
 
 /**
- * Adds the uid and version of the target to the patch, if the target has them. The API server then refuses another object with 409 or 422.
+ * Adds the uid and version of the target to the patch, if the target has them. The API server then answers 409 or 422 if the object has
+ * another uid or version.
  */
 export function guardedPatch({
   type,

@@ -31,8 +31,8 @@ export function valueAtKeys(document: Json | undefined, keys: readonly string[])
 }
 
 /**
- * Returns the document with a value set at these keys. The keys must lead to an existing value, or to a new member of an existing map;
- * otherwise returns the same document. The given document is not changed, and the result shares all values outside the path.
+ * Returns the document with a value set at these keys. The keys must lead to an existing value, or to a new member of an existing map. For
+ * other keys, the document stays as it is. The given document is not changed, and the result shares all values outside the path.
  */
 export function withValueAtKeys(document: Json, keys: readonly string[], value: Json): Json {
   const [key, ...rest] = keys;

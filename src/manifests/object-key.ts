@@ -21,7 +21,7 @@ export function groupKindOfKey({ apiVersion, kind }: Pick<ObjectKey, 'apiVersion
   return { group: groupOfApiVersion(apiVersion), kind };
 }
 
-/** Returns the key of the object in a mirror. */
+/** Returns the namespace and name by which a mirror finds the object. The namespace is empty for cluster-scoped kinds. */
 export function objectPlaceOf({ namespace, name }: ObjectKey): NamespacedName {
   return { namespace: namespace ?? '', name };
 }

@@ -48,8 +48,8 @@ interface ContainerAtPath {
 }
 
 /**
- * Returns all containers of an object, or only one kind of them, as `scope` says. Init containers come first. The order within each list
- * stays.
+ * Returns the containers of an object. `Main` leaves out init containers, and `Init` returns only these. Init containers come first. The
+ * order within each list stays.
  */
 export function containersIn(object: JsonObject, scope: 'All' | 'Main' | 'Init'): readonly ContainerAtPath[] {
   const path = podSpecPathOf(object);

@@ -15,7 +15,7 @@ export type ManifestsRead =
   | { readonly result: 'refused'; readonly path: string; readonly message: string };
 
 interface ReadManifestsOptions {
-  /** How to treat a `List`: refuse it, or read its items instead, as kubectl does. Default: `refused`. */
+  /** `refused`: a `List` is an error. `opened`: its items are read instead, as kubectl does. Default: `refused`. */
   readonly lists?: 'refused' | 'opened';
 }
 

@@ -33,8 +33,8 @@ const ranked: readonly (readonly string[])[] = [
 const ranks: ReadonlyMap<string, number> = new Map(ranked.flatMap((keys, rank) => keys.map((key): [string, number] => [key, rank])));
 
 /**
- * Returns the write rank of a kind. Lower ranks are written first, equal ranks together. Deletions use the reverse order. Kinds without a
- * place in the list are written last.
+ * Returns the write rank of a kind. Lower ranks are written first, equal ranks together. Deletions use the reverse order. Kinds that
+ * `ranked` does not list are written last.
  */
 export function writeRankOf(kind: GroupKind): number {
   return ranks.get(keyOfKind(kind)) ?? ranked.length;

@@ -12,11 +12,11 @@ interface CopyFacts {
   readonly conflict: ConflictMode;
   readonly isSuspended: boolean;
   /**
-   * The relation of the existing object to the source of the copy. `Circle`: other Propagations make the source from this object. Absent:
-   * neither.
+   * The relation of the existing object to the source of the copy. `Source`: the object is the source. `Circle`: other Propagations make
+   * the source from this object. Absent: neither.
    */
   readonly relationToSource?: 'Source' | 'Circle' | undefined;
-  /** Returns true if the existing object equals the last write and the wanted manifest equals it too. */
+  /** Returns true if the wanted manifest equals the last written one, and the existing object has not drifted since. */
   readonly isUnchanged: (entry: InventoryEntry) => boolean;
 }
 

@@ -27,8 +27,8 @@ export type DryRun =
   /** The cluster does not serve the kind, so no dry run was possible. */
   | { readonly result: 'unserved' }
   /**
-   * The API server accepts the write. `object` is the object after the write. `before` is the existing object, read live for kinds whose
-   * mirrors hold no fields.
+   * The API server accepts the write. `object` is the object after the write. `conflicts` are the fields that the write takes from other
+   * managers by force. `before` is the existing object, read live for kinds whose mirrors hold no fields.
    */
   | {
       readonly result: 'accepted';
@@ -138,7 +138,7 @@ interface CallTarget {
 
 /**
  * Adds the values that no mirror holds, read live with the identity of the intent: the data of a Secret, and the existing object of a kind
- * with hidden values. They are never stored or shown.
+ * with hidden values. These values are never stored or shown. Returns a `DryRun` instead if a read fails, or if the mirror is outdated.
  */
 async function withHiddenValues(
   { ports, client, request: { spec } }: DryRunContext,

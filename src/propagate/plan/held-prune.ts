@@ -8,7 +8,9 @@ interface PruneFacts {
   /** The whole inventory. */
   readonly shares: readonly ClusterShare[];
   readonly clusters: readonly RenderedCluster[];
-  /** Includes clusters outside the fleet: their copies are removed when they are back. */
+  /**
+   * Clusters from which all copies are removed. Includes clusters outside the fleet, whose copies are removed when these clusters are back.
+   */
   readonly leaving: readonly LeavingCluster[];
   /** Clusters outside the fleet whose copies stay. */
   readonly away: readonly ClusterName[];

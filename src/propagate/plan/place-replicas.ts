@@ -22,7 +22,7 @@ export interface PlacedCluster {
   readonly entry: SnapshotCluster;
   /** The replicas of each workload in the cluster, by its index in `PlanSnapshot.templates`. */
   readonly counts: ReadonlyMap<number, WorkloadCount>;
-  /** The replicas of all workloads together. Absent if the template has no workload. */
+  /** The replicas of all workloads together. Absent if the template has no workload, or if an autoscaler owns the count. */
   readonly share?: ReplicaShare;
   /**
    * Why the copies of the cluster cannot be rendered now: its location is unknown and decides which copies are wanted. Absent: the location
@@ -125,7 +125,7 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
 }
 
 /**
- * Returns an error note if `replicas.total` is used with several workloads. It is the count of a single workload
+ * Returns an error note if `replicas.total` is used with several workloads. `total` is the count of a single workload
  * (docs/internals/propagation.md 2.1).
  */
 function notesOfTotal({ replicas: { total } }: PropagationSpec, workloads: readonly Workload[]): readonly Note[] {
@@ -212,7 +212,8 @@ function chooseClusters(dividing: DivisionInput): ChosenClusters {
 }
 
 /**
- * Returns the choice for a cluster that keeps its previous replicas. It is not marked `isKept`, because its location is not checked again.
+ * Returns the choice for a cluster that keeps its previous replicas. The choice is not marked `isKept`, because the location of the cluster
+ * is not checked again.
  */
 function keptChoice(cluster: ChosenCluster['cluster'], selected: ChosenCluster | undefined): ChosenCluster {
   if (selected === undefined) return { cluster, tier: 0, score: 100 };

@@ -19,7 +19,7 @@ export interface DigestedPlan {
  * - the replicas and the wave of each cluster,
  * - the action and the manifest hash of each object, with uid and hash of the existing object.
  *
- * Capacities, scores and times do not change the digest. The intent that is replaced is not included.
+ * Capacities, scores and times do not change the digest. The intent that is replaced is not included: `planDigestOf` adds it.
  */
 export function contentDigestOf({ spec, clusters, leaving }: DigestedPlan): string {
   const { requester: _requester, ...content } = spec;

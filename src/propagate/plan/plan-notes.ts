@@ -9,7 +9,7 @@ import type { ClusterCopies } from './render-copies.ts';
 import { isAutoscaler, keyScaledBy } from './snapshot/member-workloads.ts';
 import type { PlanSnapshot } from './snapshot/snapshot.ts';
 
-/** The results of the pure stages from which notes are made. */
+/** The results of the planning steps from which notes are made. */
 interface NotedPlan {
   readonly snapshot: PlanSnapshot;
   readonly placing: PlacementResult;

@@ -9,9 +9,10 @@ import { displayNameOf, preflightNote } from './refusal-notes.ts';
 import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
 
 /**
- * Checks whether each cluster can carry out the plan and undo it (docs/internals/propagation.md 5.5): the cluster answers, no object is in
- * conflict or refused, and the identity has the rights to carry out the plan and to undo it. Returns one note per cluster and obstacle. An
- * empty list means that the plan can start.
+ * Checks whether each cluster can carry out the plan and undo it (docs/internals/propagation.md 5.5). Sends access reviews to the clusters.
+ *
+ * An obstacle is a cluster that does not answer, an object in conflict or refused, or a missing right for the plan or its undoing. Returns
+ * one note per cluster and obstacle. An empty list means that the plan can start.
  *
  * @param plan The plan with the results of its dry runs.
  */

@@ -135,7 +135,10 @@ function readObjectOrAbsent(live: MirroredObject | undefined): ReadObject {
   return live === undefined || live.result === 'unread' ? absentObject : live;
 }
 
-/** True if the same manifest was written before, and the existing object still has the values that the server made of it. */
+/**
+ * True if the same manifest was written before, and the existing object still has the values that the server made of it. The values are not
+ * compared if the mirror has another version of the kind.
+ */
 function isUnchangedCopy(
   context: RenderContext,
   {
@@ -184,7 +187,7 @@ interface RemovalFacts {
   /** The cluster in the snapshot. Absent: it is outside the fleet, and `lost` has its name. */
   readonly entry?: SnapshotCluster;
   readonly lost?: ClusterName;
-  /** The `textOfKey`s of dependencies that are still needed there, but missing at their source. */
+  /** The `textOfKey`s of dependencies that the cluster still needs, but that are missing at their source. Their copies are not removed. */
   readonly missing?: ReadonlySet<string> | undefined;
 }
 

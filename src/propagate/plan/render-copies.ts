@@ -182,8 +182,8 @@ function isAltered({ manifest: template }: TemplateObject, manifest: Manifest, l
 }
 
 /**
- * Sets the replica count of the manifest: the divided or requested one. Removes it if an autoscaler owns the count. Otherwise the count of
- * the template stays.
+ * Sets the replica count of the manifest to the divided count or `replicas.total`. With mode Duplicated and no `total`, the count of the
+ * template stays. With mode External, removes the count, because an autoscaler owns it.
  */
 function countedManifest(
   manifest: Manifest,

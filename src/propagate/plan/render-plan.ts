@@ -16,8 +16,8 @@ import type { PlanSnapshot } from './snapshot/snapshot.ts';
 import { creationsOf } from './snapshot/template-creations.ts';
 
 /**
- * Runs the pure stages of planning on one snapshot: prune, select, divide, override, own, plan (docs/internals/propagation.md 1). They use
- * no clock, network, randomness or map order, so equal snapshots give byte-equal plans.
+ * Runs the pure steps of planning on one snapshot: prune, select, divide, override, own, plan (docs/internals/propagation.md 1). These
+ * steps use no clock, network, randomness or map order, so equal snapshots give byte-equal plans.
  *
  * A snapshot with an error note gives an incomplete plan, which renders no object and removes no copy.
  */

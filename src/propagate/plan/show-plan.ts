@@ -121,7 +121,9 @@ function existingWithKind(
 interface FaultContext {
   readonly held: RenderedObject['held'];
   readonly cluster: ClusterName;
-  /** True if the object carries marks of this Propagation. */
+  /**
+   * True if the existing object carries marks of this Propagation. Used only for a conflict, to report that the inventory entry is missing.
+   */
   readonly isLost: boolean;
   readonly isSensitive: boolean;
 }
@@ -150,7 +152,10 @@ function faultOf({ held, cluster, isLost, isSensitive }: FaultContext, dryRun: D
   }
 }
 
-/** Returns the fault of a cluster that did not answer its dry runs. It belongs to the cluster, not to a single object. */
+/**
+ * Returns the fault of a cluster that did not answer its dry runs. Such a fault is about the cluster, not about a single object. Undefined
+ * if the cluster answered.
+ */
 function unansweredFault(answers: ReadonlyMap<string, DryRun> | undefined): Fault | undefined {
   const faults = [...(answers?.values() ?? [])].flatMap((answer) => (answer.result === 'failed' ? [answer.fault] : []));
   return faults.find(({ code, status }) => code === 'UNREACHABLE' || (code === 'TIMED_OUT' && status === undefined));

@@ -93,8 +93,8 @@ export function isWrittenByLaterGeneration(
 }
 
 /**
- * True if a Propagation with this namespace and name wrote the object last. It is this Propagation, or its predecessor with another uid on
- * a hub that was lost, because a hub has only one Propagation of that name.
+ * True if the marks of the object have the uid of this Propagation, or its namespace and name. The same name with another uid is a
+ * predecessor on a lost hub: one hub has only one Propagation of that name.
  */
 export function isMarkedFor(object: KubernetesObject, { uid, namespace, name }: Partial<CopyOwner> & Omit<CopyOwner, 'uid'>): boolean {
   const { propagation, source } = marksOf(object);
@@ -131,7 +131,10 @@ export function deletionOf(object: KubernetesObject): { readonly since: string; 
   return { since, finalizers: names };
 }
 
-/** Returns the inventory's record of how Muster took this object over. Undefined for an object that Muster created. */
+/**
+ * Returns the inventory's record of how Muster took this object over. Undefined if Muster created the object, or if the record has the uid
+ * of another object.
+ */
 export function takenOverOf(
   { takenOver }: Pick<InventoryEntry, 'takenOver'>,
   { metadata: { uid } }: KubernetesObject,

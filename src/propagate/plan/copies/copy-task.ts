@@ -87,7 +87,7 @@ export function removedResult(entry: InventoryEntry, action: WrittenAction, mess
   return { result: 'finished', entry: undefined, outcome: { ...outcome, ...(message === undefined ? {} : { message }) } };
 }
 
-/** Returns the members that the outcome of every inventory entry has. */
+/** Returns the outcome for an inventory entry, with only the members that every outcome has. */
 export function copyOutcomeOf({ key, state, uid }: InventoryEntry, action: WrittenAction): CopyOutcome & Pick<InventoryEntry, 'state'> {
   return { key, action, state, ...(uid === undefined ? {} : { uid }) };
 }
@@ -123,8 +123,8 @@ export function raceFault({ work }: { readonly work: CopyWork }, message: string
  * Returns a `Stale` fault for an object that a later generation wrote. Such an object is not changed. Undefined if no later generation
  * wrote it, or if a user resumed the Propagation after this copy had reported the fault.
  *
- * Either another process leads, and then the fault ends without help. Or the hub was restored from a backup, and a user must decide which
- * generation counts.
+ * One cause is that another process leads: the fault then ends without a user. The other cause is a hub that was restored from a backup: a
+ * user must then decide which generation counts.
  */
 export function staleCopyResult(
   { entry, work }: { readonly entry: InventoryEntry; readonly work: CopyWork },

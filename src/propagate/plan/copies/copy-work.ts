@@ -38,7 +38,7 @@ export interface CopyWork {
   readonly listRulesOf: ListRulesOf;
   /** The revision of `generation`. The old values of objects that this generation takes over are stored with this revision. */
   readonly revision: number;
-  /** Stores the old values of objects on the hub before the first write to them. If it fails, these objects are not written. */
+  /** Stores the old values of objects on the hub before the first write to them. If storing fails, these objects are not written. */
   readonly storeOldValues: (values: readonly OldValues[], signal: AbortSignal) => Promise<OldValuesStored>;
   /**
    * Set if this generation rolls back to an older revision. Objects that were taken over since that revision, and that the revision does
@@ -89,7 +89,7 @@ export interface CopyOutcome {
   readonly reason?: CopyReason;
   /** The resourceVersion that the write returned. A mirror with this version or a later one shows the write. */
   readonly version?: string;
-  /** Contains no values of manifests. */
+  /** Explains the action to users. Contains no values of manifests. */
   readonly message?: string;
   readonly warnings?: readonly string[];
 }

@@ -26,7 +26,10 @@ export const lostEntryMessage =
 /** The fault message for an object that has changed since the plan. Used only if a plan with a digest was requested. */
 export const changedMessage = 'it has changed since it was planned';
 
-/** The judgement of an existing object that has the name of a planned copy. `CopyResult`: this write of the copy ends here. */
+/**
+ * The judgement of an existing object that has the name of a planned copy. `ours`: the object is our copy. `CopyResult`: the object is not
+ * written, and this is the result of the copy.
+ */
 type Judgement =
   | { readonly result: 'ours'; readonly state: 'Owned' | 'Shared' }
   /**
@@ -78,8 +81,8 @@ function isOurs({ task, work }: CopyToJudge, object: KubernetesObject): boolean 
 }
 
 /**
- * True if another Propagation took the object over and this one must not take it back. An object from a mirror has no `managedFields`. For
- * such an object, true means "possibly".
+ * True if another Propagation took the object over. False with conflict `Overwrite`, because this Propagation then takes the object back.
+ * An object from a mirror has no `managedFields`. For such an object, true means "possibly".
  */
 export function isTakenOverByAnother(object: KubernetesObject, { spec, owner }: Pick<CopyWork, 'spec' | 'owner'>): boolean {
   return spec.conflict !== 'Overwrite' && isWrittenByAnotherPropagation(object, { owner }) && !isMarkedFor(object, owner);

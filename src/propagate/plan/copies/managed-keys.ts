@@ -4,7 +4,7 @@ import { withoutMembers, withValueAt } from '../../../manifests/json-edits.ts';
 
 /**
  * The prefix of the annotations that record which labels and annotations Muster manages: `<prefix>/managed-labels`,
- * `<prefix>/managed-annotations`.
+ * `<prefix>/managed-annotations`. The second prefix is for objects that Karmada wrote.
  */
 export type RecordPrefix = 'muster.dev' | 'resourcetemplate.karmada.io';
 

@@ -6,7 +6,7 @@ import type { RenderedObject } from '../../model/plan.ts';
 import { copyFault } from './copy-reason.ts';
 import type { CopyWork } from './copy-work.ts';
 
-/** Every API server serves Secrets like this, so no discovery is needed. */
+/** The resource for reading Secrets. Every API server serves Secrets in this way, so no discovery is needed. */
 const secrets: ServedResource = {
   group: '',
   kind: 'Secret',
@@ -22,12 +22,15 @@ const secrets: ServedResource = {
 
 type SentManifest =
   | { readonly result: 'read'; readonly manifest: Manifest }
-  /** The source Secret could not be read. The fault is about the cluster to write to, because its copy cannot be sent. */
+  /**
+   * The source Secret could not be read. The fault names the cluster of the copy, not that of the source, because the copy cannot be
+   * written.
+   */
   | { readonly result: 'failed'; readonly fault: Fault };
 
 /**
- * Returns the manifest to send. For a Secret that the template refers to (`ref`), it reads the source live and adds its data and type. The
- * data go to the API server only: they are never stored, hashed or logged.
+ * Returns the manifest to send. For a Secret that the template refers to (`ref`), it reads the source live. It adds the data of the source,
+ * and the type if the manifest has none. The data go to the API server only: they are never stored, hashed or logged.
  */
 export async function manifestToSend(
   { desired, secretOf }: Pick<RenderedObject, 'desired' | 'secretOf'>,

@@ -22,15 +22,14 @@ export function hasHiddenValues(key: ObjectKey, { sensitiveKinds }: Pick<Compari
 
 /**
  * Returns the `InventoryEntry.observedHash` of this object. The hash changes only if another manager changes a field that Muster sent, the
- * marks included.
+ * marks included. For a kind with hidden values, the result is the resourceVersion.
  */
 export function observedHashOf(
   { key, desired }: Pick<RenderedObject, 'key' | 'desired'>,
   object: KubernetesObject,
   rules: ComparisonRules,
 ): string {
-  // Mirrors of these kinds do not hold the fields. The resourceVersion is used instead: it changes with the fields, but also with every
-  // other change.
+  // Mirrors of these kinds have metadata only. So the resourceVersion is used, which changes with every change of the object.
   if (hasHiddenValues(key, rules)) return object.metadata.resourceVersion ?? '';
   // The marks show which write a mirror has seen, so they count as sent fields.
   return sentHashOf(withMarks(desired, someMarks), object, rules.listRulesOf(groupKindOfKey(key)));
@@ -76,7 +75,7 @@ function asManifest({ apiVersion, kind, metadata: { name, namespace } }: Manifes
   };
 }
 
-/** Returns `observedHashOf` an existing copy, cached while the object is in memory. */
+/** Returns the result of `observedHashOf` for an existing copy. The result is cached while the object is in memory. */
 export function cachedObservedHashOf(
   copy: { readonly key: ObjectKey; readonly manifest: Manifest; readonly hash: string },
   object: KubernetesObject,

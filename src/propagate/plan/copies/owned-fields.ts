@@ -152,8 +152,8 @@ function intersectionOfFields(left: JsonObject, right: JsonObject): JsonObject {
 /**
  * Returns the `managedFields` in which Muster no longer owns these paths by `Apply`. Undefined if it owns none of them.
  *
- * An apply without these fields then keeps their values. Otherwise it would remove them: the server would reset a replica count to its
- * default, 1.
+ * An apply without these fields then keeps their values. If Muster still owned the fields, that apply would remove them. The server would
+ * then reset a replica count to its default, 1.
  */
 export function withoutMusterPaths(object: JsonObject, paths: readonly (readonly string[])[]): readonly Json[] | undefined {
   const entries = entriesOf(object);

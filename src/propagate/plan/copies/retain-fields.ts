@@ -30,7 +30,9 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['Secret', retainToken],
 ]);
 
-/** The label of a Deployment whose replica count an autoscaler of the member cluster owns. */
+/**
+ * The label with value `true` on a Deployment whose replica count an autoscaler of the member cluster owns. Karmada uses the same label.
+ */
 const retainReplicasLabel = 'resourcetemplate.karmada.io/retain-replicas';
 
 function retained(object: JsonObject): RetainResult {

@@ -229,7 +229,7 @@ function variableOf({ name, value, valueFrom }: EnvOverride): JsonObject {
 
 /**
  * Changes labels or annotations of the object itself. Add sets them. Replace and Remove change existing keys only, and give a warning for
- * others. Remove ignores the values.
+ * each missing key. Remove ignores the values.
  */
 function overrideMap(object: Manifest, field: 'labels' | 'annotations', { operator, values }: MapOverride): ItemEdits {
   const map = objectAt(object, 'metadata', field);

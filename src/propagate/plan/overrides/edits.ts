@@ -11,7 +11,7 @@ export interface FieldEdit {
   readonly replaces: boolean;
 }
 
-/** A warning about one item of an override. `path` is below the item, such as `.container`; empty for the item itself. */
+/** A warning about one item of an override. `path` is relative to the item, such as `.container`. It is empty for the item itself. */
 export interface EditWarning {
   readonly code: Extract<NoteCode, 'UNKNOWN_CONTAINER' | 'OVERRIDE_WITHOUT_EFFECT'>;
   readonly path: string;
@@ -25,7 +25,7 @@ export type ItemEdits =
 
 /** Applies the edits to the object, one after the other. */
 export function withEdits(object: Manifest, edits: readonly FieldEdit[]): Manifest {
-  // An edit changes a place within the object, never the object as a whole. So the result is still a map.
+  // An edit changes one value within the object, never the object as a whole. So the result is still a map.
   return edits.reduce<Manifest>((edited, { path, value }) => withValueAtKeys(edited, path, value) as Manifest, object);
 }
 

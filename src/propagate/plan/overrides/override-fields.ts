@@ -10,7 +10,7 @@ import type { ItemEdits } from './edits.ts';
 
 /**
  * Patches a JSON or YAML document inside a text field of the object, and prints it back. YAML loses its comments and gets sorted keys. JSON
- * keeps its order. Fails if there is no text at `path`, if the text is not such a document, or if the patch fails.
+ * keeps the order of its keys. Fails if there is no text at `path`, if the text is not such a document, or if the patch fails.
  */
 export function overrideField(object: Manifest, item: FieldOverride): ItemEdits {
   const path = parsePointer(item.path);

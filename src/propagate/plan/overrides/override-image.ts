@@ -90,7 +90,7 @@ function retagged(reference: ImageReference, value: string): ImageReference | un
   return isImageDigest(value) ? { ...named(reference), digest: value } : undefined;
 }
 
-/** Replaces or removes the digest. A tag stays next to it, as information for people. */
+/** Replaces or removes the digest. An existing tag stays, as information for people. */
 function digested(reference: ImageReference, value: string | undefined): ImageReference | undefined {
   const { digest: _digest, ...rest } = reference;
   if (value === undefined) return rest;

@@ -102,8 +102,8 @@ function skipAhead(more: number, parties: readonly SeatedParty[]): readonly Seat
 }
 
 /**
- * Adds seats to a party while its claim is above `bound`, at most `most` and up to its cap. Returns its new number of seats. The claim
- * falls with each seat.
+ * Returns how many seats a party has after it takes every seat with a claim above `bound`. It takes at most `most` more seats, up to its
+ * cap. Bisection finds the number, because the claim falls with each seat.
  */
 function seatsAbove({ weight, seats, cap }: SeatedParty, bound: number, most: number): number {
   let low = seats;

@@ -37,8 +37,8 @@ export function compareEligible(a: EligibleCluster, b: EligibleCluster): number 
 /**
  * Chooses the first clusters of the list, as many as the range allows.
  *
- * With `replicas`, the chosen clusters must have room for all of them together. As long as they do not, the last ones are exchanged for
- * clusters with more room.
+ * With `replicas`, the chosen clusters must have room for all of them together. While their room is too small, chosen clusters are
+ * exchanged for others with more room, the last chosen one first.
  */
 export function chooseClusters<T extends EligibleCluster>(
   ordered: readonly T[],

@@ -5,7 +5,7 @@ import { sumBy } from './sum-by.ts';
 /** `Available`: all clusters, by their room. `Aggregated`: as few clusters as have enough room together. */
 type CapacityStrategy = 'Available' | 'Aggregated';
 
-/** A cluster to which replicas are offered, with its room as weight. Its maximum `cap` is always set. */
+/** A cluster to which replicas are offered. Its weight is its room, or its existing replicas if there are too many. `cap` is always set. */
 export type CapacityOffer = Party & { readonly cap: number };
 
 /**
@@ -54,7 +54,7 @@ export function usedFirst(
   return [...offers.filter(({ name }) => used.has(name)), ...offers.filter(({ name }) => !used.has(name))];
 }
 
-/** Adds the additional seats to the existing replicas. */
+/** Returns the replicas of each cluster by name: the existing ones plus the additional seats. */
 export function addSeats(
   candidates: readonly Pick<ReplicaCandidate, 'name' | 'previous'>[],
   more: ReadonlyMap<string, number>,

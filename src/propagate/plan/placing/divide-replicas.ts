@@ -72,7 +72,7 @@ function eachTheSame(count: number, entries: readonly DivisionEntry[]): Apportio
   return { seats: new Map(entries.map(({ candidate }) => [candidate.name, count])), unplaced: 0 };
 }
 
-/** Divides the replicas tier by tier. A tier gets at most the replicas that it has room for. The last tier gets all that are left. */
+/** Divides the replicas tier by tier. A tier gets at most the replicas that it has room for. The last tier is offered all that are left. */
 function divideTiers(input: DivisionInput, entries: readonly DivisionEntry[]): Apportionment {
   const tiers = [...Map.groupBy(entries, ({ target }) => target.chosen.tier)].sort(([a], [b]) => a - b);
   const seats = new Map<string, number>();

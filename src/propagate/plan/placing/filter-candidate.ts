@@ -34,13 +34,13 @@ type FilterResult =
   | { readonly result: 'refused'; readonly reason: RejectionReason; readonly detail: string };
 
 /**
- * Applies the filters to a candidate (docs/internals/propagation.md 3.2). Returns its tier, or the reason of the first
- * filter that excludes it, with the deciding value.
+ * Applies the filters to a candidate (docs/internals/propagation.md 3.2). Returns its tier, or the reason of the first filter that excludes
+ * it, with the deciding value.
  *
  * A cluster with copies is never excluded because of taints, missing kinds or an unknown location. It is `kept` if unknown location fields
  * decide. A cluster without copies is refused with `SYNCING` while these fields may become known.
  *
- * Fields that cannot become known count as absent. A cluster with copies is `kept` even then, if it would be excluded otherwise.
+ * Fields that cannot become known count as absent. Even then, a cluster with copies is `kept` instead of excluded.
  */
 export function filterCandidate(candidate: PlacementCandidate, filters: CandidateFilters): FilterResult {
   const found = filterByKnown(candidate, filters);

@@ -45,7 +45,8 @@ export function printTaint({ key, value, effect }: ClusterTaint): string {
 }
 
 /**
- * Reads a core/v1 Toleration of an object. Undefined if its operator compares numbers (`Lt`, `Gt`): such a toleration has no effect here.
+ * Reads a core/v1 Toleration of an object. Undefined if its operator compares numbers (`Lt`, `Gt`): Muster treats such a toleration as
+ * absent.
  */
 export function tolerationIn(toleration: Stored<V1Toleration>): Toleration | undefined {
   const operator = textOrUndefined(toleration.operator) ?? 'Equal';

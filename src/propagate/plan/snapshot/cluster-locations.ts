@@ -75,7 +75,7 @@ function unknownLocationOf(
   };
 }
 
-/** True if the inventory has copies in the cluster, written or announced. */
+/** True if the inventory has entries in the cluster: for written copies, or for copies announced before their first write. */
 export function holdsCopies({ entries }: Pick<ClusterShare, 'entries'>): boolean {
   return entries.length > 0;
 }

@@ -22,8 +22,9 @@ import { createdKindOf, creationsOf, type TemplateCreations } from './template-c
 /**
  * Gathers the snapshot from which the plan of this request is made. Next: `renderPlan` (render-plan.ts) renders the plan from it.
  *
- * It needs the mirrors of the clusters that may be chosen or hold copies, and Nodes where the intent depends on the location of clusters.
- * It waits for mirrors that were never read before, at most 10 s for all together.
+ * The snapshot has objects from the mirrors of clusters that may be chosen or that have copies. Nodes are read where the intent depends on
+ * the location of clusters. Templates given as references are read live. The function waits for mirrors that were never read before, at
+ * most 10 s for all together.
  *
  * @throws {MusterError} `UNAVAILABLE` if the inventory must be read from the hub, and the hub does not answer.
  */
@@ -47,7 +48,7 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   signal.throwIfAborted();
   const workloads = { replicas: spec.replicas, manifests: templates.objects.map(({ manifest }) => manifest) };
   const clusters = reads.map((read) => readCluster(ports, read, workloads));
-  // A cluster that leaves the fleet during the wait stays in this list only. So each cluster appears once.
+  // A cluster that leaves the fleet during the wait stays in `clusters`. So its share is not added to `sharesOutsideFleet` too.
   const readClusters = new Set(reads.map(({ cluster }) => cluster.name));
   const sharesOutsideFleet = shares.filter(({ cluster }) => !readClusters.has(cluster));
   return {

@@ -20,7 +20,10 @@ export interface TemplateWorkloads {
   readonly manifests: readonly Manifest[];
 }
 
-/** Returns the kinds to read for free capacity and for autoscalers. Only templates with workloads need them. */
+/**
+ * Returns the kinds to read for the workloads of a template: autoscalers. Mode Divided also needs Nodes and Pods, for the free capacity.
+ * Empty with mode External, and for a template without workloads.
+ */
 export function capacityKinds({ replicas: { mode }, manifests }: TemplateWorkloads): readonly GroupKind[] {
   if (mode === 'External' || !manifests.some((manifest) => workloadCountOf(manifest) !== undefined)) return [];
   return mode === 'Divided' ? [nodes, pods, autoscalers] : [autoscalers];

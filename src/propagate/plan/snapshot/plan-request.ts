@@ -52,7 +52,7 @@ export interface ExistingPropagation {
   readonly decided?: PropagationSpec;
 }
 
-/** Returns a client for the objects of a cluster with that identity. Undefined if the cluster is not in the fleet. */
+/** Returns a client for the objects of a cluster that acts with the identity of `actor`. Undefined if the cluster is not in the fleet. */
 export type ClientOf = (cluster: ClusterName, actor: WritingIdentity) => ObjectClient | undefined;
 
 /** The identity with whose rights a Propagation reads and writes. */

@@ -16,7 +16,7 @@ interface NeededObject {
   readonly usedBy: readonly number[];
 }
 
-/** The result of reading dependencies, by key. `sources` has every place that was read, whether or not the object exists. */
+/** The result of reading dependencies, by key. `sources` has the cluster and key of every dependency, whether or not the object exists. */
 export interface ReadDependencies {
   readonly results: readonly (FoundTemplate | MissingTemplate)[];
   readonly sources: readonly TemplateOrigin[];

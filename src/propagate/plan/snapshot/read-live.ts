@@ -13,7 +13,9 @@ import { copyFault } from '../copies/copy-reason.ts';
 import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import type { MissingDependency, TemplateObject } from './snapshot.ts';
 
-/** An object to propagate, and the cluster of its dependencies. `from` is undefined for a manifest if there is no hub. */
+/**
+ * An object to propagate. Its dependencies are read from the cluster `from`. For a manifest, that is the hub, or undefined without a hub.
+ */
 export interface FoundTemplate {
   readonly type: 'found';
   readonly object: TemplateObject;

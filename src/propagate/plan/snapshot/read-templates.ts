@@ -18,7 +18,7 @@ interface ReadTemplates {
   readonly missing: readonly MissingDependency[];
   readonly notes: readonly Note[];
   readonly faults: readonly Fault[];
-  /** Every place from which a reference or dependency was read, whether or not the object exists. */
+  /** The cluster and key of every reference and dependency, whether or not the object exists. */
   readonly sources: readonly TemplateOrigin[];
 }
 

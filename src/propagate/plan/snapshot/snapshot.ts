@@ -90,7 +90,7 @@ export interface PreviousDecision {
   readonly spec: PropagationSpec;
 }
 
-/** Returns the snapshot with current objects of one cluster, from live reads. */
+/** Returns a copy of the snapshot in which the objects of `fresh`, from live reads, replace those of one cluster. */
 export function withLiveObjects(snapshot: PlanSnapshot, cluster: string, fresh: ReadonlyMap<string, MirroredObject>): PlanSnapshot {
   const clusters = snapshot.clusters.map((entry) =>
     entry.cluster.name === cluster ? { ...entry, live: new Map([...entry.live, ...fresh]) } : entry,
