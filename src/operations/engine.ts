@@ -88,7 +88,10 @@ export function createEngine<Http extends GraphqlOperation>(options: EngineOptio
   };
 }
 
-/** Gives each operation the schema that is current when it arrives: a hot swap needs nothing more. Also chooses which operation of the document runs. */
+/**
+ * Gives each operation the schema that is current when the operation arrives, so later operations use a new schema at once. Also chooses
+ * which operation of the document runs.
+ */
 function useSchema(served: () => ServedSchema, clock: Pick<Clock, 'monotonic'>): OperationPlugin {
   return {
     onEnveloped: ({ setSchema, extendContext }) => {

@@ -1,7 +1,8 @@
 import type { Clock } from '../core/clock.ts';
 
 /**
- * Number of slices. The slices get their callbacks at different times of the interval, so that thousands of items do not delay other work.
+ * Number of parts into which items are divided. The parts get their callbacks at different times of the interval, so that thousands of
+ * items do not delay other work.
  */
 const maxSlices = 12;
 

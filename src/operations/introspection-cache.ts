@@ -34,7 +34,10 @@ export class IntrospectionCache {
     return this.#kept.calculatedSize;
   }
 
-  /** Returns the cached answer. Otherwise makes it, compresses it and caches it. */
+  /**
+   * Returns the cached answer. If there is none, makes the answer, compresses it and caches it. Requests over 64 Ki characters are not
+   * cached.
+   */
   answerFor(schema: GraphQLSchema, request: OperationRequest, make: () => Promise<Uint8Array>): CompressedBytes | Promise<CompressedBytes> {
     const key = JSON.stringify([request.query, request.operationName, request.variables]);
     if (key.length > maxKeyLength) return make().then(compressWithGzip);

@@ -47,7 +47,7 @@ export function clientError(error: unknown, { requestId, onBug }: MaskOptions): 
   return { message: maskedMessage, ...at, extensions: { code: maskedCode, requestId } };
 }
 
-/** The status for refusing the whole request, in the form of Yoga's own errors. */
+/** Returns the HTTP status for an error that refuses the whole request, in the form of Yoga's own errors. Undefined for other errors. */
 function httpOf(error: unknown): HttpExtension | undefined {
   const original = originalErrorOf(error);
   if (original instanceof RequestRefusal) return { status: original.status, headers: original.headers };

@@ -87,7 +87,7 @@ export class SocketBacklog implements Disposable {
     this.#share.set(writableLength);
   }
 
-  /** True if bytes have waited for 60 s and the client has taken none of them. */
+  /** Counts the waiting bytes, as `update` does. Returns true if bytes have waited for 60 s and the client has taken none of them. */
   isStalled(nowMs: number): boolean {
     this.update();
     const taken = takenBytes(this.#socket);

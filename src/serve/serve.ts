@@ -33,7 +33,7 @@ import { WebSockets } from './web-socket/web-sockets.ts';
 
 export interface ServeOptions {
   readonly config: Pick<Config, 'host' | 'allowOrigins' | 'limits' | 'logLevel'>;
-  /** The server to answer on. `Serving` owns it from then on. */
+  /** The listener whose requests and upgrades are answered. `Serving.drain` closes the listener. */
   readonly listening: HttpListener;
   /** The bearer token that requests must carry. Default: no token is required. */
   readonly token?: string;
@@ -58,7 +58,7 @@ export interface Serving extends AsyncDisposable {
   readonly port: number;
   /** Makes the gateway unready, so that load balancers notice. Requests are still answered. */
   retire(): void;
-  /** Call it when another schema is served. Streams whose schema is too old are ended. */
+  /** Ends streams whose schema is too old. Call this method when another schema is served. */
   schemaSwapped(): void;
   /**
    * Accepts no more requests, and resolves when the last connection is gone. Streams end with `complete`, or with their WebSocket by 1001.

@@ -46,9 +46,9 @@ export interface StreamOutlet {
 
 /** One open stream, as its transport sees it. Implemented by `StreamSender`. */
 export interface StreamHandle {
-  /** Call it when the outlet has room again. */
+  /** Continues to send messages. The transport calls this method when the outlet has room again. */
   resume(): void;
-  /** Call it when the client has completed the stream or has gone. A second call does nothing. */
+  /** Ends the stream without a last message, because the client has completed the stream or has gone. A second call does nothing. */
   close(): void;
 }
 

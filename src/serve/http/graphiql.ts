@@ -44,7 +44,10 @@ export interface Graphiql extends Required<Pick<YogaServerOptions<HttpOperation,
   readonly plugin: HttpPlugin;
 }
 
-/** Renders the page on first use and keeps its bytes. Its import takes 0.1 s and 50 MB, so a gateway that only answers queries does not load it. */
+/**
+ * Creates the options and the plugin. The page is rendered on first use, and its bytes are kept. The import of GraphiQL takes 0.1 s and 50
+ * MB, so a gateway that only answers queries does not load it.
+ */
 export function createGraphiql(examples: readonly ExampleQuery[]): Graphiql {
   let page: Promise<Page> | undefined;
   const options = {

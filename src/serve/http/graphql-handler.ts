@@ -99,8 +99,8 @@ function sendResponse(res: ServerResponse, response: Response, body: readonly Ui
 }
 
 /**
- * A plugin that takes an admission slot for each HTTP request, before its body is read. If many requests come in one event-loop turn, they
- * first wait at the gate.
+ * A plugin that takes an admission slot for each HTTP request, before its body is read. If many requests come in one event-loop turn, the
+ * `TurnGate` delays some of them first.
  */
 export function useAdmission({ admission, gate }: { readonly admission: OperationAdmission; readonly gate: TurnGate }): HttpPlugin {
   return {

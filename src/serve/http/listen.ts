@@ -25,13 +25,13 @@ type HandleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) =>
 /** A server that accepts connections. Disposing it closes the server and cuts open connections. */
 export interface HttpListener extends AsyncDisposable {
   readonly port: number;
-  /** Sets the handler of requests. Requests that came before wait for it. Call it once. */
+  /** Sets the handler of requests. Earlier requests wait until the handler is set. Call this method once. */
   onRequest(handle: Handle): void;
   /**
-   * Sets the handler of upgrades. Upgrades that came before wait for it. Call it once.
+   * Sets the handler of upgrades. Earlier upgrades wait until the handler is set. Call this method once.
    *
    * A client that offers h2c, as some HTTP clients always do, is answered in HTTP/1.1. An upgraded connection still counts: `close` waits
-   * for it, and `destroy` cuts it.
+   * for such a connection, and `destroy` cuts it.
    */
   onUpgrade(handle: HandleUpgrade): void;
   /** Accepts no more connections and closes idle ones. Resolves when the last connection is gone. */

@@ -16,7 +16,7 @@ export function useNegotiation(): HttpPlugin {
 }
 
 /**
- * Refuses a GET without the header `Origin` from a page of another site. A browser sends one for an image, for example.
+ * Refuses a GET without the header `Origin` from a page of another site. A browser sends such a GET to load an image, for example.
  *
  * @throws {RequestRefusal} 403.
  */
@@ -86,8 +86,8 @@ interface Range {
 }
 
 /**
- * Returns the quality of a media type in an `Accept` header. `wildcards` is true for `application/json` only. Otherwise `*` `/` `*` would
- * select the newer type, which old clients cannot read.
+ * Returns the quality of a media type in an `Accept` header. `wildcards` is true for `application/json` only. If it were true for both
+ * types, `*` `/` `*` would select the newer type, which old clients cannot read.
  */
 function qualityOf(type: string, ranges: readonly Range[], wildcards: boolean): number {
   const exact = ranges.find((range) => range.type === type);

@@ -62,7 +62,7 @@ export class EventStream implements StreamOutlet {
     if (this.hasRoom()) stream.resume();
   }
 
-  /** Node's bound is the same as ours: 64 KiB that wait to be written. */
+  /** Returns false while 64 KiB or more wait to be written, which is also the bound of Node. In that case counts the waiting bytes. */
   hasRoom(): boolean {
     if (!this.#options.response.writableNeedDrain) return true;
     this.#backlog?.update();
@@ -84,8 +84,8 @@ export class EventStream implements StreamOutlet {
   }
 
   /**
-   * Writes a comment if nothing waits to be written. Cuts a client that has taken nothing for 60 s, because it would hold its connection
-   * and the waiting bytes for ever.
+   * Writes a comment, unless 64 KiB or more wait to be written. Cuts a client that has taken nothing for 60 s, because such a client would
+   * hold its connection and the waiting bytes for ever.
    */
   writeComment(nowMs: number): void {
     const { response } = this.#options;

@@ -67,7 +67,7 @@ export class HandshakeLimit {
   }
 }
 
-/** A random delay, so that refused clients do not all come back at once. */
+/** Makes the refusal with a random Retry-After of 1 to 10 s, so that refused clients do not all come back at once. */
 function tooMany(chance: number): RequestRefusal {
   return new RequestRefusal({
     status: 429,

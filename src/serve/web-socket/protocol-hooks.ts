@@ -29,7 +29,7 @@ export interface SocketContext {
 interface OpenHandshake {
   /** The header of the upgrade request. Browsers cannot send it, other clients can. */
   readonly authorization: string | undefined;
-  /** Ends the handshake: the client was acknowledged or has gone. A second call does nothing. */
+  /** Ends the handshake and frees its slot, because the client was acknowledged or has gone. A second call does nothing. */
   settle(): void;
 }
 
@@ -57,7 +57,10 @@ export function protocolHooks(options: ProtocolOptions): Hooks {
   };
 }
 
-/** Checks the token with the same guard as HTTP. Returns nothing, because graphql-ws would send it with the acknowledgement. */
+/**
+ * Checks the token with the same guard as HTTP. If the token is wrong, closes the socket with 4401. Returns no value, because graphql-ws
+ * would send it to the client with the acknowledgement.
+ */
 function checkToken(context: Context<InitPayload, SocketContext>, { guard, onRefused }: ProtocolOptions): void {
   const { connectionParams, extra } = context;
   const { connection, handshake: newcomer } = extra;

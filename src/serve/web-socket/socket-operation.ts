@@ -30,7 +30,10 @@ export interface OperationSocket {
   write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number;
   /** Writes the answer of a query or mutation, in the same form. Resolves once the kernel has taken it, or the socket is gone. */
   writeAnswer(head: Buffer, json: readonly Uint8Array[]): Promise<void>;
-  /** Registers an operation, so that it learns about room and about the end of the socket. `removeOperation` ends that. Call each once. */
+  /**
+   * Registers an operation. The socket then calls `resume` of the operation when there is room, and `close` when the socket ends. Call this
+   * method once per operation, and `removeOperation` once at the end of the operation.
+   */
   addOperation(operation: SocketOperation): void;
   removeOperation(operation: SocketOperation): void;
 }
@@ -97,7 +100,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     }
   }
 
-  /** Call it when the socket has room again. */
+  /** Lets a stream send further messages. The socket calls this method when it has room again. */
   resume(): void {
     this.#stream?.resume();
   }
@@ -203,7 +206,7 @@ interface BegunOperation {
   readonly prepared: PreparedOperation;
 }
 
-/** Answers with only errors are small, so they are encoded at once. */
+/** Returns the errors of an answer that has no data. An answer with only errors is small and encoded at once, so it is never a promise. */
 function errorsOf(answer: EncodedAnswer | Promise<EncodedAnswer>): readonly GraphQLFormattedError[] {
   return answer instanceof EncodedAnswer ? (answer.body.errors ?? []) : [];
 }

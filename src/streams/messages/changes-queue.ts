@@ -59,7 +59,7 @@ export function mergeChanges(first: ObjectChange, next: ObjectChange): ObjectCha
   return next.type === type ? next : { ...next, type };
 }
 
-/** The place of an object in the list of its source, in the order in which API servers list objects. */
+/** Returns the sort key of an object in a first state: `namespace/name`. API servers list objects in the same order. */
 export function listPlaceOf({ metadata: { namespace = '', name } }: KubernetesObject): string {
   return `${namespace}/${name}`;
 }

@@ -56,7 +56,10 @@ export type SliceNews =
     }
   /** No changes. Only the position is newer. */
   | { readonly type: 'confirmed' }
-  /** The source has left. Everything that readers know about it is void. */
+  /**
+   * The source has no mirror any more, for example because the cluster has left the fleet. Everything that readers know about the source is
+   * void.
+   */
   | { readonly type: 'gone'; readonly fault: Fault };
 
 /** The content of a message, without the cursor. The cursor depends on what the reader knows about other sources. */
@@ -121,7 +124,10 @@ export function draftsOfSlice({ source, after, news }: Omit<SourceSlice, 'before
   }
 }
 
-/** Returns the objects in the order of their places, at most 250 in a message. Then `SYNCED`, and `FAILED` if the source has a fault. */
+/**
+ * Returns the messages of a first state: the objects sorted by `listPlaceOf`, at most 250 in a message. Then `SYNCED`, and `FAILED` if the
+ * source has a fault.
+ */
 function firstStateOf(source: MessageSource, after: SourceKnowledge, objects: readonly KubernetesObject[]): readonly MessageDraft[] {
   const { position } = after;
   const chunks = chunksOf(objects.toSorted(comparePlaces)).map(
@@ -130,7 +136,10 @@ function firstStateOf(source: MessageSource, after: SourceKnowledge, objects: re
   return [...chunks, { source, type: 'SYNCED', changes: none, position }, ...failureDrafts(source, after, undefined)];
 }
 
-/** True if a reader at this position has received the object, or would have received it if it had existed then. */
+/**
+ * True if the position covers the object: the reader has received the object, or knows that it did not exist. A void position covers no
+ * object.
+ */
 export function isCoveredBy(position: SourcePosition, object: KubernetesObject): boolean {
   return position.type === 'exact' || (position.type === 'partial' && listPlaceOf(object) <= position.through);
 }
@@ -145,13 +154,18 @@ function comparePlaces({ metadata: one }: KubernetesObject, { metadata: other }:
   return compareText(`${one.namespace ?? ''}/`, `${other.namespace ?? ''}/`);
 }
 
-/** The position after these changes of a first state, which are in the order of their places. */
+/**
+ * Returns the position of a reader after these objects of a first state, which are sorted by `listPlaceOf`. Void if there are no objects.
+ */
 function afterLast(changes: readonly ObjectChange[], goal: SourcePosition | undefined): SourcePosition {
   const last = changes.at(-1);
   return last === undefined ? voidPosition : partialAt(goal, listPlaceOf(last.object));
 }
 
-/** The position of the same version, but only up to the place `through`. `void` if the version is unknown. */
+/**
+ * Returns a `partial` position: the version of `goal`, with the objects whose `listPlaceOf` is not after `through`. Void if `goal` has no
+ * version.
+ */
 function partialAt(goal: SourcePosition | undefined, through: string): SourcePosition {
   return goal === undefined || goal.type === 'void' ? voidPosition : { ...goal, type: 'partial', through };
 }

@@ -6,7 +6,7 @@ import type { ChangesMessage, ChangeType, JobStatusMessage, JobSummaryView } fro
 import type { ObjectChange } from './changes-queue.ts';
 import { type MessageDraft, splitDraft } from './message-drafts.ts';
 
-/** The parts of a message that its view makes. */
+/** The inputs of a `MessageMaker` that come from the view, in addition to the draft. */
 interface Circumstances {
   /** True for a message of a first state or of a resume. */
   readonly isOpening: boolean;

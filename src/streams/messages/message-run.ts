@@ -1,6 +1,6 @@
 import { draftsOfSlice, type MessageDraft, type SourceKnowledge, type SourceSlice } from './message-drafts.ts';
 
-/** The positions of a reader in all sources but that of the message. The positions in `over` replace those in `base`. */
+/** The positions of a reader in all sources except the source of the message. The positions in `over` replace those in `base`. */
 export interface KnownPositions<Positions> {
   readonly base: Positions;
   readonly over: () => ReadonlyMap<string, SourceKnowledge['position']>;
@@ -9,8 +9,8 @@ export interface KnownPositions<Positions> {
 /**
  * Messages that one or many readers take one after the other. All readers get the same message objects.
  *
- * A message is made when a reader first takes it. The run holds it weakly: if no reader uses it any more, it is made again for the next
- * one. So a paused reader keeps the run alive, but not the rendered bytes.
+ * The run holds each message weakly. If no reader uses a message any more, the run makes the message again for the next reader. So a paused
+ * reader keeps the run alive, but not the rendered bytes.
  */
 export interface MessageRun<Message extends object> {
   readonly length: number;

@@ -169,7 +169,7 @@ function sharedLength(one: string, other: string): number {
   return one.slice(0, length).isWellFormed() ? length : length - 1;
 }
 
-/** @returns The version to which the next version is written as a difference. */
+/** Writes one position. Returns the number from which the next position counts the difference of its version. */
 function writePosition(writer: ByteWriter, position: SourcePosition | undefined, last: number): number {
   if (position === undefined || position.type === 'void') {
     writer.number(position === undefined ? absent : unknown);

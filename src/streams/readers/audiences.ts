@@ -12,11 +12,11 @@ interface Audience<Message extends object> {
 }
 
 /**
- * Divides the readers of a view. Those in step form groups that get the same messages. The others (`behind`) collect the slices in their
- * backlogs.
+ * Divides the readers of a view into audiences. The readers of one audience are in step and get the same messages. Readers that are not in
+ * step (`behind`) collect the slices in their backlogs.
  *
- * A reader that resumed while a source was incomplete still knows older objects of that source. It stays in step, but the position of its
- * whole group in that source is `void`. So all readers of the group receive the source from its beginning once it is complete.
+ * A reader that resumed while a source was incomplete still knows older objects of that source. The reader stays in step, but the position
+ * of its whole audience in that source is `void`. So all readers of the audience receive the source from its beginning once it is complete.
  */
 export function audiencesOf<Message extends object>(
   readers: Iterable<ViewReader<Message>>,

@@ -28,7 +28,12 @@ export class SourceBacklog {
   #gone: Fault | undefined;
   #whole: Whole | undefined;
 
-  /** @param goal What readers in step know. */
+  /**
+   * Creates an empty backlog.
+   *
+   * @param known The knowledge of this reader about the source.
+   * @param goal The knowledge of readers in step, which this reader reaches with the backlog. Default: `known`.
+   */
   constructor(source: MessageSource, known: SourceKnowledge, goal: SourceKnowledge = known) {
     this.source = source;
     this.#known = known;
@@ -85,7 +90,7 @@ export class SourceBacklog {
     }
   }
 
-  /** Records that the reader gets this slice in the shared messages. Call it only if nothing is due. */
+  /** Updates the knowledge of the reader: it gets this slice in the shared messages. Call this method only if `isDue` is false. */
   markSent({ source, after, news }: SourceSlice): void {
     this.source = source;
     this.#goal = after;

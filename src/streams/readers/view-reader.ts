@@ -23,7 +23,9 @@ interface ViewReaderOptions<Message extends object> {
   readonly listener: StreamListener;
   readonly signal: AbortSignal;
   readonly host: ReaderHost<Message>;
-  /** Opens the share of this reader in the bytes that all queues may hold. */
+  /**
+   * Adds the queue of this reader to the bytes that all queues may hold. The budget calls `evict` if it must end this reader to free bytes.
+   */
   readonly openShare: (evict: () => void) => QueueShare;
   /** Called with the error of a listener that throws. */
   readonly onThrow: (error: unknown) => void;
@@ -41,7 +43,8 @@ const maxBytes = 1024 * 1024;
 /**
  * One reader of a view (docs/internals/streams.md 3).
  *
- * A reader *in step* gets the shared messages of each cut. Otherwise it takes the rest of its run, and new slices wait in its backlog.
+ * A reader *in step* gets the shared messages of each cut. A reader that is not in step takes the remaining messages of its run, and new
+ * slices wait in its backlog.
  *
  * Next: the listener is a `StreamSender` (sending/stream-sender.ts). After `notify` it calls `take`.
  */
@@ -129,7 +132,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     this.#checkBounds();
   }
 
-  /** Keeps what the reader knows about an incomplete source. The missed changes are known only when the source is complete. */
+  /** Adds the backlog of an incomplete source. The changes that the reader has missed are known only when the source is complete. */
   waitForSource(backlog: SourceBacklog): void {
     this.#backlogs.set(backlog.source.key, backlog);
   }

@@ -88,7 +88,7 @@ export class StreamGroup {
     this.#members++;
   }
 
-  /** True if the last stream has left. Renderings in progress are then aborted. */
+  /** Removes one stream from the group. If it was the last one, aborts the renderings in progress and returns true. */
   leave(): boolean {
     this.#members--;
     if (this.#members > 0) return false;
@@ -109,7 +109,10 @@ export class StreamGroup {
     return made;
   }
 
-  /** Splits a message by what earlier messages have shown. Undefined if the message is small enough. */
+  /**
+   * Splits a message before it is rendered, if the length and cost of earlier messages show that it is too large. Undefined if it is small
+   * enough.
+   */
   #split(message: object): MessageRendering | undefined {
     const { length, objects } = this.#recent;
     // The aim is three quarters of the bound, because objects differ in length.

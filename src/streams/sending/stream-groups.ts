@@ -17,7 +17,7 @@ export interface ValidatedSubscription {
   readonly operation: OperationDefinitionNode;
   /**
    * Runs the `subscribe` resolver of the root field, which returns the source of messages. Returns errors if variables or arguments are
-   * wrong. Nothing runs yet.
+   * wrong. No reader starts before `StreamSource.open`.
    */
   openSource(contextValue: object): ReturnType<typeof subscribeTo>;
 }
@@ -89,7 +89,7 @@ export class StreamGroups {
   }
 }
 
-/** A digest, because the texts of 5,000 streams would be large keys. */
+/** Returns the key of the group for a requested stream. The key is a digest, because the texts of 5,000 streams would be large keys. */
 function keyOf({ subscription: { servedSchema, document, operation }, request, origin }: StreamRequest): string {
   const who = isPersonal(servedSchema.schema, document, request.operationName) ? origin.caller.key : null;
   const key = [request.query, request.operationName ?? null, viewVariables(document, operation, request.variables), who];

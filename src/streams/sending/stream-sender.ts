@@ -163,7 +163,10 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
     return !this.isEnded;
   }
 
-  /** True if the state is equal to the one before it, so that it need not be sent. */
+  /**
+   * True if this is a stream of states and the new state equals the one sent last, so that it need not be sent. Otherwise stores the new
+   * state for the next comparison.
+   */
   #isSentState(payload: MessageBytes): boolean {
     if (this.#reader?.isState !== true) return false;
     if (this.#state?.json.equals(payload.json)) return true;

@@ -188,7 +188,7 @@ export class Subscriptions {
     }
   }
 
-  /** Call it when another schema is served. Streams whose schema is older than the newest three end with `GONE`. */
+  /** Ends streams whose schema is older than the newest three, with `GONE`. Call this method when another schema is served. */
   schemaSwapped(): void {
     const { schema } = this.#options.served();
     if (this.#generation > 0 && this.#generations.get(schema) === this.#generation) return;

@@ -43,7 +43,7 @@ export class CutPace {
     return this.#options.clock.monotonic() - this.#leftMs;
   }
 
-  /** Call it when a batch leaves. The next one may leave 5 ms later. */
+  /** Starts the 5 ms in which no other batch may leave. Then calls `onElapsed`. Call this method when a batch leaves. */
   noteBatch(): void {
     const { clock, onElapsed } = this.#options;
     this.#leftMs = clock.monotonic();
@@ -54,7 +54,9 @@ export class CutPace {
     });
   }
 
-  /** Waits for readers that still have messages of the latest batch, at most 1 s. */
+  /**
+   * Waits for readers that still have messages of the latest batch. Calls `onImpatient` after 1 s, unless `stopWaiting` is called before.
+   */
   waitForReaders(): void {
     if (this.#waiting !== undefined || this.#signal.aborted) return;
     const waiting = new AbortController();

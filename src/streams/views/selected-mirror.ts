@@ -76,7 +76,10 @@ export class SelectedMirror {
     this.#pull();
   }
 
-  /** Replaces the selection. False if it still selects the same objects in the same version. */
+  /**
+   * Replaces the selection and returns true. If the new selection selects the same objects in the same version, keeps the old one and
+   * returns false.
+   */
   reselect(selection: MirrorSelection): boolean {
     const meaning = meaningOf(selection, this.resource);
     if (meaning === this.#meaning) return false;
@@ -87,7 +90,7 @@ export class SelectedMirror {
     return true;
   }
 
-  /** Returns what the event means for the selection. Undefined if it means nothing. */
+  /** Returns the effect of the event on the selection. Undefined if the object matches neither before nor after the event. */
   transitionIn(event: Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>): SelectionTransition | undefined {
     return transitionIn(event, this.#selected.has);
   }

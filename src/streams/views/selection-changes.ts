@@ -16,7 +16,7 @@ export interface SelectionTransition {
   readonly last: KubernetesObject;
 }
 
-/** Returns what the event means. Undefined if the selection neither had the object nor has it now. */
+/** Returns the effect of the event on the selection. Undefined if the object matches neither before nor after the event. */
 export function transitionIn(event: ObjectEvent, matches: Matches): SelectionTransition | undefined {
   const { object, before } = event;
   const was = before !== undefined && matches(before);

@@ -17,7 +17,11 @@ export interface SourceBudget {
 const defaultMost = 50_000;
 const mostOfOne = 12_000;
 
-/** @param most Maximum of all views. Default: 50,000. One view has at most 12,000. */
+/**
+ * Creates a budget without open sources.
+ *
+ * @param most Maximum number of sources of all views together. Default: 50,000. One view may have at most 12,000.
+ */
 export function createSourceBudget(most = defaultMost): SourceBudget {
   let taken = 0;
   return {

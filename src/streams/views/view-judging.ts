@@ -24,7 +24,10 @@ interface Joining {
 /** Maximum milliseconds that a view works in one event-loop turn, before other work continues. */
 export const pieceMs = 2;
 
-/** A round that judges at most this many objects is the last one. Objects that change after it are judged when a message needs them. */
+/**
+ * Judging goes through all sources in rounds. A round that judges at most this many objects is the last one. Objects that change later are
+ * judged when a message needs them.
+ */
 const fewObjects = 16;
 
 /** Judges in pieces which objects a view selects, so that no cut and no first message takes long in one event-loop turn. */

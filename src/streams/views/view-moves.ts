@@ -45,7 +45,8 @@ export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget
   }
 
   /**
-   * Moves readers for 2 ms, or until the view of a reader lacks sources. Call it again until `areDone`.
+   * Moves readers for 2 ms. Stops earlier if the target view of a reader does not have all its sources yet. Call this method again until
+   * `areDone`.
    *
    * @param readers All readers of the view that they leave.
    */

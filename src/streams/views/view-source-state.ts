@@ -39,7 +39,10 @@ export interface ViewSourceOptions {
 export type SourceState =
   /** There is no mirror. `expected`: one may come. `absent`: the kind is not served, or the cluster is no member. */
   | { readonly phase: 'expected' | 'absent' }
-  /** The mirror has ended. `left`: none will follow as things are. `returning`: another one may come. */
+  /**
+   * The mirror has ended. `left`: no mirror follows now, because the kind is not served or the cluster has left. `returning`: another
+   * mirror may come.
+   */
   | { readonly phase: 'left' | 'returning' }
   /** The mirror has no complete list. */
   | { readonly phase: 'listing'; readonly mirror: SelectedMirror }

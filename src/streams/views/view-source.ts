@@ -137,7 +137,7 @@ export class ViewSource implements MessageSource {
     this.#resource = this.#held?.resource ?? this.#resource;
   }
 
-  /** Updates the fault. If the first list is complete now, the next cut sends it. Call it when the phase of the mirror may have changed. */
+  /** Updates the fault. If the first list is complete now, the next cut sends the list. Call this method when the phase of the mirror may have changed. */
   checkPhase(): void {
     this.#syncAtCut = undefined;
     const selected = this.#held;
@@ -354,14 +354,14 @@ export class ViewSource implements MessageSource {
     if (this.#state.phase === 'following') this.#changes.add(event, this.#state.mirror);
   }
 
-  /** Forgets the pending changes and the counts: the mirror was cleared, or continues from a state that no reader knows. */
+  /** Drops pending changes and counts, and waits for a complete list: the mirror was cleared, or continues from a state that no reader knows. */
   #clear(): void {
     if (this.#held !== undefined) this.#state = { phase: 'listing', mirror: this.#held };
     this.#changes.clear();
     this.jobCounter?.recount([]);
   }
 
-  /** Sends all objects again: the filter selects other objects of the same mirror, or another version is served. */
+  /** Makes the next cut send all objects again: the filter selects other objects of the same mirror, or another version is served. */
   #restart(mirror: SelectedMirror): void {
     if (!isComplete(this.#state)) return;
     this.#changes.clear();

@@ -116,7 +116,10 @@ export class ViewSources {
     return { positions: vector, counts, syncs: this.#syncs() };
   }
 
-  /** Returns the same state with its current age. A cluster without changes has no cut that would update it. */
+  /**
+   * Returns the current sync if only its age differs from the sent one, and otherwise the sent one. Without changes, no cut updates the
+   * age.
+   */
   withCurrentAge(sent: SyncView): SyncView {
     const now = this.#all.get(sourceKey(sent.cluster.name, sent.kind))?.sync;
     return now !== undefined && now.phase === sent.phase && now.fault?.code === sent.fault?.code ? now : sent;
@@ -299,7 +302,10 @@ export function unknownCluster(name: ClusterName): ClusterView {
   return { name, labels: {}, taints: [], zones: [], phase: 'UNREACHABLE', faults: [] };
 }
 
-/** True if the model has all of these kinds, and if not all of them have lost their last cluster since the stream began. */
+/**
+ * Returns false if the model lacks one of these kinds, or if every one of these kinds has lost its last cluster since the stream began.
+ * Otherwise true.
+ */
 export function areServed(kinds: readonly ModelKind[], model: Model['kinds']): boolean {
   const now = kinds.map((kind) => ({ kind, known: model.get(keyOfKind(kind)) }));
   const isAbsent = now.some(({ known }) => known === undefined);

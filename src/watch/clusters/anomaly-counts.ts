@@ -8,7 +8,9 @@ interface AnomalyCount {
   readonly count: number;
 }
 
-/** Counts the reports of mirrors, for metrics. Series: clusters × the five types, of clusters that were members. */
+/**
+ * Counts the reports of mirrors, for metrics: one count for each cluster and each of the five types. Counts stay after a cluster has left.
+ */
 export class AnomalyCounts {
   readonly #counts = new Map<string, AnomalyCount>();
 

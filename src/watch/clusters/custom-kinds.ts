@@ -28,7 +28,11 @@ function customKindOf({ metadata, spec, status }: KubernetesObject): CustomKind 
 
 /** The custom kinds that a cluster's definitions define at this moment. */
 export interface CustomKinds {
-  /** @param key The result of `keyOfKind`. */
+  /**
+   * Returns the custom kind. Undefined if no followed definition defines it.
+   *
+   * @param key The result of `keyOfKind`.
+   */
   get(key: string): CustomKind | undefined;
   /** Returns the kinds whose definition is established. */
   established(): readonly CustomKind[];
@@ -46,7 +50,7 @@ interface CustomKindsListener {
   onRemoved(kind: CustomKind): void;
 }
 
-/** Knows no kinds until it follows a mirror. */
+/** Creates the custom kinds of a cluster. There are none until `follow` is called. */
 export function createCustomKinds(listener: CustomKindsListener): CustomKinds {
   const known = new Map<string, CustomKind>();
   const followed = new WeakSet<StoreReader>();

@@ -32,7 +32,7 @@ export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal
     maxSize: maxBytes,
     ttl: keptMs,
     perf: { now: () => clock.monotonic() },
-    // Otherwise lru-cache remembers the time for a millisecond, with a timer of its own.
+    // Without this option, lru-cache remembers the time for a millisecond, with a timer of its own.
     ttlResolution: 0,
     // Not `dispose`: an eviction ends the mirror, which then removes itself from this cache. Such a delete within a delete breaks the list
     // of lru-cache. `remove` also deletes, but that is no eviction.
@@ -65,7 +65,10 @@ export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal
     }
   }
 
-  /** Evicts each mirror alone. `clear` would also evict a mirror that was taken into use during an earlier eviction. */
+  /**
+   * Evicts all idle mirrors if the heap is fuller than `maxHeapForStreams`. Each mirror is deleted alone: `clear` would also evict a mirror
+   * that was taken into use during an earlier eviction.
+   */
   function evictAllIfFull(): void {
     if (heap.used() < maxHeapForStreams) return;
     for (const mirror of [...idle.rkeys()]) if (idle.delete(mirror)) evictUnlessKept(mirror);

@@ -109,7 +109,10 @@ function syncing(cluster: ClusterName, { group, kind }: GroupKind): Fault {
   return { code: 'SYNCING', cluster, kind: { group, kind }, message: 'the first list is not complete yet', retry: 'LATER' };
 }
 
-/** The mirrors that callers hold, across lists, rights and the lifetimes of clusters. */
+/**
+ * The mirrors that callers hold. If a mirror ends, for example because its cluster leaves, the kind stays registered. The next change of
+ * the cluster acquires a new mirror if that is possible.
+ */
 class HeldMirrors {
   readonly #mirrors: Mirrors;
   readonly #changes: MemberChanges;
@@ -143,7 +146,10 @@ class HeldMirrors {
     signal.addEventListener('abort', release, { once: true });
   }
 
-  /** Call it after a change of the cluster. Kinds that could not be mirrored before may be mirrored now. */
+  /**
+   * Acquires the held mirrors of the cluster that do not run. Call this method after a change of the cluster: kinds that could not be
+   * mirrored before may be mirrored now.
+   */
   acquireMissing(cluster: ClusterName): void {
     for (const held of this.#byCluster.get(cluster)?.values() ?? []) this.#acquire(held);
   }

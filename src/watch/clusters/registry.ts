@@ -43,8 +43,8 @@ export interface MirrorRegistry extends Mirrors, AsyncDisposable {
    */
   engage(cluster: EngagedCluster, signal: AbortSignal): void;
   /**
-   * Call it after the description of a cluster changed, such as its credentials. Followers receive `changed`, and requests whose
-   * credentials were refused are tried again.
+   * Sends `changed` to followers, and tries again requests whose credentials were refused. Call this method after the description of a
+   * cluster changed, such as its credentials.
    */
   redescribed(cluster: ClusterName): void;
   /** True once each cluster has listed its warm kinds, has a fault, or joined more than 60 s ago. True without clusters. */
@@ -206,7 +206,7 @@ class Registry implements MirrorRegistry {
     }
   }
 
-  /** A callback that throws must not keep the others from being called. */
+  /** Calls one callback. If the callback throws, logs the error, so that the other callbacks are still called. */
   #call(callback: (change: MirrorsChange) => void, change: MirrorsChange): void {
     try {
       callback(change);

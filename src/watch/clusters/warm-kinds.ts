@@ -21,13 +21,13 @@ export const warmKinds: readonly ServedResource[] = [
   }),
 ];
 
-/** The names of namespaces, for kinds that may be listed in some namespaces only. */
+/** The kind of namespaces. Their names are needed for kinds that may be listed in some namespaces only. */
 export const namespaceKind: GroupKind = { group: '', kind: 'Namespace' };
 
-/** The definitions of custom kinds. A change of them adds or removes kinds. */
+/** The kind of definitions of custom kinds. A change of a definition adds or removes a kind. */
 export const crdKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
 
-/** The services of aggregated APIs. Mirrored once discovery reports the kind; nothing waits for it. */
+/** The kind of services of aggregated APIs. It is mirrored once discovery reports the kind, and no other mirror waits for it. */
 export const apiServiceKind: GroupKind = { group: 'apiregistration.k8s.io', kind: 'APIService' };
 
 /** The kinds that are never evicted, by `keyOfKind`. */

@@ -50,7 +50,7 @@ export interface OwnedMirror extends MirrorReader {
   namespacesCreated(namespaces: readonly string[]): void;
   /** Lists again and compares by content, because the served version or its content has changed. */
   relist(resource: ServedResource): void;
-  /** Call it after the breaker of the cluster has opened or closed. */
+  /** Computes the sync again. Call this method after the breaker of the cluster has opened or closed. */
   breakerChanged(): void;
   /** Ends the mirror. Readers receive `gone`, and the objects are freed. */
   end(fault: Fault): void;

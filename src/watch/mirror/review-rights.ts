@@ -76,7 +76,10 @@ export async function reviewRights(
   await Promise.all(Array.from({ length: Math.min(inFlight, namespaces.length) }, reviewNext));
 }
 
-/** A server that forbids reviews, or has no such API, will not answer differently soon. So the right counts as denied. */
+/**
+ * Returns the verdict after a failed review. A server that forbids reviews, or has no such API, will not answer differently soon. So the
+ * right counts as denied. After any other fault the right is unknown.
+ */
 function withoutReview(fault: Fault): RightVerdict {
   const { code } = fault;
   return code === 'FORBIDDEN' || code === 'NOT_FOUND' || code === 'NOT_SERVED' ? { type: 'denied' } : { type: 'unanswered', fault };

@@ -107,7 +107,7 @@ export type ReflectorInput =
   | { readonly type: 'event'; readonly event: DecodedWatchEvent }
   /** A line of a watch, or an item of a list, could not be read: `MALFORMED`. */
   | { readonly type: 'unreadable'; readonly fault: Fault }
-  /** The watch ended cleanly. `fault` describes the end for the case that it came too early. */
+  /** The server ended the watch without an error. `fault` is reported only if the watch ended too early. */
   | { readonly type: 'closed'; readonly fault: Fault }
   | { readonly type: 'failed'; readonly fault: Fault }
   /** Our own code threw while it carried out an effect. */

@@ -165,7 +165,10 @@ class StepReflector implements Reflector {
     return undefined;
   }
 
-  /** A bug in the store, or in the code that reads the bytes, costs one list and nothing else (row 22). */
+  /**
+   * Carries out one effect. If it throws, returns the next input, which leads to a new list. So a bug in the store, or in the code that
+   * reads the bytes, costs one list and nothing else (row 22).
+   */
   #carryOutSafely(effect: ReflectorEffect, cause: ReflectorInput): ReflectorInput | undefined {
     try {
       return this.#carryOut(effect);
@@ -247,8 +250,8 @@ class StepReflector implements Reflector {
   }
 
   /**
-   * A server that is busy for a moment (429) is no failure. An API server is busy while it creates the storage of a changed definition, for
-   * example.
+   * True if the reflector has ended, or waits after a failed request. A 429 with a wait of up to 5 s is no failure: an API server is busy
+   * while it creates the storage of a changed definition, for example.
    */
   #hasFailed(): boolean {
     const state = this.#state;

@@ -74,7 +74,10 @@ function stepInitialEvent(situation: Streaming, event: DecodedWatchEvent): StepR
   }
 }
 
-/** Row 8: the sleep of 30 s is over, but an event may have come meanwhile. */
+/**
+ * Row 8: handles the end of a sleep. If an event came meanwhile, sleeps for the rest of its 30 s. If none came, ends the WatchList and
+ * lists.
+ */
 function stepSilence({ state, memory, moment }: Streaming): StepResult {
   const restMs = state.receivedMs + maxSilenceMs - moment.nowMs;
   if (restMs > 0) return { state, memory, effects: [{ type: 'sleep', ms: restMs }] };

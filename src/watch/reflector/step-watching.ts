@@ -105,7 +105,10 @@ function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
   return waitByBackoff({ memory: { ...memory, errorEvents: errorEvents % maxErrorEvents }, moment }, { fault, retry, before: abort });
 }
 
-/** Row 15. The server was asked to end every watch after 5 to 10 minutes, so a clean end is no failure. */
+/**
+ * Row 15: watches again from v. The server was asked to end every watch after 5 to 10 minutes, so a normal end is no failure. After an end
+ * that came too soon, waits and lists.
+ */
 function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResult {
   const tooSoon = !state.receivedEvent && (state.openedMs === undefined || moment.nowMs - state.openedMs < minWatchMs);
   if (tooSoon) return waitByBackoff({ memory, moment }, { fault, retry: relistAttempt(memory) });
@@ -119,7 +122,7 @@ function stepWatchFailed({ memory, moment }: MemoryAtMoment, fault: Fault): Step
   return waitByBackoff({ memory, moment }, { fault, retry: { type: 'watch' } });
 }
 
-/** Versions without an order are never older. */
+/** True if `version` is older than `other`. False if the two versions have no order. */
 function isOlder(version: ResourceVersion, other: ResourceVersion): boolean {
   return (compareVersions(version, other) ?? 0) < 0;
 }

@@ -87,7 +87,7 @@ function stepAnyFailure(situation: StepSituation, input: Extract<ReflectorInput,
   return undefined;
 }
 
-/** Row 21: the time between two lists of a polled kind. */
+/** Row 21: requests the next list of a polled kind when its time has come, and sleeps until then. */
 function stepPolling(situation: StepSituation<Extract<ReflectorState, { readonly phase: 'polling' }>>, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   if (input.type !== 'elapsed') return unchangedStep(situation);
@@ -109,7 +109,10 @@ function stepWaiting(situation: StepSituation<Extract<ReflectorState, { readonly
   return due ? beginRequest({ memory, moment }, state.retry) : continueWait(situation, state);
 }
 
-/** A stream that was open for long enough was healthy, so the backoff begins anew (row 13, and docs/internals/mirror.md 3.2). */
+/**
+ * Resets the number of failures if the stream was open for 2 minutes. Such a stream was healthy, so the backoff begins anew (row 13, and
+ * docs/internals/mirror.md 3.2).
+ */
 function withRestedBackoff(state: ReflectorState, memory: ReflectorMemory, nowMs: number): ReflectorMemory {
   if (memory.failures === 0 || state.phase !== 'watching' || state.openedMs === undefined) return memory;
   return nowMs - state.openedMs >= healthyAfterMs ? { ...memory, failures: 0 } : memory;

@@ -9,9 +9,9 @@ const wakeMsPerReflector = 50;
 export interface Breaker {
   /** Why the breaker is open. Undefined while it is closed. */
   readonly fault: Fault | undefined;
-  /** Call it after any HTTP answer, even an error. */
+  /** Closes the breaker and resets the count of failures. Call this method after any HTTP answer, even an error. */
   answered(): void;
-  /** Call it after a connection failed or was lost. */
+  /** Counts a failure. The third failure in a row opens the breaker. Call this method after a connection failed or was lost. */
   failed(fault: Fault): void;
   /**
    * Calls back after the breaker closes, and after `wake`, until the signal aborts. The callbacks are spread over 1 s per 20 callers, to

@@ -25,9 +25,12 @@ export interface ClusterServer {
   readonly faults: readonly Fault[];
   /** Discovers again after at most this time. */
   rediscover(ms: number): void;
-  /** Call it when the credentials may have changed. Discovery, and reflectors whose credentials were refused, are tried again at once. */
+  /**
+   * Tries discovery again at once, and wakes reflectors whose credentials were refused. Call this method when the credentials may have
+   * changed.
+   */
   retry(): void;
-  /** Call it after a kind was removed. It then counts as not served until the next discovery. */
+  /** Removes a kind from `resources` until the next discovery. Call this method after the kind was removed from the cluster. */
   forget(kind: GroupKind): void;
   /** Resolves once discovery has succeeded or failed, or when the signal aborts. */
   whenDiscovered(signal: AbortSignal): Promise<void>;

@@ -51,7 +51,10 @@ async function* opened<P extends ListPart | WatchPart>(parts: AsyncIterable<P>, 
   }
 }
 
-/** An answer shows that the cluster can be reached, even if it is an error. A timeout shows nothing. */
+/**
+ * Reports a failed request to the observer. An answer shows that the cluster can be reached, even if it is an error. A timeout shows
+ * nothing.
+ */
 function notify(observer: ApiObserver, fault: Fault): void {
   if (fault.status !== undefined || fault.code === 'MALFORMED' || fault.code === 'TOO_LARGE') observer.answered();
   else if (fault.code === 'UNREACHABLE') observer.failed(fault);
