@@ -57,8 +57,8 @@ export class SourceBacklog {
   }
 
   /**
-   * True if the backlog can be dropped, because the reader knows what readers in step know. False for a reader that waits for an incomplete
-   * source and knows more about it than readers in step do.
+   * True if the backlog can be dropped: nothing is due, and the reader knows no more than readers in step. A reader that waits for an
+   * incomplete source knows more, because it still has older objects of that source.
    */
   get isSettled(): boolean {
     return !this.isDue && (this.#goal.position !== undefined || this.#known.position === undefined);

@@ -9,7 +9,9 @@ export interface ListSize {
   readonly bytesInFlight: number;
   /** Estimated bytes of the items that are still to be received. */
   readonly bytesToCome: number;
-  /** True for the first list of a kind or namespace: no objects of it are held yet. Such a list waits while the heap is nearly full. */
+  /**
+   * True for the first list of a kind or namespace: the store has no objects of it yet. A first list waits while the heap is nearly full.
+   */
   readonly isNew: boolean;
 }
 
