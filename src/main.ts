@@ -120,8 +120,8 @@ async function runGateway(flags: Flags): Promise<void> {
 }
 
 /**
- * Starts a gateway for one command, on a free port and with a random token. Its log has only warnings, except faults, which the answers
- * show.
+ * Starts a gateway for one command, on a free port and with a random token. Its log has only warnings and errors. Warnings about faults are
+ * left out, because the command prints faults with its answer.
  */
 async function startOwn(options: OwnGatewayOptions): Promise<OwnGateway> {
   const { writes, onProgress } = options;

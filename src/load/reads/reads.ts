@@ -203,8 +203,8 @@ export interface Reads {
     args: ListArguments,
   ): Promise<ListPage>;
   /**
-   * Resolves a field for one object. An object of a sensitive kind, such as a Secret, is returned with its values if it is read live. No
-   * other method returns these values. Reading it from the mirror is `BAD_INPUT`.
+   * Resolves the query field of one object by cluster and name, such as `pod`. For a sensitive kind, such as Secret, a live read returns the
+   * object with its values, which no other method does; a read from the mirror is `BAD_INPUT`.
    */
   get(
     context: ReadContext,

@@ -97,8 +97,8 @@ export function servicesOfPod({ object }: Row): RelationQuery {
 const pairsByLabels = new WeakMap<object, readonly string[]>();
 
 /**
- * Returns the labels as texts of `pairOf`. Cached by the labels object, which mirrored objects share: creating the pairs for each Pod would
- * cost more than all the other work.
+ * Returns a text for each label: key and value, as `pairOf` joins them. Cached per labels object. Mirrored Pods of one controller often
+ * share a labels object, so its texts are made once. Making them for each Pod would cost more than the rest of the query.
  */
 function pairsOfLabels(labels: Labels = {}): readonly string[] {
   const pairs = pairsByLabels.get(labels) ?? Object.entries(labels).map(([key, value]) => pairOf(key, value));

@@ -25,7 +25,8 @@ export interface PlanContext {
  * Plans the current generation of a Propagation, from the mirrors as they are now. Returns a fault if the revisions cannot be read from the
  * hub.
  *
- * A generation is decided once. Later plans of it only follow changes of the fleet. Errors of a later plan do not remove existing copies.
+ * The first plan of a generation that is saved to the status decides it. Later plans keep this decision and only adapt it to changes of the
+ * fleet. If a later plan has errors, the existing copies stay.
  */
 export async function planGeneration(
   ports: ControllerPorts,

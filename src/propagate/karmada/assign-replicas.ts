@@ -64,8 +64,9 @@ export function assignByStrategy(assignment: Assignment): Assigned {
 }
 
 /**
- * Karmada's dynamicDivideReplicas: distributes `targetReplicas` over the available replicas, in the order of the clusters, in addition to
- * the scheduled ones.
+ * Karmada's dynamicDivideReplicas: divides `targetReplicas` between the available clusters, in proportion to the replicas for which each has
+ * room, and adds them to the replicas of the scheduled clusters. Aggregated uses only as many clusters as needed: first those that have
+ * replicas already, then the others, each in the given order. Returns an error if all together have too little room.
  */
 export function dynamicDivide({
   strategy,

@@ -43,7 +43,9 @@ const image = checkedSchema(
       digest: 'The part after the at sign.',
     }).describe('The part of the image reference to change.'),
     operator: operator.describe('The operation on the part. `Add` appends the value to it.'),
-    value: anyText.exactOptional().describe('The value for the part. Not needed with `Remove`.'),
+    value: anyText
+      .exactOptional()
+      .describe('The new value of `component`, or the text that `Add` appends to it. Not needed with `Remove`.'),
     scope: describedEnum('ContainerScope', 'A group of containers of a Pod.', {
       All: 'Every container, including init containers.',
       Main: 'Every container except init containers.',

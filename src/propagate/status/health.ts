@@ -6,8 +6,10 @@ import { itemsOf, numberOrZero, type Stored } from '../../core/stored.ts';
 import type { CopyHealth } from '../model/inventory.ts';
 
 /**
- * Decides whether an existing copy is healthy, from the figures and conditions of its status (docs/internals/propagation.md 8). Health does
- * not decide about waves: while the Pods of the old template still run, a Deployment is healthy from the first second of the new template.
+ * Decides whether an existing copy is healthy, from the figures and conditions of its status (docs/internals/propagation.md 8).
+ *
+ * For Deployments, StatefulSets, DaemonSets and Jobs, waves use `rolloutOf` instead: ready Pods of the old template count here as well, so a
+ * Deployment can be healthy before its new Pods are ready.
  *
  * A kind without a rule uses its condition Ready, else Available. Without either it is healthy if it exists. Never `Unknown`, which is for
  * copies that cannot be read.

@@ -60,7 +60,10 @@ export interface WorldOptions {
   readonly record: (event: ReportedEvent, world: World) => void;
 }
 
-/** Creates a world. Its time changes only when a round begins. */
+/**
+ * Creates the world in which the simulated controllers run. A round runs each controller once. `nowMs` changes only when a round begins, so
+ * every controller of a round sees the same time.
+ */
 export function createWorld({ cluster, view, clock, record }: WorldOptions): WorldControl {
   const agenda = new RoundTimers(clock);
   const world: WorldControl = {

@@ -15,8 +15,9 @@ export interface LeaseNamespace {
 const terminatingMs = 30_000;
 
 /**
- * Creates the choice of the namespace. It chooses as `leaseNamespaceOf` does. While `muster-system` is being deleted, `choose` returns a
- * fault, and the caller tries again. After 30 s of deletion, `choose` returns `default`.
+ * Creates the part that chooses the namespace of the Lease: `muster-system`, which is created if needed, or `default` without the rights for
+ * it. While `muster-system` is being deleted, `choose` returns a fault, and the caller tries again. After 30 s of deletion, it returns
+ * `default`.
  */
 export function createLeaseNamespace(hub: HubConnection, clock: Pick<Clock, 'monotonic'>): LeaseNamespace {
   let terminatingSinceMs: number | undefined;
