@@ -187,7 +187,7 @@ for (const { title, available, start } of contractServers) {
       const planned = await bench.rendered(settings(bench.namespace, { a: '2' }));
       await bench.writeAsOther(settings(bench.namespace, { theirs: '1' }), { verb: 'merge' });
       const { copies } = await applyCopies(bench.work({ generation: 2, pinned: true }), [planned], never);
-      expect(copies).toMatchObject([{ action: 'Failed', reason: 'Conflict', message: 'it has changed since it was planned' }]);
+      expect(copies).toMatchObject([{ action: 'Failed', reason: 'Conflict', message: 'it was changed since it was planned' }]);
       expect((await bench.live(settings(bench.namespace, {})))?.data).toEqual({ a: '1', theirs: '1' });
       const anew = await bench.rendered(settings(bench.namespace, { a: '2' }));
       const next = await applyCopies(bench.work({ generation: 2, pinned: true }), [anew], never);

@@ -137,6 +137,7 @@ export function staleCopyResult(
   return failedResult(isReported ? entry : others, raceFault({ work }, staleMessage), { now: work.clock.now(), reason: 'Stale' });
 }
 
+// The inventory stores this text and later passes compare it. A new wording would not match entries of an older gateway.
 const staleMessage =
   'a later generation wrote it: if the hub was restored from a backup, resume the Propagation to write its current spec, ' +
   'or change its spec until its generation is higher';

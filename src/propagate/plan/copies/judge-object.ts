@@ -23,8 +23,11 @@ import { isAppliedByUs } from './owned-fields.ts';
 export const lostEntryMessage =
   'it carries the marks of this Propagation, but its inventory entry is missing: conflict Adopt takes it over again';
 
-/** The fault message for an object that has changed since the plan. Used only if a plan with a digest was requested. */
-export const changedMessage = 'it has changed since it was planned';
+/**
+ * The fault message for an object that has changed since the plan. Used only if a plan with a digest was requested. The inventory stores this
+ * text and later passes compare it, so a new wording would not match entries of an older gateway.
+ */
+export const changedMessage = 'it was changed since it was planned';
 
 /**
  * The judgement of an existing object that has the name of a planned copy. `ours`: the object is our copy. `CopyResult`: the object is not
