@@ -1,5 +1,6 @@
 import { Composer, type CST, Lexer, Parser } from 'yaml';
 import type { Json } from '../core/json.ts';
+import { runAtOnce, type Steps } from '../core/scheduling/operation-scheduler.ts';
 import { valueOfDocument, YamlRefusal } from './yaml-value.ts';
 
 /** The result of reading a YAML text. A message has the line, counted from 1, and what was expected there. It never contains values. */
@@ -31,12 +32,18 @@ const maxLexemes = 400_000;
  * Texts that are too large, have too many documents or are too deep are refused before they are parsed completely.
  */
 export function readYamlDocuments(text: string): YamlDocuments {
+  return runAtOnce(yamlDocumentsInSteps(text));
+}
+
+/** Like `readYamlDocuments`, but the caller can interrupt it between documents. One document takes at most about 1 s. */
+export function* yamlDocumentsInSteps(text: string): Steps<YamlDocuments> {
   if (Buffer.byteLength(text) > maxManifestBytes) return refused(`expected at most ${maxManifestBytes} bytes of YAML, got more`);
   const documents: Json[] = [];
   try {
     for (const chunk of chunksOf(text)) {
       const document = readChunk(chunk);
       if (document !== null) documents.push(document);
+      yield;
     }
   } catch (error) {
     if (!(error instanceof YamlRefusal)) throw error;

@@ -5,6 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { clusterSet } from './cluster-set-definition.ts';
 import type { override } from './override-definition.ts';
 import type { placement, replicas } from './placement-definition.ts';
+import type { sourceSystem } from './source-definition.ts';
 import { type deletion, deletionParts, type requester, spec } from './spec-definition.ts';
 
 /**
@@ -42,6 +43,9 @@ export type CompletionSpec = NonNullable<PropagationSpec['completion']>;
 
 /** An identity, with the time of its request (RFC 3339). */
 export type Requester = z.output<typeof requester>;
+
+/** A system whose manifests can be imported. */
+export type SourceSystem = z.output<typeof sourceSystem>;
 
 /** A problem of a spec, with its path below `spec`. The message has the expected and the given value. */
 export type SpecProblem = DocumentProblem;

@@ -1,0 +1,71 @@
+import { MusterError } from '../../core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { listAt, textAt } from '../../core/json-at.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import { withoutServerFields } from '../../manifests/portable-object.ts';
+import { isList } from '../../manifests/read-manifests.ts';
+import { yamlDocumentsInSteps } from '../../manifests/yaml-documents.ts';
+
+/** One object of the input, or one document that is no object. */
+export interface SourceDocument {
+  /** The index of the document in the input, from 0. The items of a list have the index of their list. */
+  readonly index: number;
+  /** The path of the object in the input, such as `[2]` or `[2].items[0]`. Paths of notes start with it. */
+  readonly path: string;
+  /** Absent: the document is no Kubernetes object, as it has no apiVersion, kind or name. `object` is then absent too. */
+  readonly key?: ObjectKey;
+  /** The object without `status` and without the metadata that a server fills in (`withoutServerFields`). */
+  readonly object?: JsonObject;
+}
+
+/** A document that is a Kubernetes object. */
+export type SourceObject = SourceDocument & Required<Pick<SourceDocument, 'key' | 'object'>>;
+
+/**
+ * Reads the documents of a YAML or JSON text. Empty documents are left out, and lists stand for their items.
+ *
+ * @throws {MusterError} `BAD_INPUT` with the line, if the text is no YAML or exceeds a limit of manifests (`readYamlDocuments`).
+ */
+export function* sourceDocumentsOf(text: string): Steps<readonly SourceDocument[]> {
+  const read = yield* yamlDocumentsInSteps(text);
+  if (read.result === 'refused') throw new MusterError('BAD_INPUT', read.message);
+  return indexedDocuments(read.documents);
+}
+
+/** Numbers documents from 0 and opens their lists. */
+export function indexedDocuments(documents: readonly Json[]): readonly SourceDocument[] {
+  return documents.flatMap((json, index) => documentsIn(json, index, `[${index}]`));
+}
+
+function documentsIn(json: Json, index: number, path: string): readonly SourceDocument[] {
+  if (!isList(json)) return [documentOf(json, index, path)];
+  const items = listAt(json, 'items');
+  // An empty list is a document of its own, so that it is accounted for.
+  if (items.length === 0) return [{ index, path }];
+  return items.flatMap((item, at) => documentsIn(withKindOfList(item, json), index, `${path}.items[${at}]`));
+}
+
+/** Items of a `DeploymentList` may leave out the kind and the version that their list implies. */
+function withKindOfList(item: Json, list: Json): Json {
+  const [kind, apiVersion] = [textAt(list, 'kind') ?? '', textAt(list, 'apiVersion') ?? ''];
+  if (kind === 'List' || !isJsonObject(item)) return item;
+  return { apiVersion, kind: kind.slice(0, -'List'.length), ...item };
+}
+
+function documentOf(json: Json, index: number, path: string): SourceDocument {
+  const [apiVersion, kind, name] = [textAt(json, 'apiVersion'), textAt(json, 'kind'), textAt(json, 'metadata', 'name')];
+  if (!isJsonObject(json) || apiVersion === undefined || kind === undefined || name === undefined) return { index, path };
+  const namespace = textAt(json, 'metadata', 'namespace');
+  return {
+    index,
+    path,
+    key: { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name },
+    object: withoutServerFields(json),
+  };
+}
+
+/** True if the document is a Kubernetes object. */
+export function isSourceObject(document: SourceDocument): document is SourceObject {
+  return document.key !== undefined;
+}

@@ -1,0 +1,119 @@
+import type { Json } from '../core/json.ts';
+import type { Steps } from '../core/scheduling/operation-scheduler.ts';
+import { inputOf } from '../propagate/model/input-spec.ts';
+import type { SourceSystem, SpecDocument } from '../propagate/model/spec.ts';
+import { parseSpec } from '../propagate/model/spec.ts';
+import { isSourceObject, type SourceDocument, sourceDocumentsOf } from './documents/source-documents.ts';
+import { importers } from './importers.ts';
+import type { DocumentRole, ImportedDocument, ImportedPropagation, ImportNote, ImportResult } from './model/import-result.ts';
+import type { ImportContext, Proposal, ProposedDocument, Translation } from './model/importer.ts';
+
+/**
+ * Translates a text of manifests of other systems to Propagations. Writes nothing.
+ *
+ * @throws {MusterError} `BAD_INPUT` with the line, if the text is no YAML or exceeds a limit of manifests. Then nothing is imported.
+ */
+export function* importText(text: string, context: ImportContext): Steps<ImportResult> {
+  return yield* importDocuments(yield* sourceDocumentsOf(text), context);
+}
+
+/** Translates documents of other systems to Propagations. Documents that no importer takes are unread, with a note. Writes nothing. */
+export function* importDocuments(documents: readonly SourceDocument[], context: ImportContext): Steps<ImportResult> {
+  const proposed: SystemProposal[] = [];
+  const unread: ProposedDocument[] = [];
+  const notes: ImportNote[] = [];
+  const taken = new Set<SourceDocument>();
+  for (const { system, translate } of importers) {
+    const translation = yield* translate(documents, context);
+    for (const { document } of documentsIn(translation)) taken.add(document);
+    for (const one of translation.unread) unread.push(one);
+    for (const note of translation.notes) notes.push(note);
+    for (const proposal of translation.proposals) proposed.push({ system, proposal });
+  }
+  const others = documents.filter((document) => !taken.has(document));
+  const positions = new Map(documents.map((document, at) => [document, at]));
+  const names = new UniqueNames();
+  const propagations: ImportedPropagation[] = [];
+  for (const one of proposed.toSorted((a, b) => positionOf(a, positions) - positionOf(b, positions))) {
+    propagations.push(propagationOf(one, { context, names }));
+    yield;
+  }
+  return {
+    propagations,
+    unread: inOrder([...unread, ...others.map((document) => ({ document, role: 'OTHER' as const }))]),
+    notes: [...notes, ...others.map(noteOfUnclaimed)],
+    faults: [],
+  };
+}
+
+interface SystemProposal {
+  readonly system: SourceSystem;
+  readonly proposal: Proposal;
+}
+
+function documentsIn({ proposals, unread }: Translation): readonly ProposedDocument[] {
+  return [...proposals.flatMap(({ documents }) => documents), ...unread];
+}
+
+/** Returns the position of the resource in the input, which decides the order of the Propagations. */
+function positionOf({ proposal: { documents } }: SystemProposal, positions: ReadonlyMap<SourceDocument, number>): number {
+  const resource = documents.find(({ role }) => role === 'TEMPLATE') ?? documents[0];
+  return (resource === undefined ? undefined : positions.get(resource.document)) ?? positions.size;
+}
+
+interface Naming {
+  readonly context: ImportContext;
+  readonly names: UniqueNames;
+}
+
+function propagationOf({ system, proposal }: SystemProposal, { context, names }: Naming): ImportedPropagation {
+  const namespace = proposal.namespace ?? 'default';
+  const name = names.take(namespace, proposal.name);
+  const documents = inOrder(proposal.documents);
+  const document = { ...proposal.spec, source: sourceOf(system, proposal, context) } as SpecDocument;
+  const input = inputOf({ metadata: { namespace, name, labels: {} }, spec: parseSpec(document), document });
+  return { system, input, documents, notes: proposal.notes };
+}
+
+/** Returns `source` of the spec: what the Propagation was made from. The notes are kept with it, because a reader of the Git file needs them. */
+function sourceOf(system: SourceSystem, { documents, notes }: Proposal, { living }: ImportContext): Json {
+  const objects = documents.flatMap(({ document: { key }, role }) => (key === undefined ? [] : [{ ...key, role: roles[role] }]));
+  return { system, ...(living === undefined ? {} : { cluster: living.cluster }), objects, notes: notes.map((note) => ({ ...note })) };
+}
+
+const roles: Readonly<Record<DocumentRole, string>> = {
+  TEMPLATE: 'Template',
+  PLACEMENT: 'Placement',
+  OVERRIDE: 'Override',
+  SCHEDULING: 'Scheduling',
+  OTHER: 'Other',
+};
+
+/** Sorts documents by their index, and leaves out the path and the object. */
+function inOrder(documents: readonly ProposedDocument[]): readonly ImportedDocument[] {
+  return documents
+    .map(({ document: { index, key }, role }) => ({ index, ...(key === undefined ? {} : { key }), role }))
+    .toSorted((a, b) => a.index - b.index);
+}
+
+function noteOfUnclaimed(document: SourceDocument): ImportNote {
+  if (!isSourceObject(document)) {
+    const message = `${document.path} is no Kubernetes object: expected apiVersion, kind and metadata.name`;
+    return { severity: 'WARNING', code: 'NOT_AN_OBJECT', message, path: document.path };
+  }
+  const { kind, name } = document.key;
+  const message = `${kind} ${name} is selected by no policy, and is no kind of a system that can be imported`;
+  return { severity: 'WARNING', code: 'UNCLAIMED', message, path: document.path };
+}
+
+/** Gives each Propagation its own name: the second one of a name gets `-2`, the third one `-3`. */
+class UniqueNames {
+  readonly #taken = new Set<string>();
+
+  take(namespace: string, name: string): string {
+    let unique = name;
+    for (let count = 2; this.#taken.has(`${namespace}/${unique}`); count += 1) unique = `${name}-${count}`;
+    this.#taken.add(`${namespace}/${unique}`);
+    return unique;
+  }
+}

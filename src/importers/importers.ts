@@ -1,0 +1,4 @@
+import type { Importer } from './model/importer.ts';
+
+/** The importers, in the order in which they take documents. */
+export const importers: readonly Importer[] = [];

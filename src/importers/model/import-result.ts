@@ -1,0 +1,55 @@
+import type { Fault } from '../../core/faults.ts';
+import type { Json } from '../../core/json.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import type { SourceSystem } from '../../propagate/model/spec.ts';
+
+/** What other systems' manifests become in Muster. Every document of the input is in some `documents` or in `unread`. */
+export interface ImportResult {
+  /** One Propagation per resource, in the order of the resources in the input. */
+  readonly propagations: readonly ImportedPropagation[];
+  /** The documents that no Propagation was made from, in the order of the input. A note says why. */
+  readonly unread: readonly ImportedDocument[];
+  /** The notes that belong to no Propagation, in the order of the documents. */
+  readonly notes: readonly ImportNote[];
+  /** What could not be read from the clusters. Empty for an import of text. */
+  readonly faults: readonly Fault[];
+}
+
+/** A Propagation for one resource. */
+export interface ImportedPropagation {
+  readonly system: SourceSystem;
+  /** A `PropagationInput` of the GraphQL schema, ready for `propagate`. */
+  readonly input: Json;
+  /** The documents that it was made from, in the order of the input. */
+  readonly documents: readonly ImportedDocument[];
+  readonly notes: readonly ImportNote[];
+}
+
+/** One document of the input, and what it was to a Propagation. */
+export interface ImportedDocument {
+  /** The index of the document, from 0. Empty documents are not counted. The items of a list have the index of their list. */
+  readonly index: number;
+  /** Absent: the document is no Kubernetes object. */
+  readonly key?: ObjectKey;
+  readonly role: DocumentRole;
+}
+
+/**
+ * What a document is to a Propagation: the resource itself or its federated form (`TEMPLATE`), the choice of clusters (`PLACEMENT`),
+ * differences between clusters (`OVERRIDE`), the division of replicas (`SCHEDULING`), or none of them (`OTHER`).
+ */
+export type DocumentRole = 'TEMPLATE' | 'PLACEMENT' | 'OVERRIDE' | 'SCHEDULING' | 'OTHER';
+
+/**
+ * A difference between the source and what Muster does. `ERROR`: the document was not imported. `WARNING`: the document says something
+ * that Muster will not do. `INFO`: the source system would do something else, or the Propagation says it in another way.
+ */
+export interface ImportNote {
+  readonly severity: 'INFO' | 'WARNING' | 'ERROR';
+  /** One word for programs, such as `UNKNOWN_CLUSTER` (docs/internals/importers.md lists all of them). */
+  readonly code: string;
+  /** The note for people. It contains no values of Secrets. */
+  readonly message: string;
+  /** The path in the input, such as `[1].spec.schedulerName`. Absent: the note is about no single field. */
+  readonly path?: string;
+}
