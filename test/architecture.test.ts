@@ -29,6 +29,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'propagate/hub': ['cluster', 'store', 'manifests', 'changes', 'propagate/model'],
   'propagate/plan': ['cluster', 'store', 'manifests', 'changes', 'propagate/model', 'propagate/hub'],
   'propagate/karmada': ['manifests', 'changes', 'propagate/model', 'propagate/plan'],
+  'propagate/kubefed': ['manifests', 'changes', 'propagate/model'],
   'propagate/apply': ['manifests', 'changes', 'propagate/model', 'propagate/plan'],
   'propagate/rollout': ['model', 'propagate/model', 'propagate/plan'],
   'propagate/status': ['model', 'store', 'manifests', 'changes', 'propagate/model', 'propagate/plan', 'propagate/rollout'],

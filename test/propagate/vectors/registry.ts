@@ -1,3 +1,4 @@
+import { importerVectors } from './importer-vectors.ts';
 import { placingVectors } from './placing-vectors.ts';
 import { renderingVectors } from './rendering-vectors.ts';
 import { rolloutVectors } from './rollout-vectors.ts';
@@ -5,4 +6,4 @@ import { statusVectors } from './status-vectors.ts';
 import type { VectorOps } from './vector.ts';
 
 /** Every vector file that is known, each in one family. */
-export const vectorOps: VectorOps = { ...placingVectors, ...renderingVectors, ...rolloutVectors, ...statusVectors };
+export const vectorOps: VectorOps = { ...placingVectors, ...renderingVectors, ...rolloutVectors, ...statusVectors, ...importerVectors };
