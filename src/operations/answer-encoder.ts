@@ -6,9 +6,9 @@ import { createQueueBudget, type QueueBudget } from '../load/queue-budget.ts';
 
 export interface AnswerEncoderOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Bytes of one answer, or of one message of a stream. Default: no bound. */
+  /** Maximum bytes of one answer, or of one message of a stream. Default: no bound. */
   readonly maxBytes?: number | undefined;
-  /** Bytes of all answers that are being encoded or sent. Default: a budget of its own. */
+  /** Bounds the bytes of all answers that are being encoded or sent. Default: a budget of its own. */
   readonly unsent?: QueueBudget | undefined;
 }
 

@@ -14,8 +14,8 @@ interface Entry {
 }
 
 /**
- * The same time limit for many short operations. They end in the order in which they began, so one timer serves them all. A timer for each
- * would cost more than a small query.
+ * The same time limit for many short operations. Limits that began earlier also end earlier, so one timer serves all of them. A timer for
+ * each operation would cost more than a small query.
  */
 export class Deadlines {
   readonly #clock: Clock;
@@ -35,7 +35,7 @@ export class Deadlines {
     return this.#limitMs / 1_000;
   }
 
-  /** The time at which this share of the limit will be over, in milliseconds of the monotonic clock. */
+  /** The time at which this share of the limit is over if it starts now, in milliseconds of the monotonic clock. `share`: 0 to 1. */
   dueAtShareMs(share: number): number {
     return this.#clock.monotonic() + this.#limitMs * share;
   }

@@ -17,7 +17,7 @@ export interface MaskOptions {
 }
 
 /**
- * The one place where errors get codes. Used as Yoga's `maskedErrors`.
+ * Returns the error with its code and the message for the client. Used as Yoga's `maskedErrors`.
  *
  * Errors of graphql-js about a document or its variables become `BAD_INPUT`. A `MusterError` keeps its own code. All other errors are bugs:
  * their text stays in `originalError`, which is never sent.

@@ -14,7 +14,7 @@ export type MirroredObject =
   /**
    * The object exists. The object is shared with the mirror and must not be changed. `asOfMs`: the time up to which the mirror is known to
    * be correct. `version`: the mirror has every change of the kind up to this version; undefined if the mirror consists of single
-   * namespaces.
+   * namespaces. `fault`: why the mirror is behind its cluster; undefined if it is in sync.
    */
   | {
       readonly result: 'held';
@@ -48,8 +48,8 @@ export type MemberChange =
  */
 export interface MemberObjects {
   /**
-   * Returns undefined if the cluster has not answered yet. Returns `'absent'` if it does not serve the kind, or not in that version.
-   * Without a version, the resource has the version in which mirrors read the kind.
+   * Returns the resource that serves the kind. Undefined if the cluster has not answered yet. `'absent'` if the cluster does not serve the
+   * kind, or not in that version. Without a version, the resource has the version in which mirrors read the kind.
    */
   served(
     cluster: ClusterName,

@@ -20,7 +20,7 @@ export interface MirrorReader {
   readonly resource: ServedResource;
   readonly store: StoreReader;
   sync(): SyncState;
-  /** Returns a fault if the kind may be listed in some namespaces only. */
+  /** Returns a fault if the kind may be listed in some namespaces only. Otherwise the list is empty. */
   faults(): readonly Fault[];
   /**
    * Returns why one of these namespaces is not mirrored, if the kind may not be listed in all namespaces. `FORBIDDEN`: the kind may not be
@@ -58,7 +58,7 @@ export interface ClusterStatus {
   readonly faults: readonly Fault[];
   /** The version that the server reports, such as `v1.36.3`. Undefined until it has answered once. */
   readonly version?: string | undefined;
-  /** Undefined until discovery has succeeded once. */
+  /** The served kinds. Undefined until discovery has succeeded once. */
   readonly resources?: readonly ServedResource[] | undefined;
   /** The uid of the namespace `kube-system`. Two contexts with one uid may be one cluster. */
   readonly uid?: string | undefined;
@@ -70,12 +70,13 @@ export interface Mirrors {
   members(): ReadonlySet<ClusterName>;
   /** Returns the status of each member, in the same order. Takes some time for each cluster. */
   clusters(): readonly ClusterStatus[];
-  /** Returns undefined if no member has this name. */
+  /** Returns the status of the member with this name. Undefined if there is none. */
   cluster(name: ClusterName): ClusterStatus | undefined;
   /** Returns undefined if the cluster has not answered yet, or does not serve the kind. */
   served(cluster: ClusterName, kind: GroupKind): ServedResource | undefined;
   /**
-   * Starts the mirror if it does not run, and keeps it running. Returns undefined if `served` does.
+   * Starts the mirror if it does not run, and keeps it running. Returns undefined if the cluster has not answered yet, or does not serve
+   * the kind.
    *
    * @param options If the kind may not be listed in all namespaces, the rights in `namespaces` are checked first.
    */

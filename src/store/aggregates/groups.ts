@@ -155,8 +155,8 @@ class KeyNumbers {
 class Grouping {
   readonly #levels: readonly KeyNumbers[];
   /**
-   * One entry for each level except the first. It numbers pairs: the number from the previous level, and the number of the value at this
-   * level. The numbers of the last level are the groups.
+   * A level is one of the paths to group by. One entry for each level except the first. The entry numbers pairs: the number from the
+   * previous level, and the number of the value at this level. The numbers of the last level are the groups.
    */
   readonly #pairs: readonly PairNumbers[];
   readonly #counts = new IntList();

@@ -47,7 +47,7 @@ export class StoreHistory {
   }
 
   /**
-   * Adds changes that together led to this version.
+   * Adds changes that together led to this version. Without a version, forgets all changes, because no reader could resume.
    *
    * @param origin `listed` if a complete list brought them. The mirror has then not seen the versions in between.
    */

@@ -207,7 +207,7 @@ function compareNames({ metadata: a }: KubernetesObject, { metadata: b }: Kubern
   return a.name < b.name ? -1 : Number(a.name > b.name);
 }
 
-/** Returns the uid of the owner that controls the object. */
+/** Returns the uid of the owner that controls the object. Undefined if there is none. */
 export function controllerUidOf({ metadata: { ownerReferences } }: KubernetesObject): string | undefined {
   if (!Array.isArray(ownerReferences)) return undefined;
   return ownerReferences.find((owner) => owner?.controller === true)?.uid;

@@ -33,7 +33,8 @@ interface StoreOptions {
  * Creates the empty store of one kind in one cluster.
  *
  * Every change updates objects, indexes, versions and the queues of readers in one synchronous step. Objects given to the store belong to
- * it. The store may write into an object while it takes it in; afterwards no code may. The store has no timers and needs no disposal.
+ * it. The store may write into an object while storing it. Later no code may change the object. The store has no timers and needs no
+ * disposal.
  *
  * The reflector of the kind calls the write methods (`src/watch/reflector/reflector.ts`). Readers then receive the change from
  * `../feed/change-feed.ts`.
@@ -98,8 +99,8 @@ interface Incoming {
 }
 
 /**
- * While the store mirrors single namespaces, its epoch differs: a cursor from that time does not cover the other namespaces, so it must be
- * void once all are mirrored.
+ * Returns the epoch for readers. It differs while the store mirrors single namespaces: a cursor from that time does not cover the other
+ * namespaces, so it must be void once all are mirrored.
  */
 function epochOf({ epoch, scopes }: StoreState): string {
   return scopes.coversAllNamespaces ? epoch : `${epoch} narrow`;

@@ -49,8 +49,8 @@ const batchSliceMs = 1;
  * Waiting events are merged and kept once for all readers (`feed-log.ts`). A reader that returns a promise has a queue of its own from then
  * on (`reader-queue.ts`). A reader that throws or rejects is ended and logged, because that is a bug. The other readers continue.
  *
- * The feed calls its readers one after the other. Thousands of readers take several turns, and events that arrive meanwhile wait for the
- * next round.
+ * The feed calls its readers one after the other, in rounds: a round calls each reader with new events once. Thousands of readers take
+ * several event-loop turns, and events that arrive meanwhile wait for the next round.
  *
  * The readers of subscriptions are registered in `src/streams/views/selected-mirror.ts`.
  */

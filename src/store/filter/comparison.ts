@@ -35,7 +35,7 @@ export interface OperandContext {
  * Comparisons are exact for each type: quantities and durations by amount, times by instant in any zone, integers of any size, text by code
  * units, `JSON` and maps by structure. A value of another type equals nothing, and is neither less nor greater.
  *
- * Impossible operands of `in` are ignored, if at least one operand is possible.
+ * Operands of `in` that no value at the path can equal are ignored, if at least one other operand is possible.
  *
  * @throws {MusterError} `BAD_INPUT` if the type has no such comparison, or if the operand is not a value of the type.
  */

@@ -13,7 +13,7 @@ interface ObjectConditions {
   readonly where?: CompiledWhere | undefined;
   /** Text that occurs in the name, in the key or value of a label, or in `key=value`. Ignores case. Empty text matches everything. */
   readonly search?: string | undefined;
-  /** The relation to another object. */
+  /** Only objects that are related to another object. Default: all objects. */
   readonly related?: RelatedCondition | undefined;
 }
 
@@ -48,7 +48,7 @@ export function findMatching(source: QuerySource, conditions: ListConditions): r
   return findCandidatesFor(source, conditions).flatMap((list) => list.filter(matches));
 }
 
-/** Finds visible objects that include all objects that meet the conditions. The lists never change. */
+/** Finds candidates: visible objects that may meet the conditions. Every visible object that does is among them. The lists never change. */
 export function findCandidatesFor(source: QuerySource, conditions: ListConditions): readonly (readonly KubernetesObject[])[] {
   return findCandidates(source.store, visibleNamespaces(conditions.namespaces, source.visibility), indexHintsFor(source, conditions));
 }
@@ -97,7 +97,10 @@ function selectFor(selector: LabelSelector, read: ReadCost | undefined): (object
   };
 }
 
-/** A regular expression of the escaped text, because V8 searches by it without case and without making new strings. */
+/**
+ * Returns a function that is true if the name or a label of the object contains the text. Uses a regular expression, because V8 then
+ * ignores case without making new strings.
+ */
 function searchFor(text: string): (object: KubernetesObject) => boolean {
   const pattern = new RegExp(RegExp.escape(text), 'iu');
   const pairs = text.includes('=');

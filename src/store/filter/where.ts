@@ -106,8 +106,8 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
 }
 
 /**
- * An object matches only if that is certain. A related object that could not be read may have any value, and `not` turns a missing match
- * into a match.
+ * True if the object matches for certain. A related object that could not be read may have any value, and `not` turns a missing match into
+ * a match.
  */
 function passesForCertain(object: KubernetesObject, passes: (object: KubernetesObject) => boolean, related: RelatedObjects): boolean {
   const before = related.unknown;

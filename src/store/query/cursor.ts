@@ -27,7 +27,7 @@ export function printOrderPosition({ keys, namespace, name, cluster, kind }: Ord
   return new TextEncoder().encode(JSON.stringify([namespace, name, cluster, kind, printed]));
 }
 
-/** Returns undefined for bytes that `printOrderPosition` did not make. */
+/** Parses the bytes of `printOrderPosition`. Undefined for any other bytes. */
 export function parseOrderPosition(bytes: Uint8Array): OrderPosition | undefined {
   const json = parseText(bytes);
   if (!Array.isArray(json) || json.length !== 5) return undefined;

@@ -19,8 +19,8 @@ interface WalkedObject<S extends QuerySource> {
 /**
  * Yields the objects of all walked sources by namespace, name, cluster and kind. Begins with the first one after the position.
  *
- * The cost depends on the number of objects that are taken. Namespaces keep their names in order, and only the namespaces that the walk
- * reaches are read. Later changes may be missed, so take all needed objects in one synchronous step.
+ * The cost depends on the number of objects that are taken. The store keeps the names in each namespace sorted, and only the namespaces
+ * that the walk reaches are read. Later changes may be missed, so take all needed objects in one synchronous step.
  */
 export function* walkInOrder<S extends QuerySource>(
   walked: readonly WalkedSource<S>[],
@@ -82,8 +82,8 @@ export function* walkNamespaces<S extends QuerySource>(
 }
 
 /**
- * Returns the sorted namespaces of one source. Begins with the smaller set: the few requested namespaces of ten thousand, or the few
- * existing ones among those that are visible.
+ * Returns the sorted namespaces of one source. Goes through the smaller of two sets, the namespaces to read and the namespaces that have
+ * objects, because the larger one may have ten thousand.
  */
 function namespacesIn<S extends QuerySource>({ source: { store }, namespaces }: WalkedSource<S>): readonly string[] {
   const held = store.namespaces();

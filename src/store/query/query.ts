@@ -22,7 +22,7 @@ export interface QuerySpec {
   readonly where?: CompiledWhere | undefined;
   /** Text that occurs in the name, in the key or value of a label, or in `key=value`. Ignores case. Empty text matches everything. */
   readonly search?: string | undefined;
-  /** The relation to another object. */
+  /** Only objects that are related to another object. Default: all objects. */
   readonly related?: RelatedCondition | undefined;
   /** Default: by namespace, name, cluster and kind. Every other order ends with these. Text compares by code units. */
   readonly order?: CompiledOrder | undefined;
@@ -67,7 +67,7 @@ export interface QueryResult<S extends QuerySource = QuerySource> {
  * However many steps the query takes, its result is of one moment. That is the moment of the call, or the moment at which the missing
  * indexes of large mirrors are made.
  *
- * Filters and sorts all sources in one total order before it cuts the page. In the default order, with no filter or with one that an index
+ * Filters and sorts all sources in one total order before it takes the page. In the default order, with no filter or with one that an index
  * answers, the cost depends only on the page. Otherwise each candidate is read once; indexes of labels, names, owners and nodes keep the
  * candidates few.
  *

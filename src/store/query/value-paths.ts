@@ -26,7 +26,7 @@ export function anySingleValue(name: string): PathUse {
 }
 
 /**
- * Finds the path in each kind that has it, by `keyOfKind`.
+ * Finds the path in each kind that has it. The keys of the result come from `keyOfKind`.
  *
  * @throws {MusterError} `BAD_INPUT` if no kind has a fitting path. The message names the path, the expected and the actual type.
  */

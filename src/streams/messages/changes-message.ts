@@ -13,9 +13,9 @@ export type ChangeType =
   | 'LIVE'
   /** The changes are unknown. The client drops all objects of this cluster and kind. `INITIAL` follows. */
   | 'RESET'
-  /** No objects, only a newer cursor. In `jobStatus` of a propagation it also reports a change of the completion. */
+  /** No objects, only a newer cursor. In `jobStatus` of one Propagation it is also sent when `summary.completion` has changed. */
   | 'BOOKMARK'
-  /** The cluster is not in sync, for the reason in `fault`. With the code `GONE` its objects are void. */
+  /** The cluster is not in sync, for the reason in `fault`. With the code `GONE` the client drops all objects of this cluster and kind. */
   | 'FAILED';
 
 /**

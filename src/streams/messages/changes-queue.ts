@@ -13,7 +13,8 @@ export interface ChangesQueue {
   readonly size: number;
   put(change: ObjectChange): void;
   /**
-   * Removes the next changes from the queue and returns them, for one message. Empty only if no change waits.
+   * Removes the next changes from the queue, at most `most`, and returns them for one message. Returns an empty list only if no change
+   * waits.
    *
    * If an object was deleted and created again under its name, the message has only the deletion, and the creation waits for a later
    * message. A client that does not select the uid cannot tell the two objects apart.

@@ -47,7 +47,10 @@ export type SliceNews =
   | { readonly type: 'changed'; readonly batches: readonly (readonly ObjectChange[])[] }
   /** All objects, because the changes since the last cut are not known. */
   | { readonly type: 'whole'; readonly objects: readonly KubernetesObject[] }
-  /** For a reader that resumes in the middle of a first state: the changes of the objects that it knows, and all other objects. */
+  /**
+   * For a reader that resumes at `from`, in the middle of a first state. `batches`: the changes of the objects that the reader knows.
+   * `objects`: all other objects.
+   */
   | {
       readonly type: 'rest';
       readonly batches: readonly (readonly ObjectChange[])[];
@@ -68,7 +71,7 @@ export interface MessageDraft {
   readonly type: ChangeType;
   readonly changes: readonly ObjectChange[];
   readonly fault?: Fault;
-  /** The reader's position in this source after the message. */
+  /** The reader's position in this source after the message. Undefined if the message voids all objects of the source. */
   readonly position: SourcePosition | undefined;
   /**
    * True if the changes are objects of a first state. They are in the order of `listPlaceOf`, which is by namespace and name. So a reader
@@ -81,13 +84,13 @@ type PartialPosition = Extract<SourcePosition, { readonly type: 'partial' }>;
 
 /**
  * Maximum number of objects in one message, in changes and in a first state. Executing such a message takes a few milliseconds. If a
- * document cannot afford that many objects, `splitDraft` makes smaller messages.
+ * document costs too much for that many objects, `splitDraft` makes smaller messages.
  */
 export const maxMessageObjects = 250;
 
 const none: readonly never[] = [];
 
-/** Returns the messages of a slice for a reader that knows this much about its source. */
+/** Returns the messages of a slice for one reader. `known` is what the reader knows about the source before it gets them. */
 export function draftsOfSlice({ source, after, news }: Omit<SourceSlice, 'before'>, known: SourceKnowledge): readonly MessageDraft[] {
   const { position } = after;
   const draft = (type: ChangeType, at: SourcePosition | undefined, changes: readonly ObjectChange[] = none): MessageDraft => ({
@@ -175,7 +178,10 @@ export function goneDraft(source: MessageSource, fault: Fault): MessageDraft {
   return { source, type: 'FAILED', changes: none, fault, position: undefined };
 }
 
-/** The message `FAILED` of a source that is not in sync. Empty if a fault with the same code was sent already. */
+/**
+ * Returns the message `FAILED` with the fault of the source. Empty if the source has no fault, or if the fault that was sent last (`sent`)
+ * has the same code.
+ */
 export function failureDrafts(
   source: MessageSource,
   { position, fault }: SourceKnowledge,
@@ -197,8 +203,8 @@ export function knowsNothing({ position, fault }: SourceKnowledge): boolean {
 /**
  * Divides a draft into two. The first one has `most` changes.
  *
- * A reader may resume after only the first message. If the draft is of a first state, the reader gets the objects that follow. Otherwise the
- * position after the first message is void, and the reader starts again with `RESET`.
+ * A reader may resume after only the first message. If the draft is of a first state, the reader then gets the objects that follow. If it
+ * has changes, the position after the first message is void, and the reader starts again with `RESET`.
  */
 export function splitDraft(draft: MessageDraft, most: number): readonly [MessageDraft, MessageDraft] {
   const isFirstState = draft.isFirstState === true;

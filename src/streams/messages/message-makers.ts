@@ -8,7 +8,7 @@ import { type MessageDraft, splitDraft } from './message-drafts.ts';
 
 /** The inputs of a `MessageMaker` that come from the view, in addition to the draft. */
 interface Circumstances {
-  /** True for a message of a first state or of a resume. */
+  /** True for the first messages of a reader: its first state, or what it missed before a resume. False for later messages. */
   readonly isOpening: boolean;
   /** Seals the cursor after this draft. Called once, when the cursor is first read. */
   readonly seal: (draft: MessageDraft) => string;

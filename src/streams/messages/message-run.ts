@@ -24,7 +24,7 @@ interface RunOptions<Message extends object, Positions> {
   readonly before: (slice: SourceSlice) => SourceKnowledge;
   /** The positions of the readers after the whole run. */
   readonly positions: Positions;
-  /** Positions in incomplete sources that are not in these slices. */
+  /** Positions of the readers in incomplete sources that have no slice in this run. Default: none. */
   readonly incompletePositions?: ReadonlyMap<string, SourceKnowledge['position']>;
   readonly make: (draft: MessageDraft, known: KnownPositions<Positions>) => Message;
 }
@@ -32,7 +32,7 @@ interface RunOptions<Message extends object, Positions> {
 /** Number of messages that the run holds strongly. */
 const recentMessages = 4;
 
-/** Creates the messages of these slices, source by source. */
+/** Creates a run of the messages of these slices, source by source. Each message is made when a reader first takes it. */
 export function createMessageRun<Message extends object, Positions>({
   slices,
   before,
@@ -43,14 +43,15 @@ export function createMessageRun<Message extends object, Positions>({
   const steps = slices.flatMap((slice, index) => draftsOfSlice(slice, before(slice)).map((draft) => ({ draft, index })));
   const made: WeakRef<Message>[] = [];
   // Holds the messages that readers take now. Each reader takes one message before any reader takes the next, so readers are never far
-  // apart. Otherwise a message could be garbage-collected before the last of a thousand readers has taken it, and would be made and
-  // rendered again.
+  // apart. Without this list, a message could be garbage-collected before the last of a thousand readers has taken it, and would be made
+  // and rendered again.
   const recent: Message[] = [];
   /** The newest message. Reading a weak reference a thousand times costs more than sending the message. */
   let latest: { readonly number: number; readonly message: Message } | undefined;
 
   /**
-   * Returns the positions in sources whose slices come later in the run: there the readers still have the positions from before the run.
+   * Returns the positions that differ from those after the whole run, for the cursor of a message of slice `index`. In sources whose slices
+   * come later, the readers still have their positions from before the run.
    */
   const overAt = (index: number) =>
     new Map([

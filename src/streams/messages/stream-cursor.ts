@@ -11,10 +11,11 @@ export type SourcePosition =
    */
   | { readonly type: 'exact'; readonly epoch: string; readonly version: ResourceVersion }
   /**
-   * The reader is in the middle of a first state. It knows the objects of this version whose place (`listPlaceOf`) is not after `through`.
+   * The reader is in the middle of a first state. It knows the objects of this version whose sort key (`listPlaceOf`) is not after
+   * `through`.
    */
   | { readonly type: 'partial'; readonly epoch: string; readonly version: ResourceVersion; readonly through: string }
-  /** The reader has received something, but no known state. It can resume only with `RESET`. */
+  /** The reader has received messages about the source, but its objects match no known version. It can resume only with `RESET`. */
   | { readonly type: 'void' };
 
 export const voidPosition: SourcePosition = { type: 'void' };
@@ -64,19 +65,22 @@ export function parseSourceKey(key: string): { readonly cluster: ClusterName; re
   return space <= 0 || cluster === undefined ? undefined : { cluster, kind: key.slice(0, space) };
 }
 
-/** The version of the format, as the first byte. Cursors with another one are not read. */
+/** The version of the format, as the first byte. A cursor with another version of the format is not read. */
 const form = 2;
-/** The first byte of a position says which fields follow. `absent`: no entry. `unknown`: void. */
+/**
+ * The first byte of a position says which fields follow. `absent`: the reader has no position in the source. `unknown`: the position is
+ * `void`. No fields follow these two.
+ */
 const absent = 0;
 const unknown = 1;
 /**
- * The epoch, and the version as the difference from the last version that was written. Kinds of one cluster share one counter, so
- * differences are small.
+ * An `exact` position whose version is a number. The epoch follows, then the difference from the last such version that was written. Kinds
+ * of one cluster share one counter, so differences are small.
  */
 const counted = 2;
-/** The epoch, and the version as text. */
+/** An `exact` position with any other version. The epoch follows, then the version as text. */
 const named = 3;
-/** The same fields for a `partial` position, then the place of its last object. */
+/** The same two forms of a `partial` position. `through`, the sort key of its last object, follows at the end. */
 const partlyCounted = 4;
 const partlyNamed = 5;
 const epochBytes = 6;
@@ -141,7 +145,7 @@ function readCursor(reader: ByteReader): StreamCursor | undefined {
   return reader.atEnd ? { scope, positions } : undefined;
 }
 
-/** Writes each text as the length of the prefix that it shares with the text before it, and the rest. */
+/** Writes each text as two fields: the length of the prefix that it shares with the text before it, then the remaining characters. */
 function writeSorted(writer: ByteWriter, texts: readonly string[]): void {
   writer.number(texts.length);
   let before = '';
@@ -169,7 +173,9 @@ function sharedLength(one: string, other: string): number {
   return one.slice(0, length).isWellFormed() ? length : length - 1;
 }
 
-/** Writes one position. Returns the number from which the next position counts the difference of its version. */
+/**
+ * Writes one position. Returns the last version that is a number. The version of the next position is written as the difference from it.
+ */
 function writePosition(writer: ByteWriter, position: SourcePosition | undefined, last: number): number {
   if (position === undefined || position.type === 'void') {
     writer.number(position === undefined ? absent : unknown);

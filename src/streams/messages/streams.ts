@@ -24,7 +24,7 @@ export interface StreamArguments {
 export interface Streams {
   /** Streams the changes of one kind. */
   changes(context: ReadContext, kind: ModelKind, args: StreamArguments): StreamSource<ChangesMessage>;
-  /** Streams the changes of several kinds. `kinds` takes any of their names. */
+  /** Streams the changes of several kinds. `kinds` may have any name of a kind that `kindByAnyName` finds. */
   changesOfKinds(
     context: ReadContext,
     asked: InModel & { readonly kinds: readonly string[] },

@@ -90,7 +90,10 @@ export class SourceBacklog {
     }
   }
 
-  /** Updates the knowledge of the reader: it gets this slice in the shared messages. Call this method only if `isDue` is false. */
+  /**
+   * Records that the reader gets this slice with the shared messages, so the backlog does not send it. Call this method only if `isDue` is
+   * false.
+   */
   markSent({ source, after, news }: SourceSlice): void {
     this.source = source;
     this.#goal = after;

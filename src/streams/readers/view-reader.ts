@@ -24,7 +24,8 @@ interface ViewReaderOptions<Message extends object> {
   readonly signal: AbortSignal;
   readonly host: ReaderHost<Message>;
   /**
-   * Adds the queue of this reader to the bytes that all queues may hold. The budget calls `evict` if it must end this reader to free bytes.
+   * Counts the queue of this reader in the budget, which bounds the bytes of the queues of all readers. The budget calls `evict` if it must
+   * end this reader to free bytes.
    */
   readonly openShare: (evict: () => void) => QueueShare;
   /** Called with the error of a listener that throws. */
@@ -75,19 +76,25 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     options.signal.addEventListener('abort', this.#dispose, { once: true });
   }
 
-  /** The point at which the reader resumes. Undefined after `startRun`, because a cursor may be large. */
+  /**
+   * The point at which the reader resumes. Undefined if it begins with the first state. Also undefined after `startRun`, because a cursor
+   * may be large and is then dropped.
+   */
   get after(): ResumePoint | undefined {
     return this.#after;
   }
 
-  /** True if the reader gets the shared messages: it has taken everything that it got before. It may still wait for incomplete sources. */
+  /**
+   * True if the reader gets the shared messages: it has taken everything that it got before, and is not paused. It may still wait for
+   * incomplete sources.
+   */
   get isInStep(): boolean {
     return !this.#paused && !this.#hasSomething;
   }
 
   /**
-   * Keys of the sources for which this reader has a backlog. A reader in step can have one only for a source whose list is not complete. It
-   * gives no message before the list is complete.
+   * Keys of the sources for which this reader has a backlog. A reader in step can have one only for a source whose list is not complete.
+   * Such a backlog gives no message before the list is complete.
    */
   get waitingSources(): Iterable<string> {
     return this.#backlogs.keys();
@@ -137,13 +144,13 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     this.#backlogs.set(backlog.source.key, backlog);
   }
 
-  /** Moves the reader to another view. */
+  /** Makes another view the host of this reader. No view waits any more until the reader has taken the messages that it still has. */
   moveTo(host: ReaderHost<Message>): void {
     this.#host = host;
     this.#isRunShared = false;
   }
 
-  /** Notifies the listener that there is a message to take, unless it knows that already. */
+  /** Notifies the listener that there is a message to take, unless it knows that already. If the listener throws, disposes the reader. */
   notify(): void {
     if (this.#ended || this.#isNotified || !this.#hasSomething) return;
     this.#isNotified = true;

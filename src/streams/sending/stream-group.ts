@@ -27,7 +27,7 @@ export type MessageRendering =
     };
 
 /**
- * Maximum length of a message with several objects, in characters: 256 KiB. A longer one is split, so that a slow client can resume between
+ * Maximum length of a message with several objects: 256 · 1,024 characters. A longer one is split, so that a slow client can resume between
  * the parts.
  */
 const maxLength = 256 << 10;
@@ -67,8 +67,8 @@ export class StreamGroup {
   readonly #abortController = new AbortController();
   #members = 0;
   /**
-   * Maximum number of objects in one message. It is halved when the document cannot afford a message, and grows by one after each message
-   * of that size.
+   * Maximum number of objects in one message. If a message costs too much for the document, the new maximum is half of its objects. The
+   * maximum grows by one after each message of that size.
    */
   #mostObjects = Number.POSITIVE_INFINITY;
   /** Characters and objects of the latest messages. Each message halves the weight of those before it. */
@@ -101,7 +101,10 @@ export class StreamGroup {
     return this.#renderings.get(message);
   }
 
-  /** Renders a message. Returns a promise only if the document selects live data, or if the result is long. Neither throws nor rejects. */
+  /**
+   * Renders a message, and stores the result for the other streams of the group. Returns a promise only if the document selects live data,
+   * or if the result is long. The call does not throw, and the promise does not reject.
+   */
   render(message: object): MessageRendering | Promise<MessageRendering> {
     const renewed = this.#options.isVolatile && message instanceof ObjectMessage ? message.renew() : undefined;
     const made = (this.#halves.has(message) ? undefined : this.#split(renewed ?? message)) ?? this.#make(renewed ?? message);
@@ -196,7 +199,7 @@ export class StreamGroup {
     const [only] = json;
     const payload = new MessageBytes(json.length === 1 && only !== undefined ? only : Buffer.concat(json));
     this.#options.onRendered(message, payload);
-    // The document could afford this message, so the limit grows by one. A larger step would execute more messages in vain.
+    // This message did not cost too much, so the limit grows by one. A larger step would execute more messages in vain.
     if (message instanceof ObjectMessage && message.objectCount >= this.#mostObjects) this.#mostObjects++;
     return { type: 'message', payload };
   }

@@ -30,8 +30,8 @@ export interface StreamRequest {
 }
 
 /**
- * Bytes of large renderings that are held strongly, the newest first. Other renderings live as long as their message, and views hold
- * messages weakly.
+ * Maximum bytes of large renderings that are held strongly. The least recently used one is dropped first. Other renderings live as long as
+ * their message, and views hold messages weakly.
  */
 const maxHeldBytes = 8 << 20;
 /** Renderings of at least this many bytes are held. */
@@ -54,7 +54,10 @@ export class StreamGroups {
     return this.#groups.values().reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Joins the group of streams with the same request, or creates it. Disposing leaves the group, once. */
+  /**
+   * Joins the group of this stream, and creates the group if there is none. Disposing the result leaves the group. A second disposal does
+   * nothing.
+   */
   join(requested: StreamRequest, options: GroupOptions): { readonly group: StreamGroup } & Disposable {
     const { schema } = requested.subscription.servedSchema;
     const ofSchema = this.#groups.get(schema) ?? new Map<string, StreamGroup>();

@@ -26,8 +26,8 @@ export interface StreamEnd {
 }
 
 /**
- * Maximum number of messages in one piece of work if they are rendered already, for other streams of the group. Ten such messages cost
- * little more than one.
+ * Maximum number of messages that one call of `work` sends if they are rendered already, for other streams of the group. Ten such messages
+ * cost little more than one.
  */
 const maxReady = 16;
 
@@ -35,7 +35,8 @@ const maxReady = 16;
  * Sends the messages of a reader to an outlet. It takes a message only when the outlet has room. Without room, changes merge in the queue
  * of the reader. While a message is being rendered, only this stream waits.
  *
- * It works in pieces, in one queue with all other streams. `ready` and `resume` put it into the queue; the scheduler calls `work`.
+ * It works in short calls of `work`, in one queue with all other streams. `ready` and `resume` put it into the queue; the scheduler calls
+ * `work`.
  *
  * Next: the group renders the message (stream-group.ts), and the outlet writes its bytes.
  */
@@ -45,7 +46,7 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
   #reader: StreamReader<object> | undefined;
   /** Parts of a message that was split. They are sent before the next message is taken. */
   #split: readonly object[] = [];
-  /** The state that was sent last, if this is a stream of states. */
+  /** The message that was sent last, if each message of the stream is a complete state (`StreamReader.isState`). */
   #state: MessageBytes | undefined;
   #phase: 'opening' | 'flowing' | 'full' | 'rendering' | 'ended' = 'opening';
 
@@ -94,7 +95,7 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
     this.outlet.end(why.last);
   }
 
-  /** Sends up to 16 messages that are rendered already, and at most one that has to be rendered. True if more are left. */
+  /** Sends up to 16 messages that are rendered already, and at most one that has to be rendered. True if more may be left. */
   work(): boolean {
     try {
       for (let ready = 0; ready < maxReady; ready++) {
@@ -164,8 +165,8 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
   }
 
   /**
-   * True if this is a stream of states and the new state equals the one sent last, so that it need not be sent. Otherwise stores the new
-   * state for the next comparison.
+   * True if each message of the stream is a complete state, and this one equals the last one that was sent. It is then not sent. A
+   * different state is stored for the next comparison.
    */
   #isSentState(payload: MessageBytes): boolean {
     if (this.#reader?.isState !== true) return false;

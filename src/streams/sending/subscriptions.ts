@@ -39,7 +39,7 @@ export interface SubscriptionsOptions {
   readonly maxStreams: number;
   /** Measures how full the heap is. From `maxHeapForStreams` on, no new stream begins. Running streams continue. */
   readonly heap: HeapGauge;
-  /** Called with the reason when a stream that had begun has ended: `CLIENT`, `LIFETIME`, or a code. */
+  /** Called with the reason when a stream that had begun has ended: `CLIENT`, `LIFETIME`, or the code of an error. */
   readonly onClosed: (reason: string) => void;
 }
 
@@ -53,15 +53,15 @@ const lifetimeCheckMs = 12_000;
 const maxSchemas = 3;
 
 /**
- * Maximum characters of the document and the variables of a stream, as groups are distinguished by them. The cursor variable does not
- * count: it grows with the fleet, and it is released once the stream has begun.
+ * Maximum characters of the document and the variables of one stream. Bounds the memory of a stream. The cursor variable does not count: it grows with the fleet, and it is
+ * released once the stream has begun.
  */
 const maxRequestLength = 64 << 10;
 
 /** Interval in which streams are ended while the gateway drains. */
 const sliceMs = 100;
 
-/** HTTP statuses for codes with which a stream may begin a little later, or on another gateway. */
+/** HTTP status of a refused stream, by error code, if it may begin a little later or on another gateway. */
 const unavailableStatuses: ReadonlyMap<string, number> = new Map([
   ['OVERLOADED', 429],
   ['SHUTTING_DOWN', 503],
@@ -94,7 +94,7 @@ interface StreamStart {
 }
 
 /**
- * All streams of all transports, with the same limits and ends. Streams with the same document, variables and rights share one execution of
+ * All streams of all transports. They count to the same limits, and end for the same reasons. Streams with the same document, variables and rights share one execution of
  * each message. A slow stream never delays another one.
  */
 export class Subscriptions {
@@ -105,7 +105,7 @@ export class Subscriptions {
   readonly #openings = new Set<AbortController>();
   readonly #streams = new Map<StreamSender, RunningStream>();
   readonly #lifetimes: IntervalTimer<StreamSender>;
-  /** Number of each schema, in the order in which they were served. Weak: only streams keep old schemas alive. */
+  /** Sequence number of each schema: schemas are numbered in the order in which they were served. Weak: only streams keep old schemas alive. */
   readonly #generations = new WeakMap<GraphQLSchema, number>();
   #generation = 0;
   #isClosed = false;
@@ -128,8 +128,8 @@ export class Subscriptions {
   }
 
   /**
-   * Returns the lifetime of a stream: an hour, up to 10 % shorter or longer. Streams of server-sent events are ended here after this time.
-   * A WebSocket is ended by its connection.
+   * Returns the lifetime of a stream: an hour, up to 10 % shorter or longer. Streams of server-sent events are ended here after this time. A WebSocket ends itself after
+   * such a time.
    */
   lifetimeMs(): number {
     return lifetimeMs * (0.9 + 0.2 * this.#options.clock.random());
@@ -199,8 +199,8 @@ export class Subscriptions {
   }
 
   /**
-   * Stops beginning streams. Ends the streams of server-sent events with `complete`, spread evenly over this time, and resolves when they
-   * have ended. Streams of a WebSocket end with the socket.
+   * Stops beginning streams. Ends the streams of server-sent events with `complete`, spread evenly over this time, and resolves when they have ended. An abort ends the
+   * others at once. Streams of a WebSocket end with the socket.
    */
   async drain(spreadMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;

@@ -29,7 +29,10 @@ export interface StreamsOptions {
   readonly access: Access;
   /** The model of the current schema. */
   readonly model: () => Model;
-  /** Calls back after each change of the model, until the signal aborts. Streams of kinds that the new model does not have then end. */
+  /**
+   * Calls back after each change of the model, until the signal aborts. A change ends the streams of kinds that the new model does not
+   * have. Default: streams ignore changes of the model.
+   */
   readonly onModel?: (callback: () => void, signal: AbortSignal) => void;
   /** The settings of a cluster in the config. Undefined if the cluster has just left. */
   readonly settingsOf: (name: ClusterName) => MemberSettings | undefined;
@@ -152,7 +155,10 @@ function refuseRelations(relations: RelationsByKind): void {
   );
 }
 
-/** The resume point for every cursor that another key sealed. Its digest cannot be that of another cursor, because base64 has no spaces. */
+/**
+ * The resume point for every cursor that another key sealed. Its digest differs from the digest of every real cursor, because those are
+ * base64, which has no spaces.
+ */
 const ofOtherKey: ResumePoint = { digest: 'of another key', cursor: { scope: '', positions: new Map(), isUnreadable: true } };
 
 function resumePointOf(seal: Seal, after: string, scope: StreamScope): ResumePoint {

@@ -8,7 +8,7 @@ interface CutPaceOptions {
   readonly onImpatient: () => void;
 }
 
-/** Minimum time between two batches. */
+/** Minimum time between two batches. A batch is the messages of one cut. */
 const windowMs = 5;
 /** Maximum time for which a view waits for readers that have not taken the latest batch and have not paused. */
 const patienceMs = 1_000;

@@ -5,7 +5,7 @@ import { createMatcher, findCandidatesFor, type ListConditions } from '../../sto
 import { type CountReads, createReadCounter, type ReadCounter } from '../../store/query/count-reads.ts';
 import type { QuerySource } from '../../store/query-source.ts';
 
-/** Number of objects with a known verdict that one step passes over. */
+/** Number of objects that one step skips because they are judged already. */
 const knownAtOnce = 2_000;
 
 /**
@@ -29,7 +29,7 @@ export class JudgedSelection {
     this.#matchesInAttempts = divideIntoAttempts(this.#matches, this.#read);
   }
 
-  /** True if the object matches. */
+  /** True if the object matches. An object without a verdict is judged now, and the verdict is not stored. */
   readonly has = (object: KubernetesObject): boolean => this.#verdicts.get(object) ?? this.#matches(object);
 
   /** Returns all objects that match now. Objects without a verdict are judged during the call. */

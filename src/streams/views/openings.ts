@@ -9,8 +9,8 @@ import type { ViewSource } from './view-source.ts';
 /** The first messages of a reader: its first state, or what it has missed. */
 interface Opening<Message extends object> extends MessageRun<Message> {
   /**
-   * Creates the backlogs of one reader, for sources that the reader knows and whose mirrors have no complete list now. Call it once per
-   * reader.
+   * Creates the backlogs of one reader for incomplete sources that the reader knows. Call it once per reader, because a reader changes its
+   * backlogs.
    */
   incomplete(): readonly SourceBacklog[];
 }
@@ -41,7 +41,8 @@ const maxKnown = 256;
  * The first messages of readers, shared by all readers that begin at the same point. After a restart, many clients come back with the same
  * cursor.
  *
- * Call `openingAt` right after a cut. Openings are held weakly, so an opening that no reader uses is dropped.
+ * Call `openingAt` right after a cut, so that the next cut begins where the opening ends. Openings are held weakly, so an opening that no
+ * reader uses is dropped.
  */
 export class Openings<Message extends object> {
   readonly #options: OpeningsOptions<Message>;

@@ -77,8 +77,8 @@ export class SelectedMirror {
   }
 
   /**
-   * Replaces the selection and returns true. If the new selection selects the same objects in the same version, keeps the old one and
-   * returns false.
+   * Replaces the selection and returns true. If the new selection selects the same objects in the same API version, keeps the old selection
+   * and returns false.
    */
   reselect(selection: MirrorSelection): boolean {
     const meaning = meaningOf(selection, this.resource);
@@ -107,8 +107,8 @@ export class SelectedMirror {
   }
 
   /**
-   * Returns the changes since this position, in batches of one message each. It has only objects that a reader at this position knows.
-   * Undefined if the history of the mirror does not reach back that far.
+   * Returns the changes since this position, in batches of one message each. Only objects that a reader at this position knows have changes
+   * here. Undefined if the history of the mirror does not reach back that far.
    */
   changesSince(position: SourcePosition): readonly (readonly ObjectChange[])[] | undefined {
     const events = this.#eventsSince(position);

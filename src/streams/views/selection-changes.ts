@@ -12,7 +12,9 @@ export interface SelectionTransition {
   readonly key: string;
   readonly before: KubernetesObject | undefined;
   readonly after: KubernetesObject | undefined;
-  /** The last state that the selection had. If the object was deleted while it matched: its state at the deletion. */
+  /**
+   * The state that a `DELETED` change reports: the state before the event, or the state at the deletion if the object still matched then.
+   */
   readonly last: KubernetesObject;
 }
 

@@ -45,7 +45,8 @@ export class ViewJudging {
    * Does the next piece of work. False if more work is left. If the first state costs more than an answer may, only the readers that wait
    * for it end.
    *
-   * @throws {MusterError} `TOO_COSTLY` if no reader waits for a first message, as after a new list.
+   * @throws {MusterError} `TOO_COSTLY` if judging costs more than an answer may, and no reader waits for a first message. Then a mirror has
+   * a new list, for example.
    */
   proceed(joining: ReadonlySet<Joining>): boolean {
     try {

@@ -36,7 +36,7 @@ export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget
     return this.#scopes.size === 0;
   }
 
-  /** Records the verdicts. The last verdict on a caller counts. */
+  /** Plans moves: `gained` plans the move of a caller, and any other verdict cancels it. The last verdict on a caller counts. */
   applyVerdicts(verdicts: ReadonlyMap<string, RightsVerdict>): void {
     for (const [caller, verdict] of verdicts) {
       if (verdict.type === 'gained') this.#scopes.set(caller, verdict.scope);

@@ -11,7 +11,10 @@ import type { SelectedMirror } from './selected-mirror.ts';
 /** The query of a view, which is the same for each of its sources. */
 interface SourceQuestion {
   readonly conditions: ListConditions;
-  /** True if the request names clusters. A cluster that does not serve the kind is then a fault. */
+  /**
+   * True if the request names clusters: `FAILED` is then sent for a cluster that does not serve the kind. False: no message is sent for a
+   * cluster that has not served the kind since the view began.
+   */
   readonly named: boolean;
   /** True if Jobs are counted. */
   readonly countsJobs: boolean;

@@ -89,7 +89,7 @@ export class ViewSource implements MessageSource {
     return fault.code === 'NOT_SERVED' || fault.code === 'GONE' ? goneFault(this, fault) : undefined;
   }
 
-  /** True if the cluster or the kind has left, and a cut has sent `GONE` to the readers. */
+  /** True if the mirror has ended, no other has replaced it, and a cut has sent `GONE` to the readers. */
   get hasLeft(): boolean {
     return hasEnded(this.#state) && this.#gone === undefined;
   }
@@ -193,7 +193,7 @@ export class ViewSource implements MessageSource {
     this.#held?.selected.forget();
   }
 
-  /** Returns all objects, as readers in step know them. Undefined if there is nothing to send yet. Call it right after a cut. */
+  /** Returns all objects, as readers in step know them. While they know no list: only the fault, or undefined without a fault. Call it right after a cut. */
   wholeSlice(): SourceSlice | undefined {
     const after = this.#known;
     if (this.#state.phase === 'following')

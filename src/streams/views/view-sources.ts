@@ -131,7 +131,10 @@ export class ViewSources {
     return clusters === undefined || clusters.includes(cluster);
   }
 
-  /** Plans the sources of these clusters that do not exist yet. If the query names clusters, only these get sources. */
+  /**
+   * Plans the sources of these clusters that do not exist yet, and loads their mirrors. If the query names clusters, only the named
+   * clusters get sources.
+   */
   addMissing(members: Iterable<ClusterName>): void {
     const { query, sources } = this.#options;
     for (const cluster of query.clusters ?? members) {
@@ -160,7 +163,8 @@ export class ViewSources {
   }
 
   /**
-   * Makes some of the missing sources. False while their mirrors load. `onNews` is called when they have loaded.
+   * Makes some of the missing sources and returns true. While their mirrors load, makes none and returns false. `onNews` is called when
+   * they have loaded.
    *
    * @param readers `none` if the view has no readers yet: the new sources then need no message.
    */
@@ -200,7 +204,10 @@ export class ViewSources {
     for (const source of which === 'news' ? [...this.#withNews] : this.#all.values()) source.pull();
   }
 
-  /** Cuts all sources with news, and returns their slices in insertion order. */
+  /**
+   * Cuts all sources with news, and returns their slices in insertion order. Updates the positions, and removes the sources of clusters
+   * that have left.
+   */
   cut(readers: 'some' | 'none'): readonly SourceSlice[] {
     const slices: SourceSlice[] = [];
     const cut = [...this.#withNews].sort((a, b) => this.#orderOf(a) - this.#orderOf(b));

@@ -225,7 +225,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     return this.#cutAndAdmit();
   }
 
-  /** Cuts if there is news and all readers are ready. Then lets waiting readers begin. True if more work is left. */
+  /** Cuts if there is news and no reader still has to take the latest batch. Then lets waiting readers begin. True if more work is left. */
   #cutAndAdmit(): boolean {
     if (this.#pace.isWindowOpen && this.#joining.size === 0) return false;
     // A first state needs all sources, also those without events.

@@ -29,7 +29,7 @@ const reviewsAtOnce = 50;
 const secretKey = keyOfKind({ group: '', kind: 'Secret' });
 
 /**
- * All mirrors of one cluster, and its status. Starts at once. `end` ends everything at once.
+ * All mirrors of one cluster, and its status. The first request is sent after `delayMs`. `end` stops all requests at once.
  *
  * A new mirror starts in `#create`, and continues in `src/watch/mirror/mirror.ts`.
  */
@@ -144,7 +144,7 @@ export class ClusterMirrors {
     return this.#server.whenDiscovered(signal);
   }
 
-  /** See `ClusterServer.retry`. */
+  /** Tries discovery again at once, and wakes reflectors whose credentials were refused. */
   retry(): void {
     this.#server.retry();
   }

@@ -23,7 +23,7 @@ interface MirrorOptions {
   readonly policy: MirrorPolicy;
   /** An empty store for this mirror alone. */
   readonly store: MirrorStore;
-  /** See `ScopeReflectorsOptions`. */
+  /** Returns the namespaces to try if not all may be listed. This and the next two are explained in `ScopeReflectorsOptions`. */
   readonly candidates: () => readonly string[];
   readonly candidatesKnown: (signal: AbortSignal) => Promise<void> | undefined;
   readonly streaming: () => boolean;
@@ -44,9 +44,9 @@ export interface OwnedMirror extends MirrorReader {
   readonly fault: Fault | undefined;
   /** The version up to which each scope is correct. */
   readonly versions: readonly ResourceVersion[];
-  /** See `ScopeReflectors.requestNamespaces`. */
+  /** Requests namespaces for a caller. If not all namespaces may be listed, the rights in these are reviewed. */
   requestNamespaces(namespaces: readonly string[]): void;
-  /** See `ScopeReflectors.namespacesCreated`. */
+  /** Reviews the rights in new namespaces, if not all namespaces may be listed. */
   namespacesCreated(namespaces: readonly string[]): void;
   /** Lists again and compares by content, because the served version or its content has changed. */
   relist(resource: ServedResource): void;

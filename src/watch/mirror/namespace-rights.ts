@@ -4,7 +4,7 @@ import type { ReflectorContext } from '../reflector/reflector-context.ts';
 import { backoffMs, retryAfterMsOf } from '../server/backoff.ts';
 import { type RightVerdict, reviewRights } from './review-rights.ts';
 
-/** After this time a refusal may no longer be current. */
+/** Milliseconds after which a refused right is reviewed again on request, because it may have been granted since. */
 const deniedForMs = 10_000;
 
 /** From this attempt on the wait between two reviews stays at 6.4 to 12.8 s, because a caller may be waiting. */
@@ -13,7 +13,7 @@ const maxBackoffStep = 3;
 /** Maximum number of remembered refusals. The oldest ones are forgotten, and reviewed like new namespaces. */
 const maxRemembered = 2_000;
 
-/** Reviews whose results decide which objects exist. */
+/** Reviews of rights without a result yet. The mirror is incomplete until they have one. */
 export interface PendingRights {
   /** Why a result is missing. Undefined if no review has failed. */
   readonly fault?: Fault | undefined;

@@ -113,7 +113,10 @@ class AdaptiveReflectors implements ScopeReflectors {
   #all: Reflector | undefined;
   #partial: PartialAccess | undefined;
   #retryMs = firstRetryMs;
-  /** True if readers have seen newer objects than the store has now. A list "of any version" might return older ones. */
+  /**
+   * True after the store was emptied. Readers have seen its former objects, and a list "of any version" might return older ones, so the
+   * most recent list is requested.
+   */
   #emptied = false;
   #verdictCount = 0;
 
@@ -326,7 +329,7 @@ class AdaptiveReflectors implements ScopeReflectors {
     this.#single.clear();
   }
 
-  /** Reviews requested namespaces for which there was no room before. */
+  /** Reviews requested namespaces that were over the limit of namespaces before. */
   #reviewLeftOut(): void {
     const { rights } = this.#partial ?? {};
     const leftOut = this.unmirrored([...this.#requested]).leftOut.filter((namespace) => rights?.pending.has(namespace) === false);
@@ -361,7 +364,10 @@ class AdaptiveReflectors implements ScopeReflectors {
     this.#options.onChange();
   }
 
-  /** Handles a right that was lost in one namespace. The whole store is emptied, because a part of it could only leave by delete events. */
+  /**
+   * Handles a right that was lost in one namespace. The whole store is emptied: removing only a part of it would send delete events,
+   * although no object was deleted.
+   */
   #singleRefused(namespace: string, { listed, fault }: ReflectorFacts): void {
     this.#single.delete(namespace);
     this.#partial?.rights.deny(namespace);

@@ -49,7 +49,8 @@ export class ListAdmission {
   }
 
   /**
-   * Resolves when the list may start, at once if there is room. Resolves with undefined if the signal aborts first.
+   * Waits until the list may start. Resolves with the function that ends the admission, at once if there is room. Resolves with undefined
+   * if the signal aborts first.
    *
    * A list that is larger than the limit is admitted alone, because otherwise it would never be admitted.
    */

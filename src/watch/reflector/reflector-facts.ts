@@ -10,8 +10,8 @@ export interface ReflectorFacts {
   /** True while the reflector has an open stream, or waits for the next poll. */
   readonly isFollowing: boolean;
   /**
-   * True if a request of the reflector has failed since the last list. No query then needs to wait for it. A 429 that is retried within
-   * 5 s does not count.
+   * True if a request of the reflector has failed since the last list. A query then does not wait for the next list. A 429 that is retried
+   * within 5 s does not count.
    */
   readonly failedOnce: boolean;
   /** True if the kind cannot be watched and is polled instead. */

@@ -36,22 +36,22 @@ interface Wait {
   readonly before?: readonly ReflectorEffect[];
 }
 
-/** Changes nothing. */
+/** Returns a step without effects that keeps state and memory. */
 export function unchangedStep({ state, memory }: StepSituation): StepResult {
   return { state, memory, effects: [] };
 }
 
-/** Begins a list at its first page. */
+/** Returns the request for the first page of a new list. */
 export function listAttempt(at: ListVersion, paging: ListAttempt['paging'] = 'paged'): ListAttempt {
   return { type: 'list', at, paging, page: 1, failures: 0 };
 }
 
-/** Row 1: the first request of a reflector. */
+/** Returns the first request of a reflector (row 1): a WatchList if the memory allows one, otherwise a list. */
 export function firstAttempt(memory: ReflectorMemory): RequestAttempt {
   return memory.streaming && memory.watchable ? { type: 'stream', from: memory.version ?? '' } : relistAttempt(memory);
 }
 
-/** A list that is not older than the store. */
+/** Returns the request for a list that is not older than the store. */
 export function relistAttempt(memory: ReflectorMemory): ListAttempt {
   return listAttempt(memory.version ?? memory.unversioned);
 }

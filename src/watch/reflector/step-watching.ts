@@ -80,7 +80,7 @@ function stepEvent(situation: Watching, event: DecodedWatchEvent): StepResult {
   }
 }
 
-/** Row 10: writes the object and moves v. */
+/** Row 10: writes the object and moves v to its version. v never moves back. */
 function stepObject(situation: Watching, event: WatchObjectEvent): StepResult {
   const { memory } = situation;
   const version = memory.version !== undefined && isOlder(event.version, memory.version) ? memory.version : event.version;
@@ -91,7 +91,7 @@ function afterEvent({ state, moment }: Watching, memory: ReflectorMemory, effect
   return { state: { phase: 'watching', openedMs: state.openedMs ?? moment.nowMs, receivedEvent: true }, memory, effects };
 }
 
-/** Rows 12 to 14 and 18: after an ERROR event the stream is useless, whatever else it sends. */
+/** Rows 12 to 14 and 18: ends the stream after an ERROR event, because the stream is useless then. Watches again or lists afterwards. */
 function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
   const { memory, moment } = situation;
   const abort: readonly ReflectorEffect[] = [{ type: 'abort' }, { type: 'report', what: 'errorEvent', message: fault.message }];
@@ -115,7 +115,10 @@ function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResu
   return moment.breaker === undefined ? watchFromMemory({ memory, moment }) : beginRequest({ memory, moment }, { type: 'watch' });
 }
 
-/** Rows 12, 13, 16, 18, 19 and 21: the watch failed. */
+/**
+ * Rows 12, 13, 16, 18, 19 and 21: handles a failed watch. Lists if v is out of history, and polls if the kind cannot be watched. Otherwise
+ * waits and watches again.
+ */
 function stepWatchFailed({ memory, moment }: MemoryAtMoment, fault: Fault): StepResult {
   if (isOutOfHistory(fault)) return beginRequest({ memory: { ...memory, fault }, moment }, relistAttempt(memory));
   if (fault.status?.code === 405) return watchFromMemory({ memory: { ...memory, watchable: false }, moment });

@@ -72,7 +72,7 @@ function stepPhase({ state, memory, moment }: StepSituation, input: ReflectorInp
   }
 }
 
-/** Row 20: failures with the same rule in every phase. */
+/** Row 20: handles 401, 403 and 404, which have the same rule in every phase. Undefined for other failures. */
 function stepAnyFailure(situation: StepSituation, input: Extract<ReflectorInput, { readonly type: 'failed' }>): StepResult | undefined {
   const { state, memory, moment } = situation;
   const { fault } = input;
