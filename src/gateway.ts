@@ -142,7 +142,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   return gatewayOf({ options, mirrors, schema, health, serving, demo, queries, rest: stack.move() });
 }
 
-/** Opens the fleet and mirrors its clusters. `stack` owns both. */
+/** Opens the fleet and mirrors its clusters. Adds the fleet and the mirrors to `stack`, whose disposal ends them. */
 async function openFleet(
   { config, clock, log, onProgress }: GatewayOptions,
   { source, stack }: { readonly source: OpenedClusters['source']; readonly stack: AsyncDisposableStack },
@@ -258,7 +258,10 @@ interface Followed {
   readonly onProgress: GatewayOptions['onProgress'];
 }
 
-/** Mirrors each cluster while it is in the fleet. Tells the fleet the uid of a cluster as soon as it is known, to find duplicates. */
+/**
+ * Mirrors each cluster while it is in the fleet. Passes the uid of a cluster to the fleet as soon as it is known, to find duplicates.
+ * Reports each duplicate to `onProgress`.
+ */
 function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal): void {
   const tell = ({ name, same }: DuplicateName) => onProgress?.({ cluster: name, step: 'duplicate', same });
   fleet.duplicates().forEach(tell);

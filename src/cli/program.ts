@@ -64,8 +64,8 @@ export interface ProgramOptions {
 }
 
 /**
- * Parses the command line and runs its command; the default command is `serve`. Resolves to the exit code: 1 if the command failed; 2
- * after one line on standard error if the command line is invalid or the gateway cannot be reached.
+ * Parses the command line and runs its command. The default command is `serve`. Resolves to the exit code (see `exitCodes`). It is 2, after
+ * one line on standard error, if the command line is invalid or the gateway cannot be reached.
  */
 export async function runProgram(args: readonly string[], options: ProgramOptions): Promise<number> {
   const { version, serve, terminal } = options;

@@ -113,9 +113,10 @@ const limitKeys = {
 const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
 
 /**
- * A kind, which begins with a capital. A plural such as `widgets.example.com` is not a kind and would protect no values.
+ * The name of a sensitive kind, which begins with a capital. A plural such as `widgets.example.com` is refused, because it would protect
+ * no values.
  *
- * CustomResourceDefinition is not allowed: the gateway reads its values, and without them there would be no custom kinds.
+ * CustomResourceDefinition is refused too: the gateway reads its values, and without them there would be no custom kinds.
  */
 const kindName = textLike('a kind with its group, such as Widget.example.com', {
   pattern: new RegExp(`(?!CustomResourceDefinition\\.apiextensions\\.k8s\\.io$)[A-Z][A-Za-z0-9]*(?:\\.${label})*`),

@@ -4,7 +4,7 @@ export const defaultHost = '127.0.0.1';
 /** The TCP port to listen on, if no other one is configured. */
 export const defaultPort = 4000;
 
-/** Limits for requests of callers. Each can be set in the config file, within the bounds given there. Limits for documents are fixed. */
+/** Limits for requests of callers. The config file can set each of them, within bounds. Limits for GraphQL documents are fixed. */
 export interface Limits {
   /** Maximum bytes of a request's body. An API server accepts 3 MiB, so this limit admits every object that it accepts. */
   readonly bodyBytes: number;

@@ -42,7 +42,10 @@ async function readKey(file: string): Promise<Uint8Array> {
   );
 }
 
-/** Creates the file with its whole content, or not at all, and never replaces another one. It writes a draft and links it. */
+/**
+ * Creates the file with its whole content, or not at all. Does nothing if the file exists. Writes a draft and links it to the name, because
+ * `link` never replaces a file.
+ */
 async function makeKey(file: string): Promise<void> {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   await writeFile(draft, randomBytes(stateKeyBytes), { mode: 0o600, flag: 'wx' });

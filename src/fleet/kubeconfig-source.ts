@@ -73,7 +73,7 @@ async function* follow(first: Reading, options: KubeconfigSourceOptions, signal:
   }
 }
 
-/** Returns undefined while the files are broken, and logs that once. The last good set stays in effect. */
+/** Reads the files again. Returns undefined while they are broken, so that the last good set stays in effect, and logs that once. */
 async function readAgain(options: KubeconfigSourceOptions, wasBroken: boolean): Promise<Reading | undefined> {
   try {
     const reading = (await readOnce(options)) ?? { candidates: [], paths: [] };

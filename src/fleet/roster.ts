@@ -39,8 +39,8 @@ interface MemberEntry {
 }
 
 /**
- * The list of members. From each set of candidates it decides which members join and leave, connects to them, logs each change, and calls
- * back. All of this happens during the call that brings the change.
+ * The list of members. From each set of candidates it decides which members join and leave, connects to them and logs each change. Then it
+ * calls the callbacks of `onJoin` and `onRedescribed`. All of this happens before `update` or `identified` returns.
  */
 export class Roster {
   readonly #connect: ConnectCluster;
@@ -246,7 +246,10 @@ function brokenApi(cluster: ClusterName, problem: string): ClusterApi {
   };
 }
 
-/** Returns the same API with additional standing faults. `faults` is called at each read. */
+/**
+ * Returns the same API with additional standing faults, which are faults of the connection itself, such as `INSECURE`. `faults` is called
+ * each time they are read.
+ */
 function withFaults(api: ClusterApi, faults: () => readonly Fault[]): ClusterApi {
   return {
     cluster: api.cluster,

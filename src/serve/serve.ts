@@ -58,11 +58,12 @@ export interface Serving extends AsyncDisposable {
   readonly port: number;
   /** Makes the gateway unready, so that load balancers notice. Requests are still answered. */
   retire(): void;
-  /** Ends streams whose schema is too old. Call this method when another schema is served. */
+  /** Ends streams whose schema is older than the newest three, with `GONE`. Call this method when another schema is served. */
   schemaSwapped(): void;
   /**
-   * Accepts no more requests, and resolves when the last connection is gone. Streams end with `complete`, or with their WebSocket by 1001.
-   * Other operations have `patienceMs` to end. After that they end with `SHUTTING_DOWN`.
+   * Accepts no more requests, and resolves when the last connection is gone. A stream of server-sent events ends with `complete`. A
+   * WebSocket is closed with 1001, which ends its streams. Other operations have `patienceMs` to end. After that they end with
+   * `SHUTTING_DOWN`.
    */
   drain(patienceMs: number): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { CommandFailure, exitCodes } from '../client/command-failure.ts';
  * Returns them unchanged if they name no command, or if an unknown flag precedes the command.
  *
  * @param program The program with all its commands.
- * @throws {CommandFailure} if a word is no command.
+ * @throws {CommandFailure} if the first word that belongs to no flag is no command.
  */
 export function withCommandFirst(args: readonly string[], { commands }: Commander): readonly string[] {
   const names = [...commands.flatMap((command) => [command.name(), ...command.aliases()]), 'help'];

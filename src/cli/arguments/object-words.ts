@@ -11,6 +11,7 @@ export interface ObjectWord {
 export interface ListTarget {
   /** The kind as the user wrote it. */
   readonly kind: string;
+  /** Default: all objects of the kind. */
   readonly names?: readonly string[];
 }
 

@@ -12,8 +12,8 @@ export interface ClusterSync {
 export const syncFields = 'phase cluster { name } fault { code }';
 
 /**
- * The clusters of a request, and which of them have answered. Only if all have answered does "not found" mean that no cluster has the
- * object.
+ * Collects the clusters of a request, and which of them have answered. "Not found" means that no cluster has the object only if all
+ * clusters have answered.
  */
 export class ClusterAnswers {
   /** The clusters of the request, with their fault codes. The value is undefined for a cluster that has answered. */

@@ -8,11 +8,17 @@ import type { Session } from './session.ts';
 /** An event of a subscription that is kept open. */
 export type FollowedEvent =
   | { readonly type: 'message'; readonly answer: GatewayAnswer }
-  /** The stream was lost and is opened again after `delayMs`. `code` is the gateway's, such as `GONE`, or empty. */
+  /**
+   * The stream was lost and is opened again after `delayMs`. `code` is the code of the gateway's error, such as `GONE`. It is empty if
+   * there was no such error. A stream that reached its maximum lifetime is opened again without this event.
+   */
   | { readonly type: 'lost'; readonly reason: string; readonly code: string; readonly delayMs: number }
   /** The stream is open again after a `lost` event. */
   | { readonly type: 'resumed' }
-  /** The stream starts from the beginning: a first state follows, and objects missing from it no longer exist. Precedes `resumed`. */
+  /**
+   * The gateway refused to resume, so the stream starts from the beginning. A first state follows, and objects missing from it no longer
+   * exist. This event precedes `resumed`.
+   */
   | { readonly type: 'restarted' };
 
 export interface FollowOptions {
@@ -32,7 +38,8 @@ const [firstDelayMs, maxDelayMs] = [1_000, 30_000];
 const healthyMs = 30_000;
 
 /**
- * Keeps a subscription open until the signal aborts. A lost stream is opened again after 1 s to 30 s, doubled each time, with jitter.
+ * Keeps a subscription open until the signal aborts. A lost stream is opened again after a delay: at most 1 s after the first loss,
+ * doubled with each further loss, up to 30 s.
  *
  * A reopened stream repeats no message if `variables` returns the cursor of the last one.
  *
@@ -74,8 +81,8 @@ export async function* followSubscription(options: FollowOptions, signal: AbortS
 }
 
 /**
- * Follows one field of a subscription, as `followSubscription` does. After a `lost` or `resumed` event it prints a line on standard error,
- * unless the caller ended the iteration.
+ * Keeps a subscription open as `followSubscription` does, and yields the value of one field of each message. Yields each `lost` and
+ * `resumed` event, and then prints it on standard error. A caller that ends the iteration at such an event prevents the line.
  */
 export async function* followSubscriptionField<Message>(
   session: Session,
@@ -94,7 +101,10 @@ export async function* followSubscriptionField<Message>(
   }
 }
 
-/** Returns 50 % to 100 % of the doubled delay, so that clients of one lost gateway do not return at the same time. */
+/**
+ * Returns the delay after this number of losses: 1 s, doubled for each loss after the first, at most 30 s. `chance`, from 0 to 1, takes off
+ * up to half of the delay, so that the clients of one lost gateway do not return at the same time.
+ */
 function delayAfter(losses: number, chance: number): number {
   return Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(losses - 1, 10)) * (1 - chance / 2);
 }

@@ -20,7 +20,7 @@ export interface GatewayError {
   readonly extensions?: { readonly code?: string };
 }
 
-/** An execution result. Its numbers are exact. */
+/** A GraphQL execution result. Integers beyond 2⁵³−1 keep all their digits. */
 export interface GatewayAnswer<Data = JsonObject> {
   readonly data?: Data | null;
   readonly errors?: readonly GatewayError[];

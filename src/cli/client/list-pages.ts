@@ -40,12 +40,13 @@ interface Page<Item> {
   readonly items: readonly Item[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
   readonly faults: readonly ClusterFault[];
-  /** The sync state of each cluster and kind, as far as the gateway knows that the cluster serves the kind. */
+  /** The sync states by cluster and kind. Undefined if the query names no kinds. Empty if no cluster serves any of the named kinds. */
   readonly sync?: readonly ClusterSync[];
 }
 
 /**
- * Lists objects page by page. A cursor continues after the previous page, whatever has changed in between.
+ * Lists objects page by page, and prints the faults of clusters after the last page. A cursor continues after the previous page, even if
+ * objects have changed since then.
  *
  * @throws {CommandFailure} if no cluster serves any of the named kinds.
  */

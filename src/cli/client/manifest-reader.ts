@@ -15,7 +15,8 @@ export interface ParsedIntent {
 }
 
 /**
- * All objects of a text, or the reason why it is invalid. `path` names the field; it starts with `[2]` for the third of several documents.
+ * All objects of a text, or the reason why the text is invalid. `path` is the path of the invalid field. If the text has several
+ * documents, the path begins with the index of the document: `[2]` for the third one.
  */
 type ManifestsRead =
   | { readonly result: 'read'; readonly manifests: readonly ParsedManifest[] }

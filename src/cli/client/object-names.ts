@@ -18,7 +18,7 @@ export interface AnsweredKey {
 /** The GraphQL selection that gives an `AnsweredKey`. */
 export const answeredKeyFields = 'apiVersion kind namespace name';
 
-/** Returns the object that the key names. */
+/** Converts an `AnsweredKey` to a `NamedObject`. */
 export function objectOfKey({
   apiVersion,
   kind,

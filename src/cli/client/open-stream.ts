@@ -15,9 +15,9 @@ export class StreamLost extends Error {
   override readonly name = 'StreamLost';
   /** True if the gateway had accepted the connection. */
   readonly wasOpen: boolean;
-  /** True if the stream had reached the longest time that streams last. Nothing is wrong. */
+  /** True if the gateway closed the socket because it had reached its maximum lifetime. This is no problem. */
   readonly isPlanned: boolean;
-  /** The code of the gateway, such as `GONE`. Empty if the connection failed. */
+  /** The code of the gateway's error, such as `GONE`. Empty if the stream ended without an error of the gateway. */
   readonly code: string;
 
   constructor(

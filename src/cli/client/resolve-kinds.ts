@@ -24,7 +24,8 @@ export function fullKindName({ group, kind }: Pick<ResolvedKind, 'group' | 'kind
 }
 
 /**
- * Queries which kinds the names mean, once for each kind and each cluster known to serve it.
+ * Queries which kinds the names mean. The result has one entry for each kind and each cluster that is known to serve the kind. It is empty
+ * if no cluster does.
  *
  * @throws {CommandFailure} if a name means no kind. The exit code is 3 if a cluster has not answered, because that cluster may have the
  * kind.
@@ -48,7 +49,7 @@ export async function resolveKinds(session: Session, kinds: readonly string[]): 
   }
 }
 
-/** Queries the kinds that the names mean, each kind once. */
+/** Queries which kinds the names mean, and returns each kind once. @throws {CommandFailure} if no cluster serves any of them. */
 export async function resolveDistinctKinds(session: Session, names: readonly string[]): Promise<readonly ResolvedKind[]> {
   const resolved = await Promise.all(names.map((name) => resolveKinds(session, [name])));
   const kinds = new Map(resolved.flat().map(({ kind }) => [fullKindName(kind), kind]));
@@ -56,7 +57,7 @@ export async function resolveDistinctKinds(session: Session, names: readonly str
   return [...kinds.values()];
 }
 
-/** Queries the named clusters, or all clusters, that do not answer now. Returns texts such as `south (UNREACHABLE)`. */
+/** Returns the clusters that do not answer now, as texts such as `south (UNREACHABLE)`. With `--context`, only the named clusters count. */
 async function silentClusters({ gateway, clusters: named }: Session): Promise<readonly string[]> {
   const { clusters } = await gateway.query<{ readonly clusters: readonly { readonly name: string; readonly phase: string }[] }>(
     '{ clusters { name phase } }',

@@ -56,8 +56,9 @@ export async function customColumns(
 /**
  * Returns the columns of all definitions of one kind: NAME, then the columns of the first cluster, then further columns of other clusters.
  *
- * Each cluster contributes the columns of the version that is read: the best served one. A cell follows the definition in the object's own
- * cluster, for the version in which the object was read. The cell is undefined if that definition has no such column.
+ * Each cluster contributes the columns of the version that Muster reads: the served version that Kubernetes orders first. A cell follows
+ * the definition in the object's own cluster, for the version in which the object was read. The cell is undefined if that definition has
+ * no such column.
  */
 export function columnsOfDefinitions(definitions: readonly Definition[]): readonly PrintedColumn[] {
   const byVersion = new Map<string, ReadonlyMap<string, Cell>>();

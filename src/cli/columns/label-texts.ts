@@ -19,8 +19,8 @@ export function labelsText(labels: Maybe<Labels>): string {
 }
 
 /**
- * Returns `app=web,tier in (back,front),!canary`, in order of key. Empty for a selector that selects nothing or everything. Undefined for
- * an invalid selector.
+ * Returns `app=web,tier in (back,front),!canary`, in order of key. The text is empty without a selector, and for one without conditions.
+ * Undefined for an invalid selector.
  */
 export function selectorText(selector: Maybe<AnsweredSelector>): string | undefined {
   const equal = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => ({ key, text: `${key}=${value}` }));

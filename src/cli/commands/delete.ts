@@ -57,7 +57,7 @@ async function deleteObjects(session: Session, words: readonly string[], flags: 
 }
 
 async function takeBack(session: Session, places: readonly PropagationKey[], { cascade, wait, output }: DeleteFlags): Promise<number> {
-  // Without the flag, the spec of the Propagation decides.
+  // Without `--cascade`, the deletion policy in the spec of the Propagation decides.
   const deletion =
     cascade === undefined ? null : cascade === 'orphan' ? { policy: 'ORPHAN' } : { policy: 'DELETE', cascade: cascade.toUpperCase() };
   const changes = places.map((place) => {

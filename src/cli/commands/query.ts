@@ -10,7 +10,7 @@ import type { Session } from '../client/session.ts';
 import { jsonText, parseJsonOrText } from '../output/json-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** Texts of the variables, as the user wrote them. */
+/** The variables of `--var`: the text of each value by the name of the variable. */
 type Variables = Readonly<Record<string, string>>;
 
 type QueryFlags = GatewayFlags & { readonly var?: Variables; readonly vars?: string; readonly operation?: string };
@@ -89,7 +89,7 @@ async function printMessages({ openStream, terminal, signal }: Session, request:
       await terminal.out(`${jsonText(message)}\n`);
     }
   } catch (error) {
-    // Only the document knows how to resume: which variable takes which cursor.
+    // The command cannot resume a lost stream, because it does not know which variable of the document takes the cursor.
     if (!(error instanceof StreamLost)) throw error;
     throw new CommandFailure(exitCodes.failed, error.message, { cause: error });
   }

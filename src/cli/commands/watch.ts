@@ -51,7 +51,7 @@ async function watch(session: Session, kinds: readonly string[], { output, until
   return watchObjects(session, { kinds, selection, output });
 }
 
-/** True if the names mean Jobs only. Names without a kind are refused by the gateway. */
+/** True if the names mean Jobs only. @throws {CommandFailure} if a name means no kind. */
 async function areJobs(session: Session, kinds: readonly string[]): Promise<boolean> {
   const resolved = new Set((await resolveKinds(session, kinds)).map(({ kind }) => `${kind.kind}.${kind.group}`));
   // If no cluster has answered, only the usual names of Jobs count.

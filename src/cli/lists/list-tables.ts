@@ -12,7 +12,7 @@ import { type FoundNames, nameCondition } from './find-named.ts';
 
 export interface ListTablesOptions {
   readonly targets: readonly ListTarget[];
-  /** The selection of objects. Its `where` is not used for targets with names. */
+  /** The selection of objects. A target with names replaces its `where` by a condition on the names. */
   readonly selected: ObjectSelection;
   readonly report: ClusterFaultReport;
   /** Collects the found names of the targets, and which clusters have answered. */

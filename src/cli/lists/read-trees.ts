@@ -12,7 +12,7 @@ export interface TreeItem extends ListedItem {
     readonly uid?: string | null;
     readonly ownerReferences?: readonly OwnerReference[] | null;
   };
-  /** The owner, if it was selected. */
+  /** The owner. Null: the object has no owner that the caller can read. Undefined: the query did not select the owner. */
   readonly owner?: TreeItem | null;
 }
 
@@ -161,7 +161,11 @@ function ofClusters(report: ClusterFaultReport): Pick<ClusterFaultReport, 'print
 }
 
 /**
- * Adds an object below its controller, else below another of the owners. Returns its node if the object is new, because it may own objects.
+ * Adds an object to the tree, below its controller or else below another of its owners. An object that is already in the tree is added
+ * again only if it closes a circle of owners.
+ *
+ * @returns The node of a new object, because that object may own others. Empty for an object that was in the tree already, or has no owner
+ * in it.
  */
 function attached(known: Map<string, GrowingNode>, owners: ReadonlyMap<string, GrowingNode>, item: TreeItem): readonly GrowingNode[] {
   const parents = inOrder(item.metadata.ownerReferences ?? []).flatMap(({ uid }) => owners.get(keyOf(item, uid)) ?? []);

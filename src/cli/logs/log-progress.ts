@@ -8,12 +8,12 @@ interface PrintedPosition {
 }
 
 /**
- * How far a restart goes back at most, before the newest printed line of all logs. The next lines of a log are
- * never older, because the clocks of nodes differ by less.
+ * Maximum milliseconds that a restarted stream begins before the newest printed line of all logs. Lines that are still to come are not
+ * older than that, because the clocks of nodes differ by less.
  */
 const silentMs = 300_000;
 
-/** Beyond this many logs, silent ones are forgotten, because Pods come and go. */
+/** Above this number of logs, those whose newest line is older than `silentMs` are forgotten, because Pods come and go. */
 const maxRemembered = 1_000;
 
 /**

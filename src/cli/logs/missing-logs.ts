@@ -40,8 +40,9 @@ export interface MissingLogs {
 /**
  * Finds requested Pods and containers that do not exist.
  *
- * Reports each named Pod without an object, and each Pod without the named container. For a request by labels it reports only a container
- * that none of the Pods has; labels without Pods are no error. Sends no query if `logs` already answers the question.
+ * For a request by names, returns a line for each Pod that does not exist, or that does not have the named container. For a request by
+ * labels, returns a line only if none of the Pods has the named container. Labels without Pods are no error. Sends no query if `logs` has
+ * a log of each named Pod, or any log for a request by labels.
  */
 export async function findMissingLogs({ gateway }: Session, logArguments: LogArguments, logs: readonly LogSource[]): Promise<MissingLogs> {
   const { names, container, ...selection } = logArguments;

@@ -21,7 +21,7 @@ export interface LiveRegion {
 
 const hideCursor = '\x1b[?25l';
 const showCursor = '\x1b[?25h';
-/** Synchronized output: a terminal that supports it shows the whole update at once. Others ignore it. */
+/** The start and end of synchronized output. A terminal that supports it shows the whole update at once. Other terminals ignore it. */
 const [beginUpdate, endUpdate] = ['\x1b[?2026h', '\x1b[?2026l'];
 const eraseRest = '\x1b[K';
 const eraseBelow = '\x1b[J';
@@ -67,7 +67,7 @@ function upTo(drawn: readonly string[], columns: number): string {
   return height > 1 ? `\r\x1b[${height - 1}A` : '\r';
 }
 
-/** Moves the cursor behind the last line, even if that line was not rewritten. Otherwise the next erase would delete it. */
+/** Moves the cursor behind the last line, because what follows may erase everything after the cursor. */
 function endOfLast(lines: readonly string[]): string {
   const width = terminalWidth(lines.at(-1) ?? '');
   return width === 0 ? '\r' : `\r\x1b[${width}C`;

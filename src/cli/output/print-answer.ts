@@ -7,7 +7,7 @@ export const documentFormats = ['json', 'yaml'] as const;
 
 export type DocumentFormat = (typeof documentFormats)[number];
 
-/** Prints whole answers for programs: one JSON text or one YAML document per answer. */
+/** Returns whole answers as text for programs: one JSON text or one YAML document per answer. */
 export function printAnswers(answers: readonly object[], format: DocumentFormat): string {
   switch (format) {
     case 'json':

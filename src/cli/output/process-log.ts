@@ -40,7 +40,7 @@ export function withQuietInfo(log: Log, isQuiet: () => boolean): Log {
   return { ...log, info: (fields, message) => (isQuiet() ? log.debug(fields, message) : log.info(fields, message)) };
 }
 
-/** Returns a log that writes faults at `debug`, because the command prints faults with the answer. */
+/** Returns a log that writes warnings about faults at `debug`, because the command prints faults with the answer. */
 export function withQuietFaults(log: Log): Log {
   return { ...log, warn: (fields, message) => ('fault' in fields ? log.debug(fields, message) : log.warn(fields, message)) };
 }

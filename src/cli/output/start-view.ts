@@ -94,7 +94,7 @@ function counted(objects: number): string {
 export class StartLine {
   readonly #steps = new Map<string, StartProgress['step']>();
 
-  /** Returns the line after this progress. */
+  /** Records the progress of a cluster and returns the new line. */
   progressed({ cluster, step }: StartProgress): string {
     if (step === 'duplicate') this.#steps.delete(cluster);
     else this.#steps.set(cluster, step);

@@ -3,7 +3,7 @@ import { terminalWidth } from './text-width.ts';
 /** The space between two columns, as in kubectl's tables. */
 const gap = '   ';
 
-/** Prints rows under a header. Columns are as wide as their widest cell so far, so later lines align unless they are wider. */
+/** Formats rows under a header. Columns are as wide as their widest cell so far, so later lines align unless they are wider. */
 export interface TableColumns {
   /**
    * Returns the lines of these rows, without line ends. The first call with rows puts the header first.
@@ -18,7 +18,7 @@ export type CellStyle = (text: string, at: { readonly row: number; readonly colu
 
 /** Creates the columns of one table. Cells pass through `printable`. */
 export function createTableColumns(header: readonly string[]): TableColumns {
-  // The header of a custom kind comes from a cluster too.
+  // The header of a custom kind comes from a cluster, so it is as untrusted as the cells.
   const titles = header.map(printable);
   const widths = titles.map((title) => terminalWidth(title));
   let isFirst = true;

@@ -42,18 +42,21 @@ export interface OutcomeOptions {
   readonly until: FollowedPropagation['until'] | 'accepted';
 }
 
-/** Milliseconds for which a good or bad end must last after a new plan before it counts. A copy may be unhealthy for a moment. */
+/**
+ * Milliseconds for which a good or bad phase must last before it counts as the end, after a change that is planned anew. A copy may be
+ * unhealthy for a moment.
+ */
 const newPlanPatience = { good: 0, bad: 3_000 } as const;
 
 /**
- * Milliseconds for which an end must last after a change without a new plan. A bad end may be old: a new leader acts only after the Lease
- * of a killed controller has expired.
+ * The same milliseconds after a change without a new plan. A bad phase may be from before the change: if the controller was killed, the
+ * next leader acts only after the Lease has expired.
  */
 const samePlanPatience = { good: 0, bad: 25_000 } as const;
 
 /**
- * Milliseconds for which an end must last if the controller starts in this process. A good end must last too, because the new controller
- * checks settled Propagations once more.
+ * The same milliseconds if the controller starts in this process. A good phase must last too, because the new controller checks settled
+ * Propagations once more.
  */
 const ownControllerPatience = { good: 2_000, bad: 25_000 } as const;
 
@@ -98,7 +101,7 @@ export async function changePropagations(
   return accepted.length === named.length && hasEnded ? exitCodes.good : exitCodes.failed;
 }
 
-/** Creates a table or lines for the followed Propagations. */
+/** Creates the display of the followed Propagations: a live table on a terminal, or a line per change elsewhere. */
 export function showFor(session: Session, followed: readonly FollowedPropagation[]) {
   return createPropagationShow(
     session,
@@ -106,7 +109,11 @@ export function showFor(session: Session, followed: readonly FollowedPropagation
   );
 }
 
-/** Prints how a Propagation ended on standard error, and what keeps it from being settled. Returns false for a bad end. */
+/**
+ * Prints on standard error how a Propagation ended, and what keeps it from being settled.
+ *
+ * @returns False for a bad end, and for a deletion that the command did not wait for. True for a good end, and after an abort.
+ */
 export function reportEnd(
   { terminal, signal }: Session,
   end: PropagationEnd,
@@ -177,7 +184,7 @@ function followedOf(
   };
 }
 
-/** Follows a Propagation from its current state until it is settled. */
+/** Returns the options to follow a Propagation from its current state until its rollout ends. */
 export function followFromNow({ ownsGateway }: Session, place: PropagationKey): FollowedPropagation {
   return { ...place, generation: 0, patienceMs: ownsGateway ? ownControllerPatience : { good: 0, bad: 0 }, until: 'settled' };
 }

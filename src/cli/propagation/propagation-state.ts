@@ -53,11 +53,11 @@ export const propagationFields = `namespace name generation observedGeneration r
   conditions { type status reason message lastTransitionTime } completion { mode needed complete failed done }
   notes { ${noteFields} } faults { ${faultFields} }`;
 
-/** Returns whether the phase is an end. `good` and `bad` last until a user acts; `open` changes by itself. */
+/** Returns whether the rollout has ended in this phase. `good` and `bad` last until a user acts. `open`: the phase will change by itself. */
 export function endVerdict({ phase }: Pick<ShownPropagation, 'phase'>): 'open' | 'good' | 'bad' {
   switch (phase) {
     case 'SETTLED':
-    // A user asked for no work.
+    // A user suspended the Propagation, so the controller has nothing to do.
     case 'SUSPENDED':
       return 'good';
     case 'PAUSED':
@@ -123,7 +123,7 @@ function hintsOf(phase: string, { namespace, name, conditions }: ShownPropagatio
   const target = `${name} -n ${namespace}`;
   const isFor = (wanted: string, why: string) => conditions.some(({ type, reason }) => type === wanted && reason === why);
   const goOn = `continue with: ${verb(`resume ${target}`)}`;
-  // A Propagation paused by a user stays paused after a rollback.
+  // The hint names a rollback only after a breach, because a Propagation that a user has paused would stay paused after the rollback.
   if (phase === 'PAUSED') return [isFor('Progressing', 'Breach') ? `${goOn}; or roll back with: ${verb(`rollback ${target}`)}` : goOn];
   if (phase === 'HELD' && (isFor('Planned', 'PruneHeld') || isFor('Planned', 'DeletionHeld')))
     return [`confirm the deletions with: ${verb(`resume ${target} --confirm-prune`)}`];

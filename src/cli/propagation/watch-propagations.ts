@@ -11,7 +11,7 @@ export interface FollowedPropagation extends PropagationKey {
   readonly generation: number;
   /** Milliseconds for which a good or bad end must last before it counts. The controller may be about to change it. */
   readonly patienceMs: { readonly good: number; readonly bad: number };
-  /** `settled`: no work is left. `gone`: the Propagation was deleted. */
+  /** `settled`: follow until the rollout ends, well or badly. `gone`: follow until the Propagation is deleted. */
   readonly until: 'settled' | 'gone';
 }
 
@@ -78,11 +78,11 @@ type Ends = Pick<FollowedPropagation, 'generation' | 'patienceMs' | 'until'>;
 interface Candidate {
   readonly result: 'good' | 'bad';
   readonly state: ShownPropagation;
-  /** Aborts if the Propagation leaves the end before it counts. */
+  /** Aborts if another phase follows before the end has lasted long enough. */
   readonly passing: AbortController;
 }
 
-/** Aborts its signal once an end has lasted long enough. */
+/** Finds the end in the states of one Propagation. Sets `result` and aborts `signal` once an end has lasted long enough. */
 class EndWatch {
   readonly #session: Session;
   readonly #ends: Ends;

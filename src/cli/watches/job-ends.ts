@@ -13,10 +13,10 @@ export interface JobTally {
 }
 
 /**
- * Returns whether the condition is true, can no longer become true, or is open.
+ * Returns `true` if the condition holds, `false` if it can no longer hold, and `open` if that is not known yet.
  *
- * `any`: true once one Job is complete, false once all have failed. `all`: true once all are complete, false once one has failed. A
- * decision about all Jobs stays open while some are unknown, and while there are none.
+ * `any`: true once one Job is complete, false once all have failed. `all`: true once all are complete, false once one has failed.
+ * "All have failed" and "all are complete" stay open while some Jobs are unknown, and while there are no Jobs.
  */
 export function judgeJobs(until: UntilChoice, { total, complete, failed, isWhole }: JobTally): 'true' | 'false' | 'open' {
   const isEach = (count: number) => isWhole && total > 0 && count === total;

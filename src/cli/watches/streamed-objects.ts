@@ -36,7 +36,10 @@ export class StreamedObjects<Item extends StreamedItem> {
     this.#versionOf = versionOf;
   }
 
-  /** Adds a message and returns what it changes. */
+  /**
+   * Adds a message and returns the changes of objects in it. The end of a state after a reset also returns a deletion for each object that
+   * is missing from the state. After the fault `GONE`, forgets the objects of this cluster and kind, and returns no deletions.
+   */
   apply(message: ChangeMessage<Item>): readonly StreamedChange<Item>[] {
     const scope = scopeOf(message);
     if (message.type === 'RESET') this.#doubt(scope);

@@ -18,8 +18,10 @@ export interface WatchJobsOptions {
 }
 
 /**
- * Shows the live status of Jobs until the signal aborts or the condition `until` is decided. The decision waits until every cluster with
- * Jobs has sent its first state. A lost stream resumes where it was.
+ * Shows the live status of Jobs until the signal aborts, or until the condition `until` is true or can no longer become true. The
+ * condition is judged once every cluster with Jobs has sent its first state. A lost stream resumes where it was.
+ *
+ * @returns The exit code: 1 if the condition can no longer become true.
  */
 export async function watchJobs(session: Session, { selection, output, until }: WatchJobsOptions): Promise<number> {
   const { terminal } = session;
@@ -50,8 +52,8 @@ export async function watchJobs(session: Session, { selection, output, until }: 
 }
 
 /**
- * Records in `withState` that a cluster has sent its first state. The state has one or more messages, and a message of another type ends
- * it.
+ * Adds the cluster to `withState` once it has sent its whole first state. A message of type `INITIAL` or `RESET` is a piece of a first
+ * state. The first message of another type shows that the state is complete.
  */
 function noteState(withState: Set<string>, { type, cluster }: JobMessage): void {
   if (type === 'INITIAL' || type === 'RESET') withState.delete(cluster.name);

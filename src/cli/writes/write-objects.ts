@@ -32,9 +32,9 @@ export interface ListMutation {
 }
 
 /**
- * Sends the parts one after the other and returns all results in order.
+ * Sends a mutation over a list in parts, one after the other. Each part has at most 1,000 writes and 3 MiB. Returns all results in order.
  *
- * @throws {CommandFailure} for the first refused part; earlier parts are done.
+ * @throws {CommandFailure} for the first part that the gateway refuses. The writes of earlier parts stay.
  */
 export async function sendListMutation(
   gateway: GatewayClient,

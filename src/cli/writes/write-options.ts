@@ -10,7 +10,7 @@ export interface DryRunFlags {
   readonly dryRun?: DryRun;
 }
 
-/** Gives a bare `--dry-run` its value. As in kubectl, a value follows only after `=`, so the next word is no value. */
+/** Replaces a `--dry-run` without value by `--dry-run=server`. As in kubectl, a value follows only after `=`, never as the next word. */
 export function withDryRunValues(args: readonly string[]): readonly string[] {
   return args.map((arg) => (arg === '--dry-run' ? '--dry-run=server' : arg));
 }

@@ -26,7 +26,7 @@ export interface ResultOptions {
   readonly isDry: boolean;
   /** The word for the action CONFIGURED, as in kubectl: `scaled`. */
   readonly configured: string;
-  /** `allowed`: an object may be absent in some clusters, if no cluster was named. */
+  /** `failure`: an object that is absent in a cluster is a failure. `allowed`: it is none without `--context` if another cluster has it. */
   readonly absence: 'failure' | 'allowed';
 }
 

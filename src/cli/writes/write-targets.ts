@@ -26,7 +26,7 @@ export interface PropagationKey {
   readonly name: string;
 }
 
-/** The objects that a command line names, by object, then by cluster. Propagations exist only on the hub. */
+/** The objects that a command line names, in all clusters. Propagations are listed once, because they exist only on the hub. */
 export interface ResolvedTargets {
   readonly targets: readonly WriteTargetInput[];
   /** The objects of the targets, in the same order. */
@@ -86,7 +86,7 @@ async function namedObjects(session: Session, objects: readonly ObjectWord[], na
   return { targets, objects: resolved, propagations: objects.filter(isOwn).map(({ name }) => ({ namespace, name })) };
 }
 
-/** Returns the kind of a word. It is the same in all clusters. */
+/** Returns the kind that a word means, as the first cluster describes it: group, kind and scope are the same in all clusters. */
 async function kindOf(session: Session, word: string) {
   const [resolved] = await resolveKinds(session, [word]);
   if (resolved === undefined) throw new CommandFailure(exitCodes.failed, `no cluster serves ${word}`);

@@ -115,7 +115,7 @@ export function useAdmission({ admission, gate }: { readonly admission: Operatio
   };
 }
 
-/** A plugin that turns results into HTTP responses, in Yoga's `onResultProcess`. The answer factory has encoded their bytes already. */
+/** A plugin that turns results into HTTP responses, in Yoga's `onResultProcess`. `answerTo` encodes the bytes of the body. */
 export function useAnswers(answers: Pick<AnswerFactory, 'answerTo'>): HttpPlugin {
   return {
     onResultProcess: ({ result, serverContext: operation, setResultProcessor }) => {

@@ -18,7 +18,7 @@ export interface GuardOptions {
 export interface Guard {
   /**
    * Refuses requests that a web page of another origin may have sent. Checks the header `Host`, which DNS rebinding cannot forge, and the
-   * header `Origin`. Cheap.
+   * header `Origin`.
    *
    * @returns The CORS headers that let an allowed origin read the answer. Empty if the browser needs none.
    * @throws {RequestRefusal} 403.

@@ -49,8 +49,9 @@ function requireJson(headers: IncomingHttpHeaders): void {
 }
 
 /**
- * Chooses the media type that the caller prefers. If both have the same quality, it is `application/graphql-response+json`. If `Accept` is absent or names
- * neither type, it is `application/json`. Server-sent events are used only if `Accept` names them.
+ * Chooses `application/graphql-response+json` or `application/json`, as the caller prefers. If both have the same quality, chooses
+ * `application/graphql-response+json`. If `Accept` is absent or names neither type, chooses `application/json`. Server-sent events are used
+ * only if `Accept` names them.
  *
  * @throws {RequestRefusal} 406 if the caller accepts none of the three types.
  */
@@ -86,8 +87,8 @@ interface Range {
 }
 
 /**
- * Returns the quality of a media type in an `Accept` header. `wildcards` is true for `application/json` only. If it were true for both
- * types, `*` `/` `*` would select the newer type, which old clients cannot read.
+ * Returns the quality of a media type in an `Accept` header. `wildcards` decides whether ranges with a `*` count. It is true for
+ * `application/json` only, because a client that accepts anything may not be able to read the newer type.
  */
 function qualityOf(type: string, ranges: readonly Range[], wildcards: boolean): number {
   const exact = ranges.find((range) => range.type === type);

@@ -100,7 +100,7 @@ export class Metrics {
     this.#authFailures.inc({ method: 'token', reason });
   }
 
-  /** Counts a stream that has ended, by `CLIENT`, `LIFETIME`, or a code. */
+  /** Counts a stream that has ended. `reason` is `CLIENT`, `LIFETIME`, or the code of the error that ended the stream. */
   streamClosed(reason: string): void {
     this.#streamsClosed.inc({ reason });
   }

@@ -62,14 +62,14 @@ export class EventStream implements StreamOutlet {
     if (this.hasRoom()) stream.resume();
   }
 
-  /** Returns false while 64 KiB or more wait to be written, which is also the bound of Node. In that case counts the waiting bytes. */
+  /** Returns false while 64 KiB or more wait to be written (the high-water mark of Node), and then counts them as unsent bytes. */
   hasRoom(): boolean {
     if (!this.#options.response.writableNeedDrain) return true;
     this.#backlog?.update();
     return false;
   }
 
-  /** Returns the length of the event, because Node writes chunks only at the end of the event-loop turn. */
+  /** Writes a message as an event. Returns the length of the event, because Node sends its bytes only at the end of the event-loop turn. */
   send({ event }: MessageBytes): number {
     this.#begin();
     this.#write(event);

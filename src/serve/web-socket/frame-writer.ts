@@ -52,7 +52,7 @@ export class FrameWriter {
     return 0;
   }
 
-  /** Writes a frame now, with those that were added before. Use it if nothing more is expected in this turn. */
+  /** Writes a frame now, after those that were added before. Use it for the last frame of this turn. Always returns 0: no bytes wait. */
   writeLast(socket: Socket, head: Buffer, json: Uint8Array): number {
     if (socket.writableLength > 0 || json.length > copiedBytes) {
       const putOff = this.write(socket, head, json);

@@ -27,9 +27,10 @@ export class HandshakeLimit {
   }
 
   /**
-   * Takes a slot, now or within 5 s, in the order of the requests. Then calls `enter` with the slot, which is freed by disposing it.
+   * Takes a slot, now or within 5 s, in the order of the requests. Then calls `enter` with the slot. The caller disposes the slot to free
+   * it. If no slot is free after 5 s, calls `refuse` with a 429.
    *
-   * @returns A function that gives up the wait.
+   * @returns A function that gives up the wait, so that neither is called.
    */
   requestSlot(ip: string, { enter, refuse }: { enter(place: Disposable): void; refuse(why: RequestRefusal): void }): () => void {
     const address = this.#addresses.get(ip) ?? { inside: 0, waiting: new Set() };

@@ -144,8 +144,9 @@ export class SocketConnection implements OperationSocket {
   }
 
   /**
-   * True if the pong is late. It is due one period after the ping. For a slow client it is due later, by the time it needs for the bytes
-   * before the ping, which the kernel has taken. While bytes wait here, `SocketBacklog` decides whether the client is alive.
+   * True if the pong is late. A fast client must send it within one period after the ping. A slow client has more time, because it must
+   * first read the bytes before the ping, which the kernel has taken. While bytes wait in this process, `SocketBacklog` decides whether
+   * the client is alive.
    */
   #isPongLate(nowMs: number): boolean {
     if (!this.#awaitsPong || this.#raw.writableLength > 0) return false;

@@ -22,9 +22,9 @@ export interface OperationSocket {
   readonly caller: Caller;
   hasRoom(): boolean;
   /**
-   * Writes a message of the operation: these bytes, a result as JSON, and a closing brace.
+   * Writes a message of the operation: `head`, the result `json`, and a closing brace.
    *
-   * @param next `more` if another message follows in this event-loop turn.
+   * @param next `more` if the operation writes another message in this event-loop turn, else `nothing`.
    * @returns Number of bytes that will be written only at the end of the turn.
    */
   write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number;

@@ -6,7 +6,7 @@ import { itemsOf, type Stored } from '../../core/stored.ts';
 import type { Pod, ReplicaSet } from './controller-view.ts';
 import { controllerReference, type World } from './world.ts';
 
-/** The annotation of a Pod template that decides how its Pods end. The simulated kubelet of real test clusters uses it too. */
+/** The annotation of a Pod template that decides how its Pods end. `runPods` explains its values. */
 const outcomeAnnotation = 'sim/outcome';
 
 export interface PodNaming {

@@ -24,7 +24,8 @@ export function managerOfWrite(kind: SimKind, operation: Manager['operation'], {
 /**
  * Returns `metadata.managedFields` after an update of a whole object. Undefined if no field has an owner.
  *
- * The new object's own managedFields are the base. If it clears them, or the old object had none, they stay absent, as in Kubernetes.
+ * The managedFields in the new object are the base, else those in the old object. If an update clears them, or neither object has any, the
+ * result is undefined, as in Kubernetes.
  * Changes of a status subresource are owned through that subresource.
  */
 export function managedAfterUpdate(

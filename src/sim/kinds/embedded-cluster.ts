@@ -79,6 +79,6 @@ export interface EmbeddedCluster extends AsyncDisposable {
   remove(kind: KindName, name: string, namespace?: string): boolean;
   /** Creates or replaces a CustomResourceDefinition and serves its kind. Discovery has the kind before the call returns. */
   define(definition: KubernetesObject): KubernetesObject;
-  /** Calls the listener with every later change, before the write that makes it returns. Ends with the disposable. */
+  /** Calls the listener during each later write, with the change. Dispose of the result to stop the calls. */
   observe(listener: (change: SimChange) => void): Disposable;
 }

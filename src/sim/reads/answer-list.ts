@@ -10,7 +10,10 @@ import { type ContinueToken, indexAfter, type ListMetadata, listFrame, parseToke
 import type { KindStorage } from '../state/kind-storage.ts';
 import { whenVisible } from '../state/sim-state.ts';
 
-/** The objects of a kind at one revision, and the start of the page. */
+/**
+ * The objects of a kind at one revision, and the page to return. `after` is the key of the last object of the previous page. Undefined: the
+ * first page. A `limit` of 0 means no limit.
+ */
 interface Source {
   readonly objects: readonly SimObject[];
   readonly revision: number;

@@ -73,7 +73,10 @@ export class WatchStream implements ServedWatch {
     for (const change of held) this.send(change);
   }
 
-  /** Sends the change if the watch selects it. */
+  /**
+   * Sends the change if the watch selects the object. An object that enters the selection is ADDED, and one that leaves it is DELETED.
+   * While changes are held back, the change waits for `live`.
+   */
   send(change: StorageChange): void {
     if (change.storage !== this.storage || change.revision <= this.#after) return;
     if (this.#backlog !== undefined) return void this.#backlog.push(change);

@@ -80,7 +80,7 @@ export function refuseListOptions(query: URLSearchParams): ApiRefusal | undefine
   return /^-?\d*$/.test(limit) ? undefined : apiRefusal(400, `strconv.ParseInt: parsing "${limit}": invalid syntax`);
 }
 
-/** Returns a refusal if the start parameters of a watch are invalid. */
+/** Returns a refusal if the start parameters of a watch are invalid. `streams`: the server has the feature WatchList. */
 export function refuseWatchOptions(query: URLSearchParams, options: { readonly streams: boolean }): ApiRefusal | undefined {
   const match = query.get(matchField) ?? '';
   const initial = query.get('sendInitialEvents') ?? '';
@@ -104,7 +104,10 @@ export function refuseWatchOptions(query: URLSearchParams, options: { readonly s
   return { code: 500, message: `resourceVersion: Invalid value: "${version}": strconv.ParseUint: parsing "${version}": invalid syntax` };
 }
 
-/** The start of a watch. `initialEvents`: all existing objects first. `after`: changes after a version. `now`: new changes only. */
+/**
+ * The start of a watch. `initialEvents`: all existing objects first, at a version that is not older than `notOlderThan`. If `ends` is true,
+ * a bookmark follows these objects. `after`: changes after a version. `now`: new changes only.
+ */
 export type WatchOrigin =
   | { readonly type: 'initialEvents'; readonly notOlderThan: number; readonly ends: boolean }
   | { readonly type: 'after'; readonly version: number }
@@ -119,7 +122,7 @@ export function parseWatchOrigin(query: URLSearchParams, options: { readonly str
     if (isTrueParameter(initial)) return { type: 'initialEvents', notOlderThan: Number(version), ends: bookmarks };
     return isSynthetic ? { type: 'now' } : { type: 'after', version: Number(version) };
   }
-  // Even without sendInitialEvents, a server with WatchList ends the initial events with that bookmark.
+  // Even without sendInitialEvents, a server with WatchList ends the initial events with a bookmark.
   return isSynthetic
     ? { type: 'initialEvents', notOlderThan: 0, ends: bookmarks && options.streams }
     : { type: 'after', version: Number(version) };

@@ -19,7 +19,7 @@ export interface ResponseOutlet {
 
 /** The largest number of bytes that wait for a client. A watch beyond it is reset, as a real server ends slow watches. */
 const maxWaitingBytes = 256 * 2 ** 20;
-/** Bytes that a list may be ahead of its client. */
+/** `room` waits while this many bytes or more wait for the client, so that a list is not rendered faster than the client reads. */
 const highWaterBytes = 1 << 20;
 
 /** Creates an outlet that writes to the response. */

@@ -55,7 +55,10 @@ export function ownershipConflict(conflicts: readonly OwnershipConflict[]): ApiR
   return { ...apiRefusal(409, `Apply failed with ${spelled.length} conflicts: ${lines.join('\n')}`), details: { causes } };
 }
 
-/** Returns the owners of an object's fields before an apply. Fields without owner count as an earlier update. */
+/**
+ * Returns the owners of an object's fields before an apply. If the object has no managedFields, its fields belong to the manager
+ * `before-first-apply`, as in Kubernetes.
+ */
 export function fieldManagersOf(context: ResourceContext, old: KubernetesObject): readonly Ownership[] {
   const { kind } = context.target.storage;
   const managers = parseManagers(old.metadata.managedFields);

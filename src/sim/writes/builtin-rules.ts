@@ -60,7 +60,7 @@ function specChanges(key: string, old: JsonObject, next: JsonObject): readonly S
   ];
 }
 
-/** Returns the immutable part of a spec. For containers of a Pod, that is everything except the image. */
+/** Returns the immutable part of a spec. For a Pod this includes its containers without their images, because only an image may change. */
 function fixedSpec({ spec }: JsonObject, allowed: readonly string[], key: string): Json {
   const fixed = Object.entries(isJsonObject(spec) ? spec : {}).filter(([name]) => !allowed.includes(name));
   const containers = key !== 'Pod' ? [] : [...listAt(spec, 'containers'), ...listAt(spec, 'initContainers')];

@@ -23,8 +23,8 @@ export function refuseOtherName({ metadata }: KubernetesObject, name: string): A
 }
 
 /**
- * Returns a refusal if an object of that name cannot be created: it exists, its name is invalid, or its namespace is missing or
- * terminating.
+ * Returns a refusal if the object cannot be created: it exists, its name is invalid, it has a resourceVersion, or its namespace is missing
+ * or terminating.
  */
 export function refuseCreation({ target, server }: ResourceContext, { metadata }: KubernetesObject): ApiRefusal | undefined {
   const { kind } = target.storage;
@@ -76,12 +76,15 @@ function terminating(kind: SimKind, name: string, namespace: string): ApiRefusal
   return { ...refused, details: { ...refused.details, causes: [cause] } };
 }
 
-/** True if the version is a precondition. An absent version, `""` and `"0"` are none. */
+/** True if the version is a precondition. An absent version, `""` and `"0"` are no precondition. */
 export function isGuard(resourceVersion: string | undefined): resourceVersion is string {
   return resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0';
 }
 
-/** Returns a refusal if the update is based on another version or another object. */
+/**
+ * Returns a refusal if the update is based on another version or another object, or adds finalizers to a terminating object. An update
+ * without version is refused for custom kinds only.
+ */
 export function refuseUpdate(
   kind: SimKind,
   { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },

@@ -16,8 +16,8 @@ export interface DecodedBody {
 }
 
 /**
- * Reads the object of a request's body, with undeclared fields removed. Kind, version and namespace must match the path; the name may be
- * missing.
+ * Reads the object of a request's body, with undeclared fields removed, or returns a refusal. Kind, version and namespace must match the
+ * path. The name may be missing.
  */
 export async function readRequestObject(
   context: ResourceContext,
