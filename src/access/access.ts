@@ -10,9 +10,9 @@ export interface Caller {
 /** The objects of one kind in one cluster that a caller may see. */
 export type Visibility =
   | { readonly type: 'all' }
-  /** Only objects in these namespaces are visible. No fault is reported for the others. */
+  /** Only objects in these namespaces are visible. No fault is reported for other namespaces. */
   | { readonly type: 'namespaces'; readonly namespaces: ReadonlySet<string> }
-  /** No object is visible. This is decided before any lookup. */
+  /** No object is visible, and no mirror is read. `fault` has the reason. */
   | { readonly type: 'none'; readonly fault: Fault };
 
 export interface AccessRequest {
@@ -27,8 +27,8 @@ export interface AccessRequest {
 /** Decides what a caller may see of one kind in one cluster. Every read of a store goes through this decision. */
 export interface Access {
   /**
-   * Returns the visibility at once if nothing must be requested, otherwise a promise. If the check fails, the result is `none`
-   * with the fault. Never throws.
+   * Returns the visibility at once if it is known without a call to the cluster, else a promise. If that call fails, the result is `none`
+   * with its fault. Never throws.
    */
   visibilityOf(request: AccessRequest, signal: AbortSignal): Visibility | Promise<Visibility>;
   /** Returns true if the caller may see anything in the cluster. */

@@ -12,8 +12,8 @@ import { failedChange, writeObject } from './write-object.ts';
 
 /**
  * Applies each manifest in each cluster. Clusters are written at the same time. In one cluster, the writes run one after another:
- * Namespaces first, then CustomResourceDefinitions, then the others in the given order. Results are in the given order. Logs each real
- * write.
+ * Namespaces first, then CustomResourceDefinitions, then all other manifests in the given order. Results are in the given order of the
+ * manifests. Logs each real write.
  *
  * Removes fields that are valid in one cluster only, such as the resourceVersion. So an export of one cluster can be applied to another
  * one. An apply therefore never checks the version of the existing object. Without `force`, field ownership protects the fields of other
@@ -50,8 +50,8 @@ export async function applyManifests(
 }
 
 /**
- * Returns the rank of a manifest: Namespaces and CustomResourceDefinitions first. All other kinds share one rank, so their given order
- * stays.
+ * Returns a number that sorts manifests: Namespaces first, then CustomResourceDefinitions. All other kinds have the same number, so their
+ * given order stays.
  */
 function applyRankOf({ apiVersion, kind }: Manifest): number {
   return Math.min(writeRankOf({ group: groupOfApiVersion(apiVersion), kind }), writeRankOf({ group: '', kind: 'ServiceAccount' }));

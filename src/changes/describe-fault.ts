@@ -1,8 +1,8 @@
 import type { Fault } from '../core/faults.ts';
 
 /**
- * Describes a fault with managers, paths and reasons, without any value of a manifest. The original message of the server is in
- * `fault.status`, and may hold such values.
+ * Returns a message for a fault that users may see: with managers, paths and reasons, but without any value of a manifest. The original
+ * message of the server, in `fault.status`, may contain such values.
  */
 export function describeFault(fault: Fault): string {
   const conflicts = conflictsIn(fault);

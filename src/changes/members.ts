@@ -11,7 +11,10 @@ export interface ClusterTaint {
   readonly effect: string;
 }
 
-/** Location fields of a cluster that the intent uses and that are unknown, because its Nodes do not provide them. */
+/**
+ * Location fields of a cluster that the intent uses and that are unknown. The Nodes that could provide them are unread, or may not be read,
+ * or do not exist yet.
+ */
 export interface UnknownLocation {
   /** The fields that the intent uses and the cluster does not have. */
   readonly fields: readonly ('provider' | 'region' | 'zone')[];

@@ -22,15 +22,15 @@ export interface ObjectAddress {
 
 /** The result of one call. Calls throw only on bugs. */
 export type ObjectCallResult =
-  /** `isNew`: true for status 201. `warnings`: the texts of the `Warning` headers. */
+  /** `isNew`: true if the write created the object (status 201). `warnings`: the texts of the `Warning` headers. */
   | { readonly result: 'answered'; readonly object: KubernetesObject; readonly isNew: boolean; readonly warnings: readonly string[] }
   | { readonly result: 'absent' }
   /** `fault.status` is the Status of the server. An apply with wrong types gives `INVALID` (docs/internals/propagation.md 5.1). */
   | { readonly result: 'failed'; readonly fault: Fault };
 
 /**
- * The conditions of a write: the existing object must have this uid and resourceVersion. If it differs, the API server answers 409 or 422.
- * Absent members are not checked.
+ * The conditions of a write: the existing object must have this uid and this resourceVersion. If one of them differs, the API server
+ * answers 409 or 422. An absent member is not checked.
  */
 export interface Preconditions {
   readonly uid?: string | undefined;
@@ -94,7 +94,7 @@ export interface ObjectClient {
   readonly cluster: ClusterName;
   get(address: ObjectAddress, signal: AbortSignal): Promise<ObjectCallResult>;
   apply(request: ApplyObjectRequest, signal: AbortSignal): Promise<ObjectCallResult>;
-  /** Replaces the object (PUT). The write is guarded by the resourceVersion in the object. */
+  /** Replaces the object (PUT). If `object` has a resourceVersion and the existing object has another one, the API server answers 409. */
   replace(request: ReplaceObjectRequest, signal: AbortSignal): Promise<ObjectCallResult>;
   patch(request: PatchObjectRequest, signal: AbortSignal): Promise<ObjectCallResult>;
   /**

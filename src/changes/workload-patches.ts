@@ -50,8 +50,8 @@ interface Scaling {
 
 /**
  * Sets the replica count through the subresource `scale`, like kubectl. Callers then need only the right for that subresource. Returns the
- * workload, not the `Scale` object of the answer. Exception: if `before` is undefined, the caller may not read the workload and gets the
- * answer.
+ * changed workload, which is read again for a real write. Without `before`, the caller may not read the workload, so the result is the
+ * `Scale` object of the answer.
  */
 export async function scaleWorkload(
   { client, address, run, replicas, before, preconditions }: Scaling,

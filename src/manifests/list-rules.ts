@@ -6,8 +6,8 @@ import type { ListRulesAt } from './merge-patch.ts';
 export type ListRulesOf = (kind: GroupKind) => ListRulesAt;
 
 /**
- * Returns the merge rules of the model. Kinds and fields that the model does not have get no rules. The model is read at each call, because
- * it may grow.
+ * Creates a lookup of merge rules in the model. Kinds and fields that the model does not have get no rules. Each lookup reads the current
+ * model, because the model may grow.
  */
 export function listRulesIn(model: () => Model): ListRulesOf {
   return (kind) => (path) => {

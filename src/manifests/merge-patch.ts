@@ -16,8 +16,8 @@ export const noListRules: ListRulesAt = () => undefined;
 /**
  * Applies a merge patch (RFC 7396), with one exception for lists whose items have identifying keys. Does not change its arguments.
  *
- * An item of such a list merges into the item with equal keys, or is appended. No item is ever removed. If an item of the patch has none of
- * the keys, the list of the patch replaces the whole list, as RFC 7396 says.
+ * In such a list, each item of the patch merges into the existing item with equal keys, or is appended. Existing items that the patch omits
+ * stay. But if an item of the patch has none of the keys, the list of the patch replaces the whole list, as in RFC 7396.
  */
 export function mergePatchByKeys(document: Json | undefined, patch: JsonObject, rulesAt: ListRulesAt): JsonObject {
   const mergeList: MergeList = (present, items, path) => {

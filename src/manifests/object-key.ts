@@ -12,7 +12,7 @@ export function keyOfManifest({ apiVersion, kind, metadata: { name, namespace } 
  * group, kind, namespace and name.
  */
 export function textOfKey(key: ObjectKey): string {
-  // No member of a key contains a slash.
+  // No group, kind, namespace or name contains a slash.
   return `${groupOfApiVersion(key.apiVersion)}/${key.kind}/${key.namespace ?? ''}/${key.name}`;
 }
 

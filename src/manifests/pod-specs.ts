@@ -48,8 +48,8 @@ interface ContainerAtPath {
 }
 
 /**
- * Returns the containers of an object. `Main` leaves out init containers, and `Init` returns only these. Init containers come first. The
- * order within each list stays.
+ * Returns the containers of an object, each list in its own order. `All`: the init containers, then the main containers. `Main`: without
+ * init containers. `Init`: only init containers.
  */
 export function containersIn(object: JsonObject, scope: 'All' | 'Main' | 'Init'): readonly ContainerAtPath[] {
   const path = podSpecPathOf(object);

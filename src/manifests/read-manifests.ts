@@ -19,13 +19,19 @@ interface ReadManifestsOptions {
   readonly lists?: 'refused' | 'opened';
 }
 
-/** Reads the manifests in a text of YAML or JSON (see `readYamlDocuments`), at least one. Checks and strips each as `readManifest` does. */
+/**
+ * Reads the manifests in a text of YAML or JSON (see `readYamlDocuments`), at least one. Checks each manifest, and removes the fields that
+ * belong to one cluster, such as status and uid.
+ */
 export function readManifestText(text: string, options: ReadManifestsOptions = {}): ManifestsRead {
   const read = readYamlDocuments(text);
   return read.result === 'refused' ? refused('', read.message) : readAll(read.documents, options);
 }
 
-/** Reads a manifest from a JSON value, or the items of a `List` with `lists: 'opened'`. Checks and strips each as `readManifest` does. */
+/**
+ * Reads a manifest from a JSON value, or the items of a `List` with `lists: 'opened'`. Checks each manifest, and removes the fields that
+ * belong to one cluster, such as status and uid.
+ */
 export function readManifestJson(json: Json, options: ReadManifestsOptions = {}): ManifestsRead {
   // The depth is checked first, because JSON.stringify recurses.
   if (isDeeperThan(json, maxDepth)) return refused('', `expected at most ${maxDepth} levels, got more`);
@@ -96,7 +102,7 @@ const dnsLabel = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';
 const namespacePattern = new RegExp(`^${dnsLabel}$`);
 const apiVersionPattern = new RegExp(`^(?:(?=[^/]{1,253}/)${dnsLabel}(?:\\.${dnsLabel})*/)?${dnsLabel}$`);
 
-/** The checks of a manifest. The first failing one is reported, so they are in the order of the fields. */
+/** The checks of a manifest, in the order of its fields. Only the first check that fails is reported. */
 const checks: readonly ((json: JsonObject) => Refused | undefined)[] = [
   (json) => checkText(json, ['apiVersion'], { fits: (text) => apiVersionPattern.test(text), expected: 'a version such as v1 or apps/v1' }),
   (json) => checkText(json, ['kind'], { fits: (text) => /^[A-Za-z][A-Za-z0-9]{0,62}$/.test(text), expected: 'a kind such as Deployment' }),

@@ -63,7 +63,7 @@ interface DocumentText {
   readonly offset: number;
 }
 
-/** Splits a text into documents. This happens before parsing, so that too many documents are refused at once. */
+/** Splits a text into documents, before any of them is parsed. So a text with too many documents is refused quickly. */
 function chunksOf(text: string): readonly DocumentText[] {
   const chunks: DocumentText[] = [];
   let begin = 0;

@@ -39,7 +39,7 @@ interface ReadingState {
  * Returns the value of a document as kubectl reads it. The scalars of the document must have been parsed as texts.
  *
  * Plain scalars are read by `readPlainScalar`, and keys become texts. `<<` merges maps at its position: a later key or merge overrides
- * earlier ones. Values behind aliases are shared in the result.
+ * earlier ones. An alias and its anchor give the same JavaScript value in the result.
  *
  * @throws {YamlRefusal} For tags other than those of text, numbers, booleans, null, lists and maps. For duplicate keys, and keys that are
  * null, a list or a map. For aliases of an anchor that is not complete yet, and aliases that add more than 3 MiB.

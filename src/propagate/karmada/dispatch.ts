@@ -19,8 +19,8 @@ export function suspendDispatching({ suspension, cluster }: { readonly suspensio
 const conflictAnnotation = 'work.karmada.io/conflict-resolution';
 
 /**
- * Returns the annotations of the Work with the conflict resolution. A valid annotation of the resource wins, then the policy. Default:
- * abort.
+ * Returns the annotations of Karmada's Work resource, with the conflict resolution added: that of a valid annotation of `object`, else that
+ * of the policy. Default: abort.
  */
 export function conflictResolution({
   object,
@@ -38,8 +38,8 @@ export function conflictResolution({
 }
 
 /**
- * Returns the suspension of a binding after a change of its policy: that of the policy, with the binding's own `scheduling`. Null if
- * neither has one.
+ * Returns the suspension of a binding after a change of its policy: the suspension of the policy, with `scheduling` of the binding. Null if
+ * there is no suspension in the policy and no `scheduling` in the binding.
  */
 export function mergeSuspension({
   bindingSuspension,

@@ -50,7 +50,7 @@ export function allowedPods({ resourceSummary }: { readonly resourceSummary?: Ka
   return { allowedPods: freePods(summaryOf(resourceSummary ?? {}, [])) };
 }
 
-/** Estimates replicas from the resource sums of the cluster. */
+/** Returns how many more replicas fit, by the resource sums of the cluster. */
 export function replicasFromSummary({
   resourceSummary,
   replicaRequirements,
@@ -61,7 +61,10 @@ export function replicasFromSummary({
   return { replicas: replicasInSummary(summaryOf(resourceSummary ?? {}, []), requestsOf(replicaRequirements)) };
 }
 
-/** Estimates replicas from the numbers of nodes per grade. An error if the cluster has no such numbers. */
+/**
+ * Returns how many more replicas fit, by the number of nodes of each grade (nodes of similar size). Returns an error if these numbers are
+ * missing or invalid.
+ */
 export function replicasFromModels(
   estimate: Estimate,
 ): { readonly replicas: number } | { readonly error: true; readonly errorText: string } {
@@ -69,7 +72,10 @@ export function replicasFromModels(
   return replicas === undefined ? { error: true, errorText: 'the cluster has no usable resource models' } : { replicas };
 }
 
-/** Karmada's general estimator: uses the models if there are any, otherwise the sums. The result is at most the number of free Pods. */
+/**
+ * Karmada's general estimator: returns how many more replicas fit. Uses the numbers of nodes per grade if there are any, else the resource
+ * sums. The result is at most the number of free Pods.
+ */
 export function maxAvailableReplicas(estimate: Estimate): { readonly replicas: number } {
   const { cluster, replicaRequirements, assumedWorkloads } = estimate;
   const { resourceSummary } = cluster;

@@ -36,8 +36,8 @@ export function affinitySetsOf({ clusterAffinity, clusterAffinities }: KarmadaPl
 }
 
 /**
- * Converts spread constraints. A missing maximum is 0, which means unlimited. Constraints on labels are omitted, because Karmada ignores
- * them.
+ * Converts spread constraints. A missing minimum or maximum is 0. A maximum of 0 selects nothing: it does not mean unlimited. Constraints
+ * on labels are omitted, because Karmada ignores them.
  */
 export function spreadOf(constraints: readonly SpreadConstraint[] | null | undefined): readonly Spread[] {
   return (constraints ?? []).flatMap(({ spreadByField, minGroups = 0, maxGroups = 0 }) => {

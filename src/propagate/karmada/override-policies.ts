@@ -50,8 +50,8 @@ interface PolicyRequest {
 }
 
 /**
- * Returns the rules for the object in the cluster, in the order of their application: policies that select the object less specifically
- * first, then by name.
+ * Returns the rules that apply to the object in the cluster, in the order of their application. The rules of a policy that selects the
+ * object more specifically come later, so they win. Equally specific policies are in the order of their names.
  */
 export function matchPolicies({ policies, object, cluster }: PolicyRequest): { readonly apply: readonly MatchedOverriders[] } {
   const member = memberClusterOf(cluster);

@@ -5,9 +5,10 @@ import { portableOf } from '../../manifests/portable-object.ts';
 import { withMemberFields } from '../plan/copies/manifest-for-write.ts';
 
 /**
- * Returns the manifest of the Work (`pruned`), and the object that replaces the observed one (`sent`).
+ * Prepares a replacement like Karmada. Returns the manifest that Karmada stores in a Work resource (`pruned`), and the object that replaces
+ * the observed one (`sent`).
  *
- * @throws {MusterError} `BAD_INPUT` if the fields to retain cannot be retained like in Karmada.
+ * @throws {MusterError} `BAD_INPUT` if a field of `observed` that must be retained has a wrong type, or is a missing replica count.
  */
 export function prepareReplace({ desired, observed }: { readonly desired: JsonObject; readonly observed: JsonObject }): {
   readonly pruned: JsonObject;

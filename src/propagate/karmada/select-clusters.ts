@@ -25,7 +25,10 @@ interface Selecting {
 /** The selected clusters in order, or an error if none could be selected. */
 type Selected = { readonly clusters: readonly string[] } | { readonly error: true; readonly errorText: string };
 
-/** Returns the names of groups that together have at least `targetClusters` clusters. Null if no group is selected. */
+/**
+ * Selects the best groups of clusters, `minGroups` to `maxGroups` of them, with at least `targetClusters` clusters together. Returns their
+ * names. Null if no group is selected.
+ */
 export function selectGroups({
   groups,
   minGroups = 0,
@@ -41,7 +44,7 @@ export function selectGroups({
   return { groups: picked.length === 0 ? null : picked.map(({ name }) => name) };
 }
 
-/** Returns clusters of the best regions. The scores of the regions are given. */
+/** Selects clusters of the best regions, by the scores in `regions`. */
 export function selectByRegion({
   regions,
   spreadConstraints,

@@ -16,7 +16,8 @@ interface TargetList {
 }
 
 /**
- * Returns the target clusters, and after them the other clusters with 0 replicas. The other clusters come from `candidates` or `clusters`.
+ * Returns the target clusters, and after them all other clusters of `candidates` with 0 replicas. Uses `clusters` if there are no
+ * `candidates`.
  */
 export function attachZeroReplicaClusters({
   candidates,
@@ -38,7 +39,10 @@ export function mergeTargetClusters(lists: { readonly old?: Targets | null; read
   return { clusters: [...addSeats(old, more)].map(([name, replicas]) => ({ name, replicas })) };
 }
 
-/** Merges the scheduled clusters with those of dependents. The first count of a cluster wins. */
+/**
+ * Adds the clusters of the resources that need this resource (`requiredBy`) to its scheduled clusters. If a cluster occurs several times,
+ * its first replica count is used.
+ */
 export function mergeRequiredBy({
   scheduled,
   requiredBy,
@@ -102,7 +106,7 @@ export function divideJobCompletions({ job, clusters }: { readonly job: JsonObje
   return { completions: [...divided].map(([name, replicas]) => ({ name, replicas })) };
 }
 
-/** True if the completions must be divided: the replicas are divided and there is at least one. */
+/** True if the completions of a Job must be divided: its replicas are divided, and there is at least one replica. */
 export function needReviseJobCompletions({
   replicas = 0,
   placement,

@@ -18,7 +18,7 @@ export type WrittenAction = NonNullable<InventoryEntry['action']>;
 
 export type CopyHealth = InventoryEntry['health'];
 
-/** An object that existed before the first write to it (docs/internals/propagation.md 5.2). */
+/** How Muster took over an object that existed before the first write to it (docs/internals/propagation.md 5.2). */
 export type TakenOver = NonNullable<InventoryEntry['takenOver']>;
 
 /** A fault as the hub stores it. Its message contains no values of manifests. */

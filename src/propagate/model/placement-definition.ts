@@ -200,7 +200,7 @@ const rule = checkedSchema(
   checkBounds,
 );
 
-/** The way in which replicas are divided, with mode `DivisionResult`. */
+/** How replicas are divided. Only mode `Divided` uses the strategy. */
 export const replicaStrategy = describedEnum('ReplicaStrategy', 'How replicas are divided between clusters.', {
   Weighted: 'Replicas are divided by the weights of the rules.',
   Available: 'Replicas are divided by the free room of the clusters.',

@@ -32,7 +32,10 @@ export type RejectionReason =
   | 'CAPACITY'
   | 'LATER_GROUP'
   | 'SUSPENDED'
-  /** The location of the cluster, or of a cluster that holds copies, is not known yet. */
+  /**
+   * The location of this cluster is not known yet. Or the placement chooses no new cluster until the location of a cluster with copies is
+   * known.
+   */
   | 'SYNCING';
 
 export interface ChosenCluster {

@@ -16,13 +16,15 @@ export type PlanAction = 'CREATE' | 'UPDATE' | 'ADOPT' | 'UNCHANGED' | 'DELETE' 
  * - `Conflict`: the object exists, is not in the inventory, and `conflict` is Abort. It is reported as a `CONFLICT` fault.
  * - `CreateOnly`: the object exists, ours or not, and `conflict` is CreateOnly.
  * - `Suspended`: the cluster or the whole intent is suspended.
- * - `SourceMissing`: an object of the template needs it, but it no longer exists where it is read from.
- * - `Source`: the template is read from this object. It counts as placed.
+ * - `SourceMissing`: the object is the copy of a dependency that no longer exists in the cluster from which it is read.
+ * - `Source`: the template is read from this object. The object counts as a placed copy.
  * - `Circle`: other Propagations make the source from this object.
  */
 export type HoldReason = 'Conflict' | 'CreateOnly' | 'Suspended' | 'SourceMissing' | 'Source' | 'Circle';
 
-/** One object as the pure stages of planning want it in one cluster, compared with the objects in the mirrors. */
+/**
+ * One object of a plan in one cluster, before its dry run: the wanted manifest, the existing object, and the action that follows from both.
+ */
 export interface RenderedObject {
   readonly key: ObjectKey;
   /**
@@ -33,7 +35,8 @@ export interface RenderedObject {
   /** The reason for HOLD. Absent for all other actions. */
   readonly held?: HoldReason;
   /**
-   * The manifest to send: only Muster's fields for write mode Apply, the whole object for Replace, the key alone for a deletion.
+   * The wanted manifest: the template with the replicas and overrides of the cluster. For a removal, only the key. In write mode Replace,
+   * the write adds the fields that the cluster owns (`manifestForWrite`).
    *
    * It never contains the data of a Secret: see `secretOf`. It has no marks (label, source, generation, intent): the write adds them, so no
    * hash covers them.
@@ -41,7 +44,7 @@ export interface RenderedObject {
   readonly desired: Manifest;
   /**
    * Paths that `desired` leaves to other managers, such as the replica count of an autoscaler. The live values stay, even if Muster set
-   * them before; a plain apply would remove those.
+   * them before. A write must take care of that, because an apply removes fields that Muster owns and omits.
    */
   readonly leftPaths?: readonly (readonly string[])[] | undefined;
   /** The Secret from which the data are read at the moment of the write. Absent for other objects. */
@@ -65,7 +68,7 @@ export interface RenderedCluster {
   readonly chosen: ChosenCluster;
   /** Index in `RenderedPlan.waves`. */
   readonly wave: number;
-  /** The replicas of the cluster. Absent if the template has no workload. */
+  /** The replicas of the cluster. Absent if the template has no workload, or if an autoscaler owns the count. */
   readonly share?: ReplicaShare;
   /**
    * Names of the overrides that changed an object; `overrides[2]` for an override without a name. `unmatched` has the overrides that
@@ -93,13 +96,13 @@ export interface TemplateOrigin {
   readonly key: ObjectKey;
 }
 
-/** The result of the pure stages of planning. Equal snapshots give byte-equal plans. */
+/** A plan without dry runs, made from one snapshot. Equal snapshots give byte-equal plans. */
 export interface RenderedPlan {
-  /** A hash of `content` and of the intent that this one replaces (`planDigestOf`). */
+  /** The digest of the plan: a hash of `content` and of the existing intent that the plan replaces (`planDigestOf`). */
   readonly digest: string;
   /**
-   * SHA-256 of the content that docs/internals/propagation.md 4 lists. Unlike `digest`, it does not depend on the intent that this one
-   * replaces.
+   * SHA-256 of the content that docs/internals/propagation.md 4 lists. Unlike `digest`, it does not depend on the existing intent that the
+   * plan replaces.
    */
   readonly content: string;
   /** True if no note has the severity ERROR. */
@@ -109,7 +112,7 @@ export interface RenderedPlan {
   readonly leaving: readonly LeavingCluster[];
   readonly rejected: readonly RejectedCluster[];
   readonly affinityGroup?: string;
-  /** The wanted replicas of the workload. Absent if the template has none, or if an autoscaler owns the count. */
+  /** The wanted replicas of all workloads together. Absent if the template has no workload, or if an autoscaler owns the count. */
   readonly desired?: number;
   readonly placed?: number;
   readonly unplaced: number;
@@ -147,7 +150,10 @@ export interface PlannedObject {
 
 export interface PlannedCluster {
   readonly cluster: ClusterName;
-  /** The rendered objects. Absent if the cluster was not chosen; `reason` and `detail` say why. */
+  /**
+   * The rendered objects. Absent if the cluster was not chosen: `reason` and `detail` have the cause. For a cluster outside the fleet,
+   * `fault` has it.
+   */
   readonly rendered?: RenderedCluster;
   readonly reason?: string;
   readonly detail?: string;
@@ -155,7 +161,10 @@ export interface PlannedCluster {
   readonly fault?: Fault;
 }
 
-/** A plan as users see it: with every cluster of the fleet, sorted by name. */
+/**
+ * A plan as users see it, with the results of the dry runs. Has every cluster of the fleet and every other cluster with copies, sorted by
+ * name.
+ */
 export interface PropagationPlan {
   readonly digest: string;
   readonly ok: boolean;

@@ -44,7 +44,10 @@ export type ClusterLine = NonNullable<PropagationStatus['clusters']>[number];
 export type CopyPhase = ClusterLine['phase'];
 /** Why a cluster is in its phase (docs/internals/propagation.md 2.2). */
 export type CopyReason = NonNullable<ClusterLine['reason']>;
-/** The progress of a rollout in one cluster. It stays while the cluster cannot be reached. `wanted`: see `wantedHashOf`. */
+/**
+ * The progress of a rollout in one cluster. It stays while the cluster cannot be reached. It counts only while `wanted` equals the hash of
+ * the wanted copies (`wantedHashOf`).
+ */
 export type RolloutMark = NonNullable<ClusterLine['rollout']>;
 
 /** The inventory entries of one cluster, shown next to its status line. */
@@ -76,7 +79,7 @@ export const marks = {
   finalizer: 'muster.dev/propagation',
   /** Label of copies and shares: the uid of the Propagation. A hint, not a proof. */
   propagation: 'muster.dev/propagation',
-  /** Annotations of copies: `namespace/name` of the Propagation, its generation, the intent. */
+  /** Annotations of copies: `namespace/name` of the Propagation, its generation, and the intent token of the copy. */
   source: 'muster.dev/source',
   generation: 'muster.dev/generation',
   intent: 'muster.dev/intent',
@@ -96,7 +99,7 @@ export const marks = {
 export const musterGroup = 'muster.dev';
 export const musterVersion = 'v1alpha1';
 
-/** True if the status has the decision for the current generation. It is saved there before any copy is written. */
+/** True if the current generation is decided: its plan is saved in the status. That happens before any copy is written. */
 export function isDecided({ metadata, status }: Propagation): boolean {
   const planned = status.conditions?.find(({ type }) => type === 'Planned');
   if (status.observedGeneration !== metadata.generation || planned?.observedGeneration !== metadata.generation) return false;

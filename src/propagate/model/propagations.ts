@@ -8,8 +8,8 @@ import type { ClusterObjects, Propagation, PropagationPhase, PropagationRevision
 /**
  * One Propagation as GraphQL shows it.
  *
- * The status never claims more than the mirrors show. A generation that is not planned yet is `Planning`. A pause or a resumption takes
- * effect in the view as soon as it is requested.
+ * The status never claims more than the mirrors show. A generation that is not planned yet is `Planning`. A pause or a resumption is shown
+ * as soon as it is requested.
  */
 export interface PropagationView {
   readonly propagation: Propagation;
@@ -25,7 +25,7 @@ export interface PropagationView {
 export interface PropagationOutcome {
   readonly result: 'ACCEPTED' | 'UNCHANGED' | 'PLAN_STALE' | 'REFUSED' | 'NOT_FOUND';
   readonly propagation?: PropagationView;
-  /** The new plan, for `PLAN_STALE`, and for `REFUSED` if planning got that far. */
+  /** The new plan. Set for `PLAN_STALE`, and for `REFUSED` if a plan could be made. */
   readonly plan?: PropagationPlan;
   readonly notes: readonly Note[];
   readonly faults: readonly Fault[];
@@ -96,8 +96,8 @@ export interface Propagations {
   /** Returns revisions, the newest first. */
   revisions(context: WriteContext, name: PropagationName, first: number): Promise<readonly PropagationRevision[]>;
   /**
-   * Calls the listener with the current view, and again after each change of the Propagation or its shares, in a microtask. Several changes
-   * at once give one call. Ends when the signal aborts. The view is undefined once the Propagation is gone.
+   * Calls the listener with the current Propagation, and again in a microtask after each change of it or of its shares. Several changes at
+   * once give one call. The argument is undefined once the Propagation is gone. Ends when the signal aborts.
    */
   follow(
     context: WriteContext,

@@ -282,7 +282,7 @@ export const deletionParts = structureSchema({
 
 export interface RolloutSpec extends Omit<z.output<typeof rolloutFields>, 'soak' | 'deadline'> {
   readonly soakMs: number;
-  /** The maximum duration of a rollout in milliseconds. Absent: unlimited. */
+  /** The milliseconds after which a cluster that is not done counts as failed. Absent: no limit. */
   readonly deadlineMs?: number;
 }
 

@@ -21,7 +21,7 @@ import { objectKeyFields, withKey } from './object-key-definition.ts';
 import { completionMode } from './spec-definition.ts';
 
 const generation = integer(0, Number.MAX_SAFE_INTEGER);
-/** Maximum number of lines. A cluster that is no longer chosen has a line too, as long as it holds copies. */
+/** Maximum number of clusters in a status, one line each. A cluster that is no longer chosen has a line too, as long as it holds copies. */
 const maxLines = 2 * maxClusters;
 
 /**

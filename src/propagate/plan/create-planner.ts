@@ -41,8 +41,8 @@ interface PlanWithDryRuns {
 }
 
 /**
- * Renders the plan and sends its dry runs. If a dry run shows that a mirror is outdated, the objects concerned are read live and the whole
- * plan is rendered again. Their dry runs are then repeated once.
+ * Renders the plan and sends a dry run for each object that it would write. A dry run that finds an outdated mirror returns the object as
+ * read live. The whole plan is then rendered again with these objects, and only their dry runs are sent again, once.
  */
 async function renderWithDryRuns(ports: PlannerPorts, request: PlanRequest, gathered: PlanSnapshot): Promise<PlanWithDryRuns> {
   const first = renderPlan(gathered, ports);
@@ -84,7 +84,10 @@ function staleObjectsIn(answers: DryRuns): ReadonlyMap<string, ReadonlyMap<strin
   return new Map(stale.filter(([, fresh]) => fresh.size > 0));
 }
 
-/** Joins the answers. An object whose mirror was outdated loses its first answer, even if it has no second one. */
+/**
+ * Returns the answers of both rounds of dry runs. For the objects in `behind`, whose mirrors were outdated, only the second answers count.
+ * Such an object has no answer if the new plan does not write it.
+ */
 function mergeDryRuns(before: DryRuns, behind: ReadonlyMap<string, ReadonlyMap<string, unknown>>, again: DryRuns): DryRuns {
   const clusters = [...before].map(([cluster, of]): [string, ReadonlyMap<string, DryRun>] => {
     const kept = [...of].filter(([text]) => behind.get(cluster)?.has(text) !== true);

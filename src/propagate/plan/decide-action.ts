@@ -36,7 +36,7 @@ export function decideCopy({ live, entry, conflict, isSuspended, relationToSourc
 
 /** Decides whether a copy is deleted or released. Shared objects, and all objects with policy Orphan, are released. */
 export function decideRemoval(entry: InventoryEntry, { policy }: DeletionSpec): 'DELETE' | 'RELEASE' {
-  // Before the first write of an object, the inventory announces in `takenOver` that it will be shared. `state` shows it after the write.
+  // The inventory records in `takenOver` that the object is shared, before the first write to it. `state` records it only after that write.
   const isShared = entry.state === 'Shared' || entry.takenOver?.as === 'Shared';
   return policy === 'Orphan' || isShared ? 'RELEASE' : 'DELETE';
 }

@@ -28,7 +28,8 @@ export type DryRun =
   | { readonly result: 'unserved' }
   /**
    * The API server accepts the write. `object` is the object after the write. `conflicts` are the fields that the write takes from other
-   * managers by force. `before` is the existing object, read live for kinds whose mirrors hold no fields.
+   * managers by force. `before` is the existing object as read live. It is absent if there is none, and for kinds whose mirrors hold whole
+   * objects.
    */
   | {
       readonly result: 'accepted';
@@ -51,11 +52,12 @@ interface ClusterDryRunRequest {
 }
 
 /**
- * Sends one dry run to a cluster for each object that the plan would write there. The dry run has the same guards as the write, so an
- * outdated mirror is detected.
+ * Sends one dry run to a cluster for each object that the plan would write there. A dry run requires the uid and version of the mirrored
+ * object, as the write does, so an outdated mirror is detected.
  *
- * Returns the results by `textOfKey`. Objects that need no dry run, or allow none, are missing. Ends after 10 s: objects without an answer
- * by then get `TIMED_OUT`. A cluster that is known to be unreachable gets no calls.
+ * Returns the results by `textOfKey`. Missing are objects that the plan does not write, and objects whose namespace or kind the plan itself
+ * creates. Ends after 10 s: objects without an answer by then get `TIMED_OUT`. A cluster that is known to be unreachable gets no calls, and
+ * its objects fail.
  */
 export async function dryRunCluster(
   ports: PlannerPorts,
@@ -106,7 +108,7 @@ function startDeadline(clock: Clock, signal: AbortSignal): Deadline {
   };
 }
 
-/** True for objects that would be written and allow a meaningful dry run. */
+/** True for objects that the plan writes. False if the plan itself creates their namespace or kind: a dry run would fail without these. */
 function needsDryRun({ action, predicted }: RenderedObject): boolean {
   return !predicted && (action === 'CREATE' || action === 'UPDATE' || action === 'ADOPT');
 }
@@ -184,8 +186,9 @@ type DryRunCall =
   | { readonly result: 'known'; readonly dryRun: DryRun };
 
 /**
- * Returns the dry run of the write that the copy would get, guarded by the uid and version in the mirror (docs/internals/propagation.md
- * 5.1).
+ * Returns the call (`write`) that sends the write of the copy as a dry run. It requires the uid and version in the mirror
+ * (docs/internals/propagation.md 5.1). Returns the result itself (`known`) if no call is needed: the replacement changes nothing, or cannot
+ * be built.
  */
 function dryRunCallOf({ client, request, entries }: DryRunContext, object: RenderedObject, address: ObjectAddress): DryRunCall {
   const { key, desired, live } = object;
@@ -193,8 +196,8 @@ function dryRunCallOf({ client, request, entries }: DryRunContext, object: Rende
     const guard = { manifest: desired, preconditions: { resourceVersion: '1' }, run: 'dry' } as const;
     return { result: 'write', call: (force, signal) => client.apply({ ...address, ...guard, force }, signal) };
   }
-  // Fields left to other managers keep their values, even if the write first gives up their ownership. The dry run includes these values
-  // for that reason.
+  // The real write leaves the fields in `leftPaths` to other managers: it first gives up their ownership, so they keep their values. A dry
+  // run cannot do that. So it sends these fields with their existing values.
   const manifest = withLeftValues(withExistingMarks(desired, live), object, live);
   const { uid, resourceVersion } = live.metadata;
   if (request.spec.write === 'Apply' || isShared(request, entries.get(textOfKey(key)))) {
@@ -249,7 +252,10 @@ function isForced(
   return spec.conflict === 'Overwrite' || others.every(({ path }) => fingerprintHasPath(sent, path));
 }
 
-/** Returns the `stale` result, with the object of a live read as a mirror would hold it. Returns `failed` if the read failed. */
+/**
+ * Turns the answer of a live read into the `stale` result. The object has what a mirror would hold: only metadata for a kind with hidden
+ * values. Returns `failed` if the read failed.
+ */
 function staleDryRun(ports: PlannerPorts, { key }: RenderedObject, answer: ObjectCallResult): DryRun {
   const nowMs = ports.clock.now();
   switch (answer.result) {

@@ -12,7 +12,7 @@ interface PruneFacts {
    * Clusters from which all copies are removed. Includes clusters outside the fleet, whose copies are removed when these clusters are back.
    */
   readonly leaving: readonly LeavingCluster[];
-  /** Clusters outside the fleet whose copies stay. */
+  /** Clusters outside the fleet that may still match the placement. Their copies stay. */
   readonly away: readonly ClusterName[];
   /**
    * The largest number of existing copies since this generation was decided (`PropagationStatus.mostObjects`). Absent: the current number.
@@ -27,8 +27,9 @@ const maxUnconfirmed = 3;
  * Returns why a prune must be confirmed first (docs/internals/propagation.md 5.4). Undefined: no confirmation is needed.
  *
  * A prune is held if the intent wants no object in any cluster any more. It is also held if it would delete more than three copies and more
- * than 30 % of the inventory. Copies deleted since the generation was decided count too, so that deletions one by one are held as well.
- * Copies that are being deleted already are not counted.
+ * than 30 % of them. The 30 % are of the largest number of copies since the generation was decided (`mostObjects`). Copies deleted since
+ * then count as deletions too, so that deletions one by one are held as well. Copies that are being deleted already do not count as
+ * existing.
  */
 export function reasonToHoldPrune({ shares, clusters, leaving, away, mostObjects = 0 }: PruneFacts): string | undefined {
   const entries = shares.flatMap((share) => share.entries);

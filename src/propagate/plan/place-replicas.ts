@@ -212,8 +212,8 @@ function chooseClusters(dividing: DivisionInput): ChosenClusters {
 }
 
 /**
- * Returns the choice for a cluster that keeps its previous replicas. The choice is not marked `isKept`, because the location of the cluster
- * is not checked again.
+ * Returns the `ChosenCluster` of a cluster that keeps its previous replicas. Removes `isKept` from it: a cluster with `isKept` gets no
+ * copies rendered until its location is known, but here the cluster stays chosen in any case.
  */
 function keptChoice(cluster: ChosenCluster['cluster'], selected: ChosenCluster | undefined): ChosenCluster {
   if (selected === undefined) return { cluster, tier: 0, score: 100 };

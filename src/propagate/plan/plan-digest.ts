@@ -43,8 +43,8 @@ export function planDigestOf(content: string, replaced: ReplacedIntent | undefin
 /**
  * Returns the digests by which the plan of a recorded generation may have been requested.
  *
- * Usually the plan was made when the hub had the previous generation, or none. If only the requested digest was changed since then, the hub
- * had this generation already.
+ * Usually a user requests a plan and then saves its spec, so the hub had the previous generation at the time of the plan, or no intent. If
+ * the spec was saved before the plan, and only the digest after it, the hub had this generation already.
  */
 export function possibleDigestsOf(content: string, { uid, generation }: ReplacedIntent): readonly string[] {
   const before = generation <= 1 ? undefined : { uid, generation: generation - 1 };

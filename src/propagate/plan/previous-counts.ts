@@ -19,8 +19,8 @@ export type PreviousCounts = (cluster: string, index: number) => number;
  * Returns the counts from which a new division starts.
  *
  * For several workloads, a decision records only their sum per cluster. If the counts of the existing copies in a cluster add up to its
- * sum, they are used. If not, a mirror is unread or a copy was changed. All such clusters divide the replicas that the other clusters leave
- * of each workload, in proportion to their recorded sums.
+ * sum, they are used. If not, a mirror is unread or a copy was changed, and the counts are estimated. For each workload, the replicas that
+ * no other cluster has are divided among these clusters, in proportion to their recorded sums.
  */
 export function previousCounts(
   previous: PreviousDecision | undefined,

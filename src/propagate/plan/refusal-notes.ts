@@ -47,8 +47,8 @@ function countRefusals(text: string, answers: DryRuns): RefusalCount {
 }
 
 /**
- * Reasons that count as a refusal, because waiting does not remove them. A missing namespace or kind is one of them: objects whose
- * namespace or kind the plan itself creates have no dry run.
+ * The reasons that count as a refusal: the API server answered that it does not accept the object. A conflict with other field managers
+ * does not count. A missing namespace or kind does count: objects whose namespace or kind the plan itself creates have no dry run.
  */
 const refusals: ReadonlySet<CopyReason> = new Set([
   'Invalid',

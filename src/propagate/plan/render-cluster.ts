@@ -27,8 +27,8 @@ export interface RenderContext extends ComparisonRules {
  * Renders one chosen cluster: compares the wanted copies with the existing objects, and adds removals for inventory entries that are not
  * wanted any more.
  *
- * It renders no object if a mirror is unread, because an existing object could then belong to another owner. It also renders none while
- * `locationFault` is set, because it is then unknown which copies are wanted.
+ * The result has a `fault` and no objects in three cases. An override fails. A mirror is unread, so an existing object could belong to
+ * another owner. Or `locationFault` is set, so it is unknown which copies are wanted.
  */
 export function renderCluster(context: RenderContext, placed: PlacedCluster, copies: ClusterCopies): RenderedCluster {
   const { chosen, entry, share, locationFault } = placed;

@@ -30,7 +30,7 @@ interface ShownPlan {
   readonly uid?: string | undefined;
 }
 
-/** Returns the plan for users: every cluster by name, with sensitive values removed. */
+/** Returns the plan as users see it: all clusters, sorted by name, with the results of the dry runs and without sensitive values. */
 export function showPlan(
   { snapshot, rendered, answers, notes, uid }: ShownPlan,
   { sensitiveKinds }: Pick<PlannerPorts, 'sensitiveKinds'>,

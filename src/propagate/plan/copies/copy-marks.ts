@@ -93,8 +93,8 @@ export function isWrittenByLaterGeneration(
 }
 
 /**
- * True if the marks of the object have the uid of this Propagation, or its namespace and name. The same name with another uid is a
- * predecessor on a lost hub: one hub has only one Propagation of that name.
+ * True if the marks of the object have the uid of this Propagation, or its namespace and name. If only the name is equal, the marks come
+ * from a Propagation on a hub that was lost, because one hub has only one Propagation of that name.
  */
 export function isMarkedFor(object: KubernetesObject, { uid, namespace, name }: Partial<CopyOwner> & Omit<CopyOwner, 'uid'>): boolean {
   const { propagation, source } = marksOf(object);

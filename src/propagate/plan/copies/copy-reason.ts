@@ -57,7 +57,10 @@ export function recordFault(fault: Fault, previous: RecordedFault | undefined, n
   return { code: fault.code, message, since: same?.since ?? now, count: (same?.count ?? 0) + 1 };
 }
 
-/** Returns a fault that Muster itself found for a copy: no call was made, or the answer does not fit. */
+/**
+ * Creates a fault that Muster itself finds for a copy, without an error from the API server. A `CONFLICT` is not retried, and every other
+ * code is retried later.
+ */
 export function copyFault(cluster: ClusterName, code: FaultCode, message: string): Fault {
   return faultOfFailure(clusterFailure(code, message, code === 'CONFLICT' ? 'NEVER' : 'LATER'), { cluster });
 }

@@ -106,8 +106,8 @@ export function failedCopy({ task, work }: CopyToJudge, fault: Fault): CopyResul
 }
 
 /**
- * True if the write failed because the object has changed, or was replaced by another one, since it was read. False for fields of other
- * managers.
+ * True if the write failed because the object has changed, or was replaced by another one, since it was read. False if the write failed
+ * because other managers own its fields.
  */
 export function isRaceFault(fault: Fault): boolean {
   if (fault.code === 'CONFLICT') return conflictsIn(fault).length === 0;
@@ -120,11 +120,11 @@ export function raceFault({ work }: { readonly work: CopyWork }, message: string
 }
 
 /**
- * Returns a `Stale` fault for an object that a later generation wrote. Such an object is not changed. Undefined if no later generation
- * wrote it, or if a user resumed the Propagation after this copy had reported the fault.
+ * Returns a failed result with reason `Stale` for an object that a later generation wrote. The caller must not change such an object.
+ * Undefined if no later generation wrote the object, or if a user resumed the Propagation after this copy had reported the fault.
  *
- * One cause is that another process leads: the fault then ends without a user. The other cause is a hub that was restored from a backup: a
- * user must then decide which generation counts.
+ * The fault has two possible causes. If another process leads by now, the fault ends without a user. If the hub was restored from a backup,
+ * a user must decide which generation counts.
  */
 export function staleCopyResult(
   { entry, work }: { readonly entry: InventoryEntry; readonly work: CopyWork },

@@ -60,8 +60,8 @@ export function judgeObject(copy: CopyToJudge, object: KubernetesObject): Judgem
 }
 
 /**
- * Returns an inventory entry for an object that the inventory does not know. The existing entry describes another object, so only a few of
- * its members are kept.
+ * Returns an inventory entry for an object that the inventory does not know. The entry in the argument describes another object of that
+ * name, so only its health, fault and unused intent token are kept.
  */
 export function entryForUnknownObject({ key, uid, intent, health, fault }: InventoryEntry): InventoryEntry {
   // An entry with a uid means that an object already carried the intent token. Users may have copied the token with that object, so it

@@ -37,8 +37,8 @@ export function recordManagedAnnotations<T extends JsonObject>(object: T, prefix
 }
 
 /**
- * Adds the labels or annotations of the live object that other managers own. For equal keys, the value of Muster wins. Keys that the live
- * record lists, and that `object` does not have, are not added: Muster managed them before and removes them now.
+ * Adds the labels or annotations of the live object that other managers own. For equal keys, the value of Muster wins. A key is not added
+ * if the record in the live object lists it and `object` does not have it: Muster managed this key before and removes it now.
  */
 export function withForeignKeys<T extends JsonObject>(object: T, live: JsonObject, { field, prefix }: ForeignKeysOptions): T {
   const record = textAt(live, 'metadata', 'annotations', recordOf(field, prefix)) ?? '';

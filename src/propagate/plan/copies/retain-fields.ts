@@ -10,8 +10,8 @@ export type RetainResult =
 type Rule = (desired: JsonObject, live: JsonObject) => RetainResult;
 
 /**
- * Returns the object with the fields that the member cluster owns, copied from the live object (docs/internals/propagation.md 3.6). A
- * replacement then removes none of these fields, which depend on the kind. The arguments are not changed.
+ * Returns the object with the fields that the member cluster owns, copied from the live object (docs/internals/propagation.md 3.6). Which
+ * fields these are depends on the kind. A replacement with the result removes none of them. The arguments are not changed.
  *
  * Fails if a field of the live object has a wrong type, or if a Deployment must keep its replica count but has none.
  */

@@ -38,7 +38,8 @@ function readYaml(text: string): Json | undefined {
 
 function readJson(text: string): Json | undefined {
   try {
-    // JSON.parse comes first because it has no limit of depth. parseJsonExactly recurses, so deep documents must be refused before.
+    // JSON.parse comes first, because it accepts documents of any depth. parseJsonExactly recurses, so documents that are too deep must be
+    // refused before it runs.
     return isDeeperThan(JSON.parse(text), maxDepth) ? undefined : parseJsonExactly(text);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

@@ -6,7 +6,7 @@ export interface Party {
   readonly name: string;
   /** ≥ 0. A party with weight 0 gets its `min` and no more. */
   readonly weight: number;
-  /** The minimum number of seats, assigned before all others. Whole, ≥ 0, limited by `cap`. Default: 0. */
+  /** The minimum number of seats. The minimums of all parties are assigned first. Whole, ≥ 0, limited by `cap`. Default: 0. */
   readonly min?: number;
   /** The maximum number of seats. Whole and ≥ 0, or Infinity. Default: no limit. */
   readonly cap?: number;
@@ -20,7 +20,10 @@ export interface SeatedParty {
   readonly seats: number;
 }
 
-/** Decides between two parties with an equal claim. A negative result means that the first one wins. Must be a total order. */
+/**
+ * Decides which of two parties gets the next seat if their claims (see `apportion`) are equal. Negative: the first party gets it. Positive:
+ * the second. Must be a total order.
+ */
 export type TieBreak = (a: SeatedParty, b: SeatedParty) => number;
 
 /** Prefers the party with fewer seats, then the name that is first in order of code units. */

@@ -5,7 +5,10 @@ import { sumBy } from './sum-by.ts';
 /** `Available`: all clusters, by their room. `Aggregated`: as few clusters as have enough room together. */
 type CapacityStrategy = 'Available' | 'Aggregated';
 
-/** A cluster to which replicas are offered. Its weight is its room, or its existing replicas if there are too many. `cap` is always set. */
+/**
+ * A cluster to which replicas are offered. Its weight is the number of replicas that fit. If there are too many replicas, its weight is the
+ * number that the cluster has already. `cap` is always set.
+ */
 export type CapacityOffer = Party & { readonly cap: number };
 
 /**

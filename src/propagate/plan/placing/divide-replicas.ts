@@ -32,7 +32,10 @@ export interface DivisionInput {
   readonly fresh: boolean;
   /** True if the rules changed since the last plan. Then all replicas are divided anew. */
   readonly rulesChanged: boolean;
-  /** Decides between clusters with an equal claim. Default: the one with fewer replicas, then by name. */
+  /**
+   * Decides which cluster gets the next replica if the claims of two are equal (see `apportion`). Default: the cluster with fewer replicas,
+   * then the first by name.
+   */
   readonly tieBreak?: TieBreak;
 }
 

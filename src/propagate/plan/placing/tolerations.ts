@@ -4,8 +4,8 @@ import { type Stored, textOrUndefined } from '../../../core/stored.ts';
 import type { Toleration } from '../../model/spec.ts';
 
 /**
- * True if the toleration covers the taint, by the rules of core/v1. A toleration without key or effect covers all; `Exists` covers all
- * values.
+ * True if the toleration covers the taint, by the rules of core/v1. A toleration without a key covers every key, and without an effect
+ * every effect. `Exists` covers every value.
  */
 export function tolerates(toleration: Toleration, taint: ClusterTaint): boolean {
   if (toleration.effect !== undefined && toleration.effect !== taint.effect) return false;

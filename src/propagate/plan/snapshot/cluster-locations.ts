@@ -10,9 +10,9 @@ export const nodeKind: GroupKind = { group: '', kind: 'Node' };
 type LocationField = ClusterFieldRequirement['field'];
 
 /**
- * Waits for the Nodes of all clusters whose provider, region or zones the intent uses and the gateway does not know.
+ * Waits for the Nodes of clusters with an unknown location: those without a value for one of `fields` (provider, region, zone).
  *
- * Resolves when these Nodes are read or known to be unreadable, or after `waitMs`. Resolves at once if no field is used. Rejects if the
+ * Resolves when these Nodes are read or known to be unreadable, or after `waitMs`. Resolves at once if `fields` is empty. Rejects if the
  * signal aborts.
  */
 export async function whenLocationsAreRead(

@@ -24,7 +24,8 @@ export interface PlanRequest {
   readonly name: string;
   readonly spec: PropagationSpec;
   /**
-   * `decide`: a query, a mutation, or a generation without a plan yet. Mistakes are error notes, and the plan must not be carried out.
+   * `decide`: a query, a mutation, or a generation without a plan yet. Mistakes in the input become error notes. A plan with an error note
+   * must not be carried out.
    *
    * `keep`: a generation that was decided before. A cluster that left, or an override that fails for one cluster, does not stop the other
    * clusters.
@@ -48,7 +49,7 @@ export interface ExistingPropagation {
   readonly uid: string;
   /** The previous clusters, counts, affinity group and `scheduledAt`. A new division starts from them. */
   readonly status: PropagationStatus;
-  /** The spec of the last revision, to which that status belongs. Absent: the spec has not changed. */
+  /** The spec for which `status` was decided: that of the last revision. Absent: it is the spec of the request. */
   readonly decided?: PropagationSpec;
 }
 

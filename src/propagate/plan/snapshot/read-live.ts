@@ -14,7 +14,8 @@ import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import type { MissingDependency, TemplateObject } from './snapshot.ts';
 
 /**
- * An object to propagate. Its dependencies are read from the cluster `from`. For a manifest, that is the hub, or undefined without a hub.
+ * An object to propagate. Its dependencies are read from the cluster `from`: the cluster of the reference, or the hub for a manifest.
+ * Undefined: the object is a manifest, and there is no hub.
  */
 export interface FoundTemplate {
   readonly type: 'found';

@@ -66,9 +66,12 @@ export interface SnapshotCluster {
    * Kinds of the template that the cluster does not serve, as `Deployment.apps/v1`. Also empty before discovery of the cluster is complete.
    */
   readonly missingKinds: readonly string[];
-  /** Additional replicas that fit, by the workload's index in `templates`. Absent: unlimited or unknown. */
+  /** Additional replicas that fit, by the workload's index in `templates`. A workload without an entry: unlimited or unknown. */
   readonly capacities: ReadonlyMap<number, number>;
-  /** The existing objects that may be written or deleted, by `textOfKey`. Empty if there are none to write or delete. */
+  /**
+   * The objects of the inventory and, if the placement may choose the cluster, of the template, by `textOfKey`. Each is existing, absent or
+   * unread in its mirror. Empty if no object was looked up.
+   */
   readonly live: ReadonlyMap<string, MirroredObject>;
   /** The `textOfKey`s of objects that the mirror holds in another version than the template's. Their fields cannot be compared. */
   readonly otherVersions: ReadonlySet<string>;
