@@ -26,7 +26,7 @@ export interface ListPageRequest {
   readonly continue?: string | undefined;
 }
 
-/** One page as it arrives. `pageEnded` and `failed` are final: exactly one of them comes, as the last part. Never throws. */
+/** One page as it arrives. The last part is either `pageEnded` or `failed`; an aborted request has no last part. Never throws. */
 export type ListPart =
   /** The bytes of whole items, in the server's order. Each is one JSON object. The receiver may keep the memory. */
   | { readonly type: 'items'; readonly items: readonly Uint8Array[] }
@@ -48,9 +48,7 @@ export interface WatchRequest {
    * False: the server sends the changes after `version`.
    */
   readonly initialEvents: boolean;
-  /**
-   * Seconds after which the server is asked to end the stream. If it sends no byte for 5 s longer than that, the gateway ends the stream.
-   */
+  /** Seconds after which the server is asked to end the stream. If no byte arrives for this time plus 5 s, the gateway ends the stream. */
   readonly timeoutSeconds: number;
 }
 

@@ -17,9 +17,12 @@ import {
 export type DiscoveryResult =
   | {
       readonly type: 'discovered';
-      /** The kinds that can be listed, each once, at the server's preferred version that serves it. */
+      /** The kinds that can be listed, each once: at the first version in the server's order of preference that can list the kind. */
       readonly resources: readonly ServedResource[];
-      /** A fault for each group version whose server did not answer. `resources` has the resources of such a group from `known`. */
+      /**
+       * A fault for each group version whose server did not answer. For these, `resources` has the resources of the last discovery
+       * (`known`).
+       */
       readonly partial: readonly Fault[];
       /** An opaque tag for the next discovery. Undefined if the server sends none, and while `partial` is not empty. */
       readonly etag?: string;

@@ -8,7 +8,10 @@ export type ServerTrust =
   /** By the root certificates of Node and of the system. */
   | { readonly type: 'system' }
   | { readonly type: 'authority'; readonly certificates: PemMaterial }
-  /** Not at all. Only the operator's own flag allows it, and the cluster then always has the fault `INSECURE`. */
+  /**
+   * The certificate is not verified. The kubeconfig must ask for this (`insecure-skip-tls-verify`), and the cluster then always has the
+   * fault `INSECURE`.
+   */
   | { readonly type: 'unverified' };
 
 /** An `exec` plugin of the operator's own kubeconfig (client.authentication.k8s.io). It runs without a shell. */

@@ -32,7 +32,10 @@ export function servedResources(versions: readonly GroupVersionResources[]): Ser
   return [...first].map(([key, resource]) => ({ ...resource, versions: all.get(key) ?? [resource.version] }));
 }
 
-/** Subresources have a slash in their name. Reviews and bindings can only be created. */
+/**
+ * True for a resource that can be listed. False for subresources, which have a slash in their name, and for reviews and bindings, which can
+ * only be created.
+ */
 function isReadable({ resource, verbs }: VersionedResource): boolean {
   return !resource.includes('/') && verbs.includes('list');
 }

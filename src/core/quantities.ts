@@ -11,7 +11,7 @@ export interface Quantity {
   readonly format: (typeof formats)[number];
 }
 
-/** The formats. A sum has the first of the formats of its summands. */
+/** The formats, in their order of precedence for the format of a sum: see `sumQuantities`. */
 const formats = ['binary', 'decimal', 'exponent', 'plain'] as const;
 
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
@@ -77,8 +77,8 @@ export interface Summand {
 /**
  * Returns the exact sum, in any order of the summands. Undefined if there are none.
  *
- * As in apimachinery's Quantity.Add, the format comes from the summands that are not zero. Of different formats the order is binary,
- * decimal, exponent, plain.
+ * As in apimachinery's Quantity.Add, the format comes from the summands that are not zero. If their formats differ, the first of binary,
+ * decimal, exponent and plain is used.
  */
 export function sumQuantities(summands: Iterable<Summand>): Quantity | undefined {
   let sum: Quantity | undefined;

@@ -36,7 +36,7 @@ export interface LiveSchema {
   current(): BuiltSchema;
   /** The reason why kinds are missing, or why the newest model is not in use. Undefined if there is none. */
   problem(): string | undefined;
-  /** True while the newest model has neither been built nor failed. */
+  /** True from the arrival of a model until its schema is in use and logged, or its build has failed. */
   isBuilding(): boolean;
   /** Calls back after each swap until the signal aborts. */
   onSwap(callback: () => void, signal: AbortSignal): void;
@@ -146,8 +146,8 @@ interface WhatCouldBeBuilt {
 }
 
 /**
- * Tries to build the whole model. If that fails, groups that cannot be built alone keep their state of the good model. If that fails too, these
- * groups are left out.
+ * Tries to build the whole model. `good` is the model of the schema in use, and undefined for the first build. If the whole model fails,
+ * groups that cannot be built alone keep their state of the good model. If that fails too, these groups are left out.
  */
 function* buildWhatCanBe(model: Model, good: Model | undefined): Steps<WhatCouldBeBuilt> {
   try {
@@ -166,7 +166,7 @@ function* buildWhatCanBe(model: Model, good: Model | undefined): Steps<WhatCould
   }
 }
 
-/** Returns the custom groups that cannot be built even alone. */
+/** Returns the custom groups that make no valid schema even without the other custom groups. */
 function* brokenGroupsOf(model: Model): Steps<ReadonlySet<string>> {
   const broken = new Set<string>();
   for (const group of customGroupsOf(model)) {

@@ -35,7 +35,7 @@ interface ReadsOptions {
   readonly log: Log;
 }
 
-/** Creates the read side over these mirrors. It needs no disposal: each request releases what it holds. */
+/** Creates the read side over these mirrors. The read side needs no disposal, because each request releases the mirrors that it holds. */
 export function createReads({ mirrors, access, model, member, sealKey, sensitiveKinds, clock, log }: ReadsOptions): Reads {
   const views = createClusterViews({ mirrors, access, settingsOf: (name) => member(name)?.settings });
   const sources = { mirrors, access, views, clock };
@@ -63,7 +63,7 @@ export function createReads({ mirrors, access, model, member, sealKey, sensitive
   };
 }
 
-/** Returns each kind once, even if it is named twice. */
+/** Returns the named kinds, each once. Without `names`: all kinds of the model. Throws `BAD_INPUT` for an unknown or ambiguous name. */
 function kindsOf({ model }: InModel, names: readonly string[] | null | undefined): readonly ModelKind[] {
   if (names == null) return [...model.kinds.values()];
   return [...new Set(boundedList('kinds', names).map((name) => kindByAnyName(model, name)))];
@@ -100,8 +100,8 @@ function servedKindOf({ cluster, kind, resource, mirror }: ServedKindSource, acc
 }
 
 /**
- * Counts the objects that the caller may see. Undefined if the rights of the caller are not known at once: a count is not worth a request
- * to the cluster.
+ * Counts the objects that the caller may see. Undefined if the caller may see none, or if the rights are not cached: a count is not worth a
+ * request to the cluster.
  */
 function countVisible(
   { cluster, kind, mirror: { store } }: { readonly cluster: ClusterView; readonly kind: ModelKind; readonly mirror: MirrorReader },
@@ -121,8 +121,8 @@ interface ListsOptions extends ListSourceOptions, ListPageOptions {
 interface ListRequest {
   readonly kinds: readonly ModelKind[];
   /**
-   * True if the caller chose the kinds. It is then a fault if a cluster that the caller named does not serve one of the kinds. False: clusters
-   * that do not serve a kind are left out.
+   * True if the caller chose the kinds. A cluster that the caller named and that does not serve one of them is then a fault. False: such a
+   * cluster is left out.
    */
   readonly chosen: boolean;
   readonly args: ListArguments;

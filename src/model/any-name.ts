@@ -8,8 +8,8 @@ import type { Model, ModelKind } from './model.ts';
  * `pods`, `po`, `CertManagerCertificate`), alone or with its group and version (`Certificate.cert-manager.io`, `deployments.apps`,
  * `deployments.v1.apps`, `v1.pods`, `core.v1.pods`, `apps.v1.deployments`, `v1.apps.deployments`).
  *
- * If several kinds have a name without a group, the built-in kind is chosen, then the kind with this kind, plural or singular. A name that is
- * still ambiguous is refused, because the order in which clusters list groups is arbitrary.
+ * If several kinds have a name without a group, built-in kinds are preferred, then kinds for which the name is not only a short name. A
+ * name that is still ambiguous is refused, because the order in which clusters list groups is arbitrary.
  *
  * @throws {MusterError} `BAD_INPUT` if no kind has the name, with a suggestion, or if several kinds have it, with their full names.
  */
@@ -51,8 +51,8 @@ function gather(kinds: readonly ModelKind[]): ReadonlyMap<string, readonly Model
 }
 
 /**
- * Returns the spellings of a name: alone, and with `apps`, `apps.v1` or `v1.apps`. The core group is spelled `core` or not at all, also with
- * `v1`.
+ * Returns the spellings of a name: alone, and with its group and versions, such as `apps`, `v1.apps` or `apps.v1`. The core group may be
+ * left out, or written as `core`.
  */
 function spellingsOf(own: string, { group, versions }: ModelKind): readonly string[] {
   const named = group === '' ? 'core' : group;

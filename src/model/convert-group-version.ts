@@ -104,7 +104,7 @@ export function definitionsIn(document: Json): JsonObject {
   throw new MusterError('BAD_INPUT', 'expected an object at components.schemas');
 }
 
-/** Returns the schema of a kind at its version. */
+/** Returns the schema of a kind at its version. Undefined if the document has none. */
 export function definitionOfResource({ group, version, kind }: ServedResource, definitions: JsonObject): JsonObject | undefined {
   return Object.values(definitions)
     .filter((schema) => schema !== undefined && isJsonObject(schema))

@@ -15,7 +15,10 @@ export interface ModelSources {
   readonly baseline: Model;
   /** The custom kinds of all clusters, in any order, with repetitions. */
   readonly custom: readonly KindSchema[];
-  /** The prefixes that the last call returned. Empty for the first call. A caller may add its own prefixes for groups. */
+  /**
+   * The names that the last call returned in `prefixes`: prefixes of groups, and names of types and fields. Empty for the first call. A
+   * caller may add its own prefixes for groups.
+   */
   readonly prefixes: ReadonlyMap<string, string>;
   /** Kinds (`keyOfKind`) that no cluster serves now. They stay in the model, deprecated. */
   readonly unserved?: ReadonlySet<string>;

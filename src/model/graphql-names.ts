@@ -25,7 +25,10 @@ export function uncapitalised(text: string): string {
   return text.replace(/^[A-Z]+(?![a-z])|^[A-Z]+(?=[A-Z][a-z])|^[A-Z]/, (run) => run.toLowerCase());
 }
 
-/** True for a key that can be its own name in GraphQL. */
+/**
+ * True for a key that can be its own name in GraphQL. `hidden` has further names that must not be used, such as those of fields of
+ * `Resource`.
+ */
 export function isFieldName(key: string, hidden?: ReadonlySet<string>): boolean {
   return legalName(key) === key && !objectMembers.has(key) && hidden?.has(key) !== true;
 }
@@ -47,7 +50,7 @@ const noEarlierNames: EarlierFieldNames = { nameOf: () => undefined, isOfAbsentK
  * - Otherwise it is its own name if that is legal and free.
  * - Otherwise `_` replaces illegal characters, and further `_` are appended until the name is free.
  *
- * A name is not free if it belongs to another key, to an absent key that had it earlier, to `hidden` or to `Object.prototype`. Legal keys
+ * A name is not free if another key has it, if an absent key had it earlier, or if it is in `hidden` or in `Object.prototype`. Legal keys
  * choose first.
  */
 export function fieldNamesOf(keys: readonly string[], hidden?: ReadonlySet<string>, earlier = noEarlierNames): readonly string[] {

@@ -20,10 +20,10 @@ const directlyAbove: Readonly<Partial<Record<ScalarName, readonly ScalarName[]>>
 const joinedScalars = tableOfJoins();
 
 /**
- * Returns the least shape that describes every value of both shapes. Commutative, associative and idempotent, so the order of clusters does not
- * matter.
+ * Returns the least shape that describes every value of both shapes. Commutative, associative and idempotent, so the order of clusters does
+ * not matter.
  *
- * Objects keep the fields of both. A named type joins only with itself. `conflict` is called with the path (keys below `path`) of each place
+ * Objects keep the fields of both. A named type joins only with itself. `conflict` is called with the path from the root to each place
  * where the join is `JSON` although one side was not. It is not called for places below another such place.
  */
 export function joinShapes(a: Shape, b: Shape, at: JoinPlace): Shape {

@@ -56,8 +56,8 @@ export interface RootFieldNames {
 }
 
 /**
- * Returns the root fields of a kind. The capitals come from the kind: `NetworkPolicy`, `networkpolicies` → `networkPolicies` and `networkPolicy`.
- * If plural and singular are equal, the field for one object is `endpointsByName`.
+ * Returns the root fields of a kind. The capitals come from the kind: `NetworkPolicy`, `networkpolicies` → `networkPolicies` and
+ * `networkPolicy`. If plural and singular are equal, the field for one object gets the suffix `ByName`: `endpointsByName`.
  *
  * @param prefix The prefix of the type name. Empty for built-in kinds.
  */

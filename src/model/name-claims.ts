@@ -27,8 +27,9 @@ export interface StructureNames {
   /** Returns the names of the fields of the object at a place, in the order of `keys`. */
   fieldNames(place: NamedPlace, keys: readonly string[], hidden: ReadonlySet<string> | undefined): readonly string[];
   /**
-   * Returns the name of the type at a place. The first of these that exists: the remembered name, the name of an equal structure, the wanted
-   * name. A number is added to the wanted name if another structure has it. Places with equal structures may share a name.
+   * Returns the name of the type at a place. `structure` is a number that is equal for equal structures. The name is the first of these
+   * that exists: the remembered name, the name of an equal structure, the wanted name. A number is added to the wanted name if another
+   * structure has it. Places with equal structures may share a name.
    */
   typeName(place: NamedPlace, structure: number, wanted: string): string;
 }

@@ -75,7 +75,7 @@ function referenceTo(shape: Shape, type: string | undefined): TypeReference {
   return type === undefined ? { scalar: 'JSON' } : { type };
 }
 
-/** Returns the shape with the names of the fields whose names differ from their keys. Returns the shape itself if there are none. */
+/** Returns the shape with `name` set for each field whose name differs from its key. Returns the shape itself if no name differs. */
 function withFieldNames(root: ObjectShape, place: NamedPlace, names: StructureNames): ObjectShape {
   const [kind = ''] = place;
   const isOdd = createOddity();

@@ -134,7 +134,10 @@ function embeddedShape(schema: JsonObject, dialect: Dialect, depth: number): Sha
   return { fields: [...impliedFields, ...declared].sort((a, b) => compareText(a.key, b.key)) };
 }
 
-/** A map of texts of any format is a map of strings. Only quantities and plain text have map types of their own. */
+/**
+ * Returns the shape of a map with values of this shape. Only maps of quantities and of texts have types; any other map is `JSON`. Texts of
+ * a format, such as `date-time`, count as texts.
+ */
 function mapShape(value: Shape): Shape {
   if (!('scalar' in value)) return json;
   switch (value.scalar) {

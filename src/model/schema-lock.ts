@@ -41,7 +41,7 @@ export interface SchemaLock {
   readonly clusters?: ReadonlySet<string>;
 }
 
-/** The only version of the lock file. */
+/** The version of the format of the lock file. No other version exists yet. */
 export const schemaLockVersion = 'schema-lock.muster.dev/v1';
 
 /** A kind is forgotten after this number of days without a cluster that serves it. */
@@ -103,8 +103,9 @@ export function parseSchemaLock(document: unknown): SchemaLock {
 }
 
 /**
- * Joins two locks. Each kind has the definitions of both, and the later day. For clusters in `ours.clusters`, only the definitions of `ours`
- * count. If the two have chosen names that conflict, the names of `kept` win, because the next gateway to start uses the file.
+ * Joins the lock in the file (`kept`) with the lock of this gateway (`ours`). Each kind has the definitions of both, and the later day. For
+ * clusters in `ours.clusters`, only the definitions of `ours` count. If the two have chosen names that conflict, the names of `kept` win,
+ * because the next gateway to start uses the file.
  */
 export function joinSchemaLocks(kept: SchemaLock, ours: SchemaLock): SchemaLock {
   const kinds = new Map(kept.kinds);

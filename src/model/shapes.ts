@@ -10,7 +10,9 @@ export type Shape =
   | { readonly type: string }
   /** A list whose items are never null. A list of `JSON` is `JSON`, whose items may be null. Created by `listOf`. */
   | { readonly list: Shape }
-  /** In the order of keys, by code units. Not empty, except for a kind that declares no fields. */
+  /**
+   * An object. Its fields are in the order of their keys, by code units. It has at least one field, except for a kind that declares none.
+   */
   | { readonly fields: readonly ShapeField[] };
 
 /** One field of an object, by its key in the JSON. */

@@ -190,7 +190,7 @@ interface MaterialReaders {
   readonly certificate: MaterialReader | undefined;
   readonly key: MaterialReader | undefined;
   readonly all: readonly MaterialReader[];
-  /** True if at least one of the three comes from a file. */
+  /** True if the authority, the client certificate or the client key comes from a file. */
   readonly hasFiles: boolean;
 }
 
@@ -203,7 +203,9 @@ function readersOf({ trust, clientCertificate }: Endpoint, clock: Clock): Materi
   return { ca, certificate, key, all, hasFiles: materials.some((material) => material?.type === 'file') };
 }
 
-/** Returns the current proof. `expire` drops a proof that is kept, so that the next call makes a new one. */
+/**
+ * Returns the current proof, which may be that of an earlier call. `expire` drops the earlier proof, so that the next call makes a new one.
+ */
 interface Prover {
   (): Promise<AuthProof>;
   expire(): void;
@@ -284,7 +286,8 @@ async function execProof(
     ...(token === undefined ? {} : { authorization: bearerAuthorization(token) }),
     ...optional('certificate', clientCertificate),
     ...optional('key', clientKey),
-    // An expired credential leads to a 401. Running the plugin for every request would not help.
+    // A credential counts as fresh for 10 s even if it has already expired. The server then answers 401. Running the plugin for every
+    // request would not help.
     freshUntilMs: clock.monotonic() + Math.max(goodForMs, leewayMs),
   };
 }
@@ -311,8 +314,8 @@ function oidcProver(settings: Readonly<Record<string, string>>, { clock, life }:
 }
 
 /**
- * Returns the id token of an `auth-provider: oidc`. client-node refreshes it if it has expired. Refreshed tokens are not written to the
- * kubeconfig.
+ * Returns a function that gives the id token of an `auth-provider: oidc`. client-node refreshes a token that has expired. Refreshed tokens
+ * are not written to the kubeconfig.
  */
 function createOidcTokens(settings: Readonly<Record<string, string>>): () => Promise<string | undefined> {
   // client-node writes refreshed tokens into the user that it is given.

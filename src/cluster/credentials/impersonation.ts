@@ -43,7 +43,9 @@ export function impersonationFailure(as: Impersonation | undefined, own: Readonl
 
 const masters = 'system:masters';
 
-/** True if a header can carry the text unchanged. A header value loses the spaces around it, and the rest would name another user. */
+/**
+ * True if a header can carry the text unchanged. A header value loses the spaces around it, and the shortened text could name another user.
+ */
 function isHeaderSafe(text: string): boolean {
   return text === text.trim() && !/\p{Cc}/u.test(text);
 }

@@ -9,14 +9,15 @@ export interface FramingResult {
   readonly broken?: 'TOO_LARGE' | 'MALFORMED';
 }
 
-/** Cuts a stream of bytes into frames. Frames may begin and end anywhere in the chunks. */
+/** Splits a stream of bytes into frames: lines of a watch, or items of a list. A frame may begin and end anywhere in the chunks. */
 export interface Framer {
-  /** Returns the frames that end in this chunk. A frame that also begins in this chunk is a view of its memory, not a copy. */
+  /** Returns the frames that end in this chunk. A frame that also begins in this chunk uses the memory of the chunk. */
   push(chunk: Uint8Array): FramingResult;
 }
 
 /**
- * Cuts a watch into its lines, without the newlines. Empty lines are skipped. An unfinished line at the end is never returned.
+ * Creates a framer that splits a watch into its lines, without the newlines. Empty lines are skipped. An unfinished line at the end is
+ * never returned.
  *
  * `TOO_LARGE` as soon as a line is longer than `maxBytes`.
  */

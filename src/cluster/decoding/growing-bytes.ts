@@ -1,4 +1,4 @@
-/** Collects bytes up to a limit. The buffer doubles when it is full, so that many small pieces stay cheap. */
+/** Collects bytes up to a limit. The buffer doubles when it is full, so that many small appends stay cheap. */
 export interface GrowingBytes {
   readonly length: number;
   /** Appends a part of `chunk`. Returns false and appends nothing if the limit would be passed. */

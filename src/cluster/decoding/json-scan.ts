@@ -28,8 +28,8 @@ export function skipString(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Returns the index after the value that begins at `at`. −1 if the bytes end before the value does. Brackets are counted, and `[` may
- * close with `}`.
+ * Returns the index after the value that begins at `at`. −1 if the bytes end before the value does. Brackets are counted without their
+ * kind: `}` also closes `[`.
  */
 export function skipValue(bytes: Uint8Array, at: number): number {
   const first = bytes[at];

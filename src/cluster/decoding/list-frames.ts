@@ -12,7 +12,7 @@ export interface ListPageEnd {
   readonly remaining?: number;
 }
 
-/** Cuts one page of a list into the bytes of its items, and collects all other bytes. */
+/** Splits one page of a list into the bytes of its items, and collects all other bytes. */
 export interface ListFramer extends Framer {
   /**
    * Returns the metadata of the page after all bytes were pushed. Undefined if they were not one whole list: cut off, a Table, or not
@@ -27,7 +27,8 @@ const aroundItems = { floor: 0, arrayAt: itemsDepth - 1 };
 const withinItem = { floor: itemsDepth, arrayAt: -1 };
 
 /**
- * Cuts a list into items by counting brackets, chunk by chunk. It does not parse, and it copies only items that span several chunks.
+ * Creates a framer that splits a list into items by counting brackets, chunk by chunk. It does not parse, and it copies only items that
+ * span several chunks.
  *
  * `TOO_LARGE` if an item, or all bytes outside of items, are more than `maxBytes`. `MALFORMED` if an item is not an object.
  */

@@ -1,13 +1,13 @@
 import { createGrowingBytes } from './growing-bytes.ts';
 
-/** Maximum bytes of a line. A longer line is cut into pieces of this size. */
+/** Maximum bytes of a line. A longer line is split into several lines of this size. */
 const maxPieceBytes = 256 * 1024;
 
-/** Cuts a log into its lines. Lines may begin and end anywhere in the chunks. */
+/** Splits a log into its lines. A line may begin and end anywhere in the chunks. */
 export interface LogLineCutter {
   /**
-   * Returns the lines that end in this chunk, and the pieces of long lines, without `\n`. A line that also begins in this chunk is a view
-   * of its memory, not a copy.
+   * Returns the lines that end in this chunk, and full parts of longer lines, without `\n`. A line that also begins in this chunk uses the
+   * memory of the chunk.
    */
   push(chunk: Uint8Array): readonly Uint8Array[];
   /** Bytes of the line that has begun but not ended. */

@@ -6,7 +6,7 @@ const managedFields = Buffer.from('"managedFields":[{');
 
 /** The positions at which a scan stops. */
 interface ScanLimits {
-  /** Stops after the bracket that closes down to this depth. */
+  /** Stops after the closing bracket that brings the depth down to this number. */
   readonly floor: number;
   /** Stops after a `[` that opens at this depth. −1: never. */
   readonly arrayAt: number;
@@ -60,8 +60,8 @@ interface Stretch {
 }
 
 /**
- * Scans to the end of the stretch, or to the index after the bracket that meets a limit. Returns one more than `end` if the last byte is
- * a backslash.
+ * Scans from `start` to `end`, or to the bracket that meets a limit. Returns the index after the last byte that was scanned. Returns `end`
+ * + 1 if the last byte is a backslash, because the escaped byte after it must be skipped.
  *
  * Every byte of every list passes through this function, so its form was measured. One loop with a state machine takes twice as long.
  */

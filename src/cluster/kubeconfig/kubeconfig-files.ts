@@ -30,7 +30,8 @@ export interface MergedKubeconfig {
 /**
  * Reads the files and merges them.
  *
- * @param missing What to do if a file does not exist. kubectl skips it if KUBECONFIG has several.
+ * @param missing If a file does not exist, `refuse` throws and `skip` leaves it out. kubectl leaves it out if KUBECONFIG names several
+ * files.
  * @throws {MusterError} `BAD_INPUT` with the file and the problem: it does not exist, cannot be read, is not YAML or is not a kubeconfig.
  */
 export async function readKubeconfigFiles(files: readonly string[], missing: 'refuse' | 'skip'): Promise<MergedKubeconfig> {

@@ -90,8 +90,8 @@ function logQuery({ container, follow, previous, timestamps, tailLines, sinceSec
 }
 
 /**
- * Reports a container without a log as `NOT_FOUND`, although the server answers 400. If the container is waiting to start, `retry` is
- * `LATER`.
+ * Turns the answer 400 for a container without a log into `NOT_FOUND`. If the container is waiting to start, `retry` is `LATER`. Returns
+ * any other fault unchanged.
  */
 function withoutLog(fault: Fault): Fault {
   if (fault.status?.code !== 400) return fault;

@@ -38,8 +38,8 @@ export class ClusterFailureError extends Error {
 }
 
 /**
- * Turns an error of a socket, of TLS or of an HTTP library into a failure. The message is our own, because theirs name hosts and
- * addresses.
+ * Turns an error of a socket, of TLS or of an HTTP library into a failure. The message is written by this project, because messages of Node
+ * and of libraries contain hosts and addresses.
  */
 export function failureOfError(error: unknown): ClusterFailure {
   if (error instanceof ClusterFailureError) return error.failure;

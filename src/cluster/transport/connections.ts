@@ -11,8 +11,8 @@ export interface ClusterConnections {
   /** Sends one request. Only bugs are thrown. `refused` means that two sessions have refused the request. */
   request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<WireAnswer>;
   /**
-   * The shortest round trip so far, in milliseconds, because a busy event loop makes others look longer. Undefined before the first
-   * connection.
+   * The shortest round trip so far, in milliseconds. A busy event loop makes a measurement longer, so the shortest one is the most exact.
+   * Undefined before the first connection.
    */
   readonly roundTripMs: number | undefined;
 }
@@ -79,7 +79,10 @@ class NegotiatedConnections implements ClusterConnections {
     return await this.#http1.request(request, signal);
   }
 
-  /** Returns the HTTP/1.1 pool if the server is known to use HTTP/1.1. */
+  /**
+   * Returns the HTTP/1.1 pool if the server is known to use HTTP/1.1, else undefined. If the identity is newer than the pool, drains the
+   * pool and creates another one.
+   */
   #poolNow(identity: TlsIdentity): Http1Pool | undefined {
     if (this.#http1?.dead === true) this.#http1 = undefined;
     if (this.#http1 === undefined) {

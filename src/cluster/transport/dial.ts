@@ -44,8 +44,8 @@ export type DialResult =
   | { readonly type: 'broken'; readonly failure: ClusterFailure };
 
 /**
- * Connects to an API server within 10 s. TLS is at least 1.2, and the certificate is checked by name and authority unless the identity
- * says otherwise.
+ * Connects to an API server within 10 s. TLS is at least 1.2, and the certificate is checked by name and authority, unless `verify` of the
+ * identity is false.
  *
  * An abort destroys the connection at once. Never throws. The socket has no data listener and no timeout yet.
  */

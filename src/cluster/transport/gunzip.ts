@@ -6,7 +6,8 @@ import type { ByteSource } from './wire.ts';
 /**
  * Unpacks a body while it is read, so that a small answer that unpacks to a gigabyte is never in memory as a whole.
  *
- * A body that is cut off fails as a broken connection does. A body that is not gzip is `MALFORMED`. An abort frees the unpacker.
+ * A body that ends too early is `UNREACHABLE`, like a broken connection. A body that is not gzip is `MALFORMED`. An abort frees the
+ * unpacker.
  */
 export function gunzip(source: ByteSource, signal: AbortSignal): ByteSource {
   const unpacker = createGunzip();

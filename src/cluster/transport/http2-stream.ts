@@ -47,7 +47,7 @@ export function openHttp2Stream(client: http2.ClientHttp2Session, options: Http2
     stream.on('end', () => {
       endedCleanly = !client.destroyed;
     });
-    // The reset code or the session has the reason.
+    // Ignored here: when the stream closes, the reset code or the session gives the reason.
     stream.on('error', () => undefined);
     stream.once('close', () => {
       signal.removeEventListener('abort', abort);

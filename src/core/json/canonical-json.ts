@@ -66,7 +66,7 @@ function printValue(value: Json, depth: number): string {
   return Array.isArray(value) ? printItems(value, depth - 1) : printMembers(value as JsonObject, depth - 1);
 }
 
-/** Concatenating texts takes half the time of joining a list. */
+/** Prints a list. Concatenating texts takes half the time of joining a list of texts. */
 function printItems(list: readonly Json[], depth: number): string {
   let text = '';
   for (const item of list) text += text === '' ? printValue(item, depth) : `,${printValue(item, depth)}`;

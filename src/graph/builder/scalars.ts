@@ -48,7 +48,10 @@ export function addScalars(pothos: Pothos): ReadonlyMap<ScalarName, AnyOutput> {
   return new Map(scalarNames.map((name) => [name, scalars[name]]));
 }
 
-/** The `Float` of graphql-js refuses integers that a double cannot hold. They are sent with all their digits. Pothos accepts no other `Float`. */
+/**
+ * Changes the global `Float` of graphql-js, because Pothos accepts no other. It refuses integers that a double cannot hold; after the
+ * change, they are sent with all their digits.
+ */
 const coerceDouble = GraphQLFloat.coerceOutputValue;
 GraphQLFloat.coerceOutputValue = (value) => (isRawNumber(value) ? (value as RawNumber & number) : coerceDouble(value));
 

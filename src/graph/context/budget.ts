@@ -25,7 +25,7 @@ export interface Budget {
    */
   text(text: string): string;
   /**
-   * Called before each time slice of the operation, so that a refused answer is not completed.
+   * Throws if the budget was exceeded before. Called before each time slice of the operation, so that a refused answer is not completed.
    *
    * @throws {MusterError} The first error of `charge`, `countReads` or `text`.
    */

@@ -132,7 +132,8 @@ function selectionReader(
     const lists: CountedList[] = [];
     const ofEach: Selected[] = [];
     const below: Selected[] = [];
-    // A fragment that is spread several times in one selection set counts once. Each field around it counts it again.
+    // A fragment that is spread several times in the same selection set counts once. A fragment that is spread below several fields counts
+    // once for each field.
     const spread = new Set<Selected>();
     for (const node of selections) {
       if (node.kind === Kind.FRAGMENT_SPREAD) {

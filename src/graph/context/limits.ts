@@ -30,8 +30,8 @@ export const documentLimits = {
 } as const;
 
 /**
- * Checks each operation of a document against `documentLimits`. Run these rules before all others, because some of those take much longer than
- * the document is long. They refuse with `TOO_COSTLY`: the document is valid, but too large.
+ * Checks each operation of a document against `documentLimits`. Run these rules before all others, because the time of some standard rules
+ * grows faster than the length of the document. These rules refuse with `TOO_COSTLY`: the document is valid, but too large.
  *
  * The time is bounded by the length of the document, even if fragments multiply.
  */

@@ -90,8 +90,8 @@ function reaches(mark: Mark, { schema, document, root }: Searched): boolean {
   }
 
   /**
-   * Searches a fragment. Each fragment is searched once, however often it is spread, because its type does not depend on the place of the
-   * spread.
+   * True if the fragment selects a marked field. Each fragment is searched once, however often it is spread. Later calls return false,
+   * because the search ends at the first true.
    */
   function inFragment(name: string): boolean {
     const fragment = fragments.get(name);

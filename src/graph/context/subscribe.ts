@@ -34,7 +34,7 @@ export class SourceCarrier implements AsyncIterable<never> {
 /**
  * Resolves the root field of a subscription. Wrong arguments or variables become a result that contains only errors.
  *
- * @param args Of a validated document.
+ * @param args Its document must be valid for the schema.
  */
 export async function subscribeTo(
   args: ExecutionArgs,

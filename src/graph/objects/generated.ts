@@ -15,7 +15,10 @@ import { enterRow, resolveStored, type StoredResolver } from '../builder/stored-
 import { leadsToReference, ValueInRow, withRow } from '../builder/value-in-row.ts';
 import type { GraphContext } from '../context/context.ts';
 
-/** Adds the types of the model: the kinds, and the types of their fields. `partWithFields` adds the fields of the latter. */
+/**
+ * Adds the types of the model: the kinds with their fields, and the types of these fields still without fields. `partWithFields` adds the
+ * missing fields later.
+ */
 export function addGenerated(builder: GraphBuilder): void {
   const { kinds, partTypes: parts, modelTypes, model } = builder;
   for (const [name, ref] of parts) {

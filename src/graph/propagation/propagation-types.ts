@@ -353,7 +353,10 @@ async function resourceOf(
   return row?.object.metadata.uid === entry.uid ? row : undefined;
 }
 
-/** Lists the Jobs in the inventory by their uids, whatever labels other Jobs have. At most 1,000 Jobs count. */
+/**
+ * Lists the Jobs in the inventory by their uids. So other Jobs with the same labels are not listed. Uses at most 1,000 Jobs of the
+ * inventory.
+ */
 function jobsOf(
   { objects }: PropagationView,
   { kind, ...page }: { readonly kind: ModelKind; readonly first: number } & Pick<ListArguments, 'aggregated'>,

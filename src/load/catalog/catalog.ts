@@ -26,9 +26,11 @@ export interface Catalog {
   /** Calls back with each new model until the signal aborts. */
   onModel(callback: (model: Model) => void, signal: AbortSignal): void;
   /**
-   * Applies all known definitions at once, without waiting for quiet. So a gateway that reports "ready" has the kinds that are known by then.
+   * Applies all known definitions at once, without the pause of `quietMs`. So a gateway that reports "ready" has the kinds that are known
+   * by then.
    *
-   * Starts the first request for descriptions of built-in kinds, some seconds later, to the cluster with the newest release.
+   * Also starts to fetch the descriptions of built-in kinds. The first request goes to the cluster with the newest release, some seconds
+   * later.
    */
   settle(): void;
 }
@@ -55,13 +57,16 @@ const quietMs = 300;
 const atMostMs = 1_000;
 
 /**
- * Follows what the clusters define and serve, until the signal aborts: a new model 0.3 to 1 s after a change that matters.
+ * Creates a catalog, which follows the definitions and the served kinds of all clusters until the signal aborts. A change that affects the
+ * model gives a new model 0.3 to 1 s later.
  *
- * - A kind is joined from the current definitions, and from the last definitions of clusters that are away.
+ * - A kind is joined from the current definitions, and from the last definitions of clusters whose definitions are not known now, such as
+ *   clusters that are down.
  * - A definition that is not established changes no kind.
- * - If a definition cannot be understood, its group keeps its last state, or is left out. Other groups are not affected.
- * - A kind that no cluster serves any more stays, deprecated. A kind that is known only from an earlier run becomes deprecated once every cluster has
- *   reported the kinds that it serves.
+ * - If a definition cannot be converted, its group keeps its last kinds. A group without earlier kinds is left out. Other groups are not
+ *   affected.
+ * - A kind that no cluster serves any more stays, deprecated. A kind that is known only from an earlier run becomes deprecated once every
+ *   cluster has reported the kinds that it serves.
  * - Groups that the rules leave out are neither converted nor requested. Built-in groups are never left out.
  */
 export function createCatalog(options: CatalogOptions, signal: AbortSignal): Catalog {
@@ -191,8 +196,8 @@ function createConversions(): Conversions {
 }
 
 /**
- * Returns a test for a cluster and a kind: true if a cluster of the fleet serves the kind, or if its served kinds are not known yet. For
- * `anyCluster`, the test is true if any cluster passes.
+ * Returns the test `isAway`. For a cluster without a definition of a kind, it is true if the cluster may still have one: the cluster is in
+ * the fleet, and serves the kind or has not reported its served kinds yet. For `anyCluster`, it is true if any cluster passes.
  */
 function createAbsentKinds(clusters: readonly ClusterStatus[]): (cluster: string, kind: string) => boolean {
   const served = new Map(clusters.map(({ name, resources }) => [String(name), resources && new Set(resources.map(keyOfKind))]));
@@ -200,7 +205,10 @@ function createAbsentKinds(clusters: readonly ClusterStatus[]): (cluster: string
   return (cluster, kind) => (cluster === anyCluster ? [...served.keys()].some((name) => isAway(name, kind)) : isAway(cluster, kind));
 }
 
-/** Adds the kinds that were read from OpenAPI because no definition was known. A definition has precedence. */
+/**
+ * Returns the kinds of each cluster: those with a definition, then those that were found in its OpenAPI documents. A definition has
+ * precedence.
+ */
 function withFound(defined: Converted['schemas'], found: Converted['schemas']): Converted['schemas'] {
   return new Map(
     [...defined, ...found].map(([cluster]) => {
@@ -247,10 +255,10 @@ interface KindService {
 }
 
 /**
- * Creates the service without served kinds.
+ * Creates the record of served kinds. No kind counts as served before the first call of `unserved`.
  *
- * @param earlier The last day of each kind that earlier runs have served. These kinds may still be served until every cluster has reported its
- * kinds.
+ * @param earlier The kinds that were served in earlier runs, each with the last day. `unserved` returns none of them before every cluster
+ * has reported its served kinds, unless this run has also seen it served.
  */
 function createKindService(earlier: ReadonlyMap<string, string>, clock: { now(): number }): KindService {
   const days = new Map(earlier);

@@ -11,7 +11,7 @@ export interface ClusterDefinitions {
   readonly cluster: ClusterName;
   /** The current definitions. They are shared with the mirror. */
   readonly objects: Iterable<KubernetesObject>;
-  /** False while the first list is neither complete nor failed. */
+  /** True once the first list is complete or has failed. */
   readonly settled: boolean;
 }
 

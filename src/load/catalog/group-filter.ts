@@ -13,7 +13,10 @@ export interface GroupRules {
   readonly deny?: readonly string[] | undefined;
 }
 
-/** Returns a test for groups whose kinds belong to the schema. The test keeps a schema small. It grants no rights. */
+/**
+ * Returns a test that is true for a group whose custom kinds belong to the schema. Its purpose is a small schema: it does not protect the
+ * objects of other groups.
+ */
 export function createGroupFilter({ allow, deny = [] }: GroupRules): (group: string) => boolean {
   return (group) =>
     (allow === undefined || allow.some((pattern) => matches(pattern, group))) && !deny.some((pattern) => matches(pattern, group));

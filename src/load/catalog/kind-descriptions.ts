@@ -29,7 +29,10 @@ interface KindDescriptionsOptions {
   readonly onDescribed: () => void;
 }
 
-/** Milliseconds to wait after the first answers, and after changes of the fleet that may be an upgrade. */
+/**
+ * Milliseconds without a change of the fleet before documents are requested, and the maximum wait. During an upgrade, clusters change
+ * often.
+ */
 const quietMs = 3_000;
 const atMostMs = 30_000;
 
@@ -37,7 +40,8 @@ const atMostMs = 30_000;
 const retryMs = 600_000;
 
 /**
- * Requests the documents from the newest cluster that serves OpenAPI, in the background, one after the other, until the signal aborts.
+ * Creates the descriptions. After `begin`, it requests OpenAPI documents in the background, one after the other, until the signal aborts.
+ * The cluster with the newest release comes first.
  *
  * When a cluster with a newer release joins, only documents with another hash are requested. A document that the cluster does not serve is
  * requested from other clusters of its release. If none of these clusters serves it and no descriptions from it are known, it is requested
@@ -143,7 +147,10 @@ class DescriptionReader implements KindDescriptions {
     return true;
   }
 
-  /** Reads the wanted documents (by default all) whose address has changed. Returns the wanted documents that were not read. */
+  /**
+   * Reads the wanted documents (by default all) whose address has changed, and calls `onDescribed` if one of them was read. Returns the
+   * wanted documents that were not read.
+   */
   async #readDocuments(cluster: ClusterStatus, index: ReadonlyMap<string, string>, wanted?: readonly string[]): Promise<readonly string[]> {
     const { baseline, fetchDocument, onDescribed } = this.#options;
     const unread = new Set(wanted);

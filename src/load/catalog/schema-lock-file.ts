@@ -18,15 +18,16 @@ import { debounce } from './debounce.ts';
 
 /** The custom kinds of earlier runs, and the file to which this run writes its kinds. Disposing it writes what is not written yet. */
 export interface SchemaLockFile extends AsyncDisposable {
-  /** The lock when the file was opened, without forgotten kinds. */
+  /** The lock when the file was opened, without kinds that no cluster has served for 30 days. */
   readonly earlier: SchemaLock;
   /** The reason why types may be missing now or after the next start. Undefined if there is none. The message has no path; the log has it. */
   problem(): string | undefined;
   /**
-   * Keeps the file equal to the lock of `compose`, joined with the locks that other gateways have written. Must be called once.
+   * Starts to keep the file equal to the lock of `compose`, joined with the locks that other gateways have written. Returns a function to
+   * call after each change of the lock. Call `keep` once.
    *
-   * Writes some seconds after each call of the returned function, some seconds after each write (another gateway may have written at the same
-   * time), once an hour, and at the end.
+   * Writes some seconds after each call of the returned function, some seconds after each write (another gateway may have written at the
+   * same time), once an hour, and at the end.
    */
   keep(compose: () => SchemaLock): () => void;
 }
@@ -48,7 +49,7 @@ const atMostMs = 10_000;
 /** Interval in which the file is written even without a change, so that it has the current day for each served kind. */
 const refreshMs = 3_600_000;
 
-/** Maximum size of the file: ten times the lock of 500 CRDs. */
+/** Maximum size of the file in bytes: ten times the lock of 500 CRDs. */
 const maxBytes = 64 << 20;
 
 /**
@@ -88,7 +89,8 @@ export async function openSchemaLock({ file, clock, log }: SchemaLockFileOptions
 }
 
 /**
- * Reads a lock file without forgotten kinds. An empty lock if the file does not exist. The file is not changed.
+ * Returns the lock in a file, without kinds that no cluster has served for 30 days. An empty lock if the file does not exist. The file is
+ * not changed.
  *
  * @throws {MusterError} `BAD_INPUT` if it cannot be read, or is no lock.
  */
@@ -142,7 +144,7 @@ class LockWriter {
   }
 
   /**
-   * Returns the lock in the file, without forgotten kinds. Called before the first write. If the file cannot be read or is no lock, logs and
+   * Returns the lock in the file, as `#read` does. Called before the first write. If the file cannot be read or is no lock, logs and
    * records the problem, and returns an empty lock.
    */
   async open(): Promise<SchemaLock> {
@@ -172,8 +174,8 @@ class LockWriter {
   }
 
   /**
-   * Reads the file without forgotten kinds. Renames a file that is no lock. Throws if that fails, if the file cannot be read, or if it has
-   * another version.
+   * Reads the file, and leaves out kinds that no cluster has served for 30 days. Renames a file that is no lock. Throws if that fails, if
+   * the file cannot be read, or if it has another version.
    */
   async #read(): Promise<Content> {
     const { file, clock } = this.#options;

@@ -19,7 +19,10 @@ interface FetchedLog {
   readonly fault?: Fault;
 }
 
-/** Reads at most `limitBytes` of one log. The times of the lines count as bytes, as in the API server. Ends after 10 s with a fault. Never throws. */
+/**
+ * Reads at most `limitBytes` of one log. The time at the start of each line counts too, as in the API server. Ends after 10 s with a fault.
+ * Never throws.
+ */
 export async function fetchLog({ api, ...place }: LogPlace, extent: CheckedExtent, signal: AbortSignal): Promise<FetchedLog> {
   const { limitBytes } = extent;
   const texts: LogLineView[] = [];
@@ -94,8 +97,8 @@ function withoutTornTime(lines: readonly LogLineView[]): readonly LogLineView[] 
 }
 
 /**
- * Removes the lines before `since`. API servers round `sinceTime` to seconds, so they may send such lines. A line without a time is a further
- * piece of the line before it, and is removed with that line.
+ * Removes the lines before `since`. API servers round `sinceTime` to seconds, so they may send such lines. A line without a time continues
+ * the line before it, and is removed with that line.
  */
 function since(lines: readonly LogLineView[], { since: from }: CheckedExtent): readonly LogLineView[] {
   if (from === undefined) return lines;

@@ -16,7 +16,7 @@ interface FollowRights {
   readonly right: LogRight;
 }
 
-/** Requests both rights: to watch Pods, and to read their logs. */
+/** Returns the rights of a caller in one cluster: to watch Pods, and to read their logs. Requests those that are not known. */
 export async function followRightsIn(
   access: Access,
   { caller, cluster }: { readonly caller: Caller; readonly cluster: ClusterView },
@@ -76,7 +76,10 @@ export class FollowedCluster implements PodsListener, Disposable {
     if (this.#rights.visibility.type !== 'none') this.#pods.changed(change);
   }
 
-  /** Applies the current rights. Returns false if the caller has lost a right that a followed log needs. Otherwise retries refused logs. */
+  /**
+   * Applies the current rights, and tries refused logs again. Returns false if the caller has lost a right that a followed log needs:
+   * nothing is tried again then, and the stream must end.
+   */
   reconsider(rights: FollowRights): boolean {
     const before = this.#rights;
     this.#rights = rights;

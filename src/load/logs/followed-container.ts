@@ -20,7 +20,7 @@ export interface ContainerHost extends FollowRunOptions {
   refusal(namespace: string): Fault | undefined;
 }
 
-/** Maximum number of waiting containers that are reported to the reader. */
+/** Maximum number of waiting containers that are reported to the reader. Further containers wait too, but no message reports them. */
 const maxToldWaiting = 100;
 
 const everything: LogBegin = {};

@@ -36,7 +36,7 @@ export interface FollowedPodsOptions {
   /** Returns the namespaces in which the caller may currently see Pods. */
   readonly visibility: () => Visibility;
   readonly listener: PodsListener;
-  /** Called for an error that is thrown while the Pods of a returned cluster are loaded. */
+  /** Called for an error that is thrown while the Pods of a cluster that came back are loaded. */
   readonly onThrow: (error: unknown) => void;
 }
 
@@ -152,7 +152,7 @@ export class FollowedPods implements Disposable {
   }
 
   #tell(fault: Fault | undefined): void {
-    // A first list that is not complete is neither a failure nor the end of one.
+    // While the first list is incomplete, no fault is reported, and the last reported fault stays remembered.
     if (fault?.code === 'SYNCING') return;
     const failure = fault === undefined ? undefined : `${fault.code} ${fault.message}`;
     const isNew = fault !== undefined && failure !== this.#reported;

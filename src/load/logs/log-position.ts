@@ -1,7 +1,10 @@
 import { compareInstants, type LogInstant, parseLogInstant } from './log-times.ts';
 import type { LogLineView } from './logs.ts';
 
-/** The start of reading in a log: at most one of the times, then at most this number of lines. Without any field, the whole log. */
+/**
+ * The lines with which reading a log begins. `sinceSeconds` or `since` (never both) leaves out older lines. `tailLines` then keeps only the
+ * last lines. Default: the whole log.
+ */
 export interface LogBegin {
   readonly tailLines?: number | undefined;
   readonly sinceSeconds?: number | undefined;
@@ -18,16 +21,19 @@ interface BeginQuery {
 /**
  * The position up to which one log was passed on, so that a new request repeats no line.
  *
- * API servers round `sinceTime` to seconds. Lines that they repeat are dropped, and lines of equal times are distinguished by their number. After a
- * rotation, the log continues with the lines that are left.
+ * API servers round `sinceTime` to seconds. Lines that they repeat are dropped, and lines of equal times are distinguished by their number.
+ * After a rotation, the log continues with the lines that are left.
  *
- * Before the first line, only the seconds since the log was opened are known. If no old lines were requested, one or two lines from just before
- * may appear.
+ * Until the first line has arrived, a repeated request can only ask for the seconds since the log was opened, rounded up. With `tailLines:
+ * 0`, the answer may therefore have lines from the two seconds before the log was opened.
  */
 export class LogPosition {
   readonly #begin: LogBegin;
   #openedMs: number | undefined;
-  /** The time of the last line that was passed on, and the number of lines and pieces of lines with this time. */
+  /**
+   * The time of the last line that was passed on, and the number of lines with this time. A line without a time, which continues the line
+   * before it, counts too.
+   */
   #last: { readonly time: string; count: number } | undefined;
   /** The lines to drop: all before `instant`, and the first `count` lines at `instant`. Undefined if no more lines are to be dropped. */
   #past: { readonly instant: LogInstant; count: number } | undefined;
@@ -70,7 +76,7 @@ export class LogPosition {
   #isPast({ time }: LogLineView): boolean {
     if (this.#past === undefined) return false;
     const instant = time === undefined ? undefined : parseLogInstant(time);
-    // A line without a time is a piece of the line before, and is dropped together with it.
+    // A line without a time continues the line before it, and is dropped together with it.
     const order = instant === undefined ? (this.#withPast ? 0 : -1) : compareInstants(instant, this.#past.instant);
     this.#withPast = order === 0;
     if (order < 0) return true;

@@ -25,8 +25,8 @@ export function compareInstants(a: LogInstant, b: LogInstant): number {
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * Parses one line of a log that was requested with times. Bytes that are not UTF-8 become U+FFFD. A `\r` at the end is part of the line break.
- * Without `time`, the line is a further piece of a long line.
+ * Parses one line of a log that was requested with times. Bytes that are not UTF-8 become U+FFFD. A `\r` at the end is part of the line
+ * break. Without `time`, the line continues the line before it.
  */
 export function parseLogLine(bytes: Uint8Array): LogLineView {
   const end = bytes.at(-1) === carriageReturn ? bytes.length - 1 : bytes.length;

@@ -15,11 +15,11 @@ export interface LogSelection {
 
 /** The extent of each log. At most one of `sinceSeconds` and `sinceTime` may be set. */
 export interface LogExtent {
-  /** True reads the previous run of the container. */
+  /** True: the log of the previous run of the container. Default: false, the current run. */
   readonly previous?: boolean | null | undefined;
-  /** Only lines of the last seconds, by the clock of the node. At least 1. */
+  /** Only lines that are at most this number of seconds old, by the clock of the node. At least 1. Default: any age. */
   readonly sinceSeconds?: number | null | undefined;
-  /** Only lines from this time on, in RFC 3339. */
+  /** Only lines from this time on, in RFC 3339. Default: any time. */
   readonly sinceTime?: string | null | undefined;
   /** Maximum number of lines: the last ones within the time limit. 0 to 10,000. Default: 200, or 10 when following. */
   readonly tailLines?: number | null | undefined;
@@ -69,7 +69,8 @@ export interface LogBatchView {
 }
 
 /**
- * The logs of containers in all clusters. Each log needs the right `get` on `pods/log`. A log that cannot be read is a fault next to the others.
+ * The logs of containers in all clusters. Each log needs the right `get` on `pods/log`. A log that cannot be read gives a fault next to the
+ * logs of other containers.
  *
  * @throws {MusterError} `BAD_INPUT` for wrong arguments. `TOO_COSTLY` if more than 20 containers match; the message has their number.
  */
@@ -85,6 +86,9 @@ export interface Logs {
    * @throws {MusterError} `TOO_COSTLY` for more than 20 Pods in one operation.
    */
   readOfPod(context: ReadContext, row: Row, extent: LogExtent & { readonly container?: string | null | undefined }): Promise<PodLogView>;
-  /** Follows the logs, including those of Pods that appear later. */
+  /**
+   * Returns the source of a stream that follows the logs, including those of Pods that appear later. Nothing is requested before the stream
+   * is opened.
+   */
   follow(context: ReadContext, selection: LogSelection, extent: LogExtent): StreamSource<LogBatchView>;
 }

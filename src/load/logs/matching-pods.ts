@@ -23,7 +23,7 @@ export function podsIn(store: StoreReader, selection: CheckedSelection, visibili
   return candidates.flatMap((pods) => pods.filter((pod) => isPodSelected(pod, selection))).sort(byPlace);
 }
 
-/** True for a Pod that matches the selection, in any cluster. */
+/** True for a Pod that matches the namespaces, names and labels of the selection. The clusters of the selection are not checked. */
 export function isPodSelected({ metadata }: KubernetesObject, { namespaces, names, selector }: CheckedSelection): boolean {
   return (
     (names === undefined || names.has(metadata.name)) &&

@@ -14,7 +14,7 @@ export interface KindInCluster {
 
 /**
  * True if the cluster defines the kind, but its known discovery does not list it yet. This is so in the first second after a
- * CustomResourceDefinition was applied. Its objects then count as missing, not as absent.
+ * CustomResourceDefinition was applied. Reads then report the kind as `SYNCING`, so that an empty result does not look final.
  */
 export function isKindAnnounced(mirrors: Mirrors, { cluster, kind }: KindInCluster): boolean {
   if (kind.source !== 'CUSTOM' || mirrors.served(cluster, kind) !== undefined) return false;

@@ -27,8 +27,10 @@ export interface Seal {
   /** Returns a text of URL-safe characters. Each call returns another text. */
   close(content: Uint8Array, scope: SealScope): string;
   /**
-   * @throws {MusterError} `BAD_INPUT` if the cursor was not sealed with this key and scope, or if its text was changed. The message is the same
-   * in all cases.
+   * Returns the content of a cursor.
+   *
+   * @throws {MusterError} `BAD_INPUT` if the cursor was not sealed with this key and scope, or if its text was changed. The message is the
+   * same in all cases.
    */
   open(cursor: string, scope: SealScope): Uint8Array;
   /**
@@ -104,7 +106,7 @@ function checkSumOf(keyId: Uint8Array, sealed: Uint8Array, scope: StreamScope): 
 /**
  * Returns the position in a cursor of this scope. Undefined without a cursor.
  *
- * @throws {MusterError} As `foreignCursor`.
+ * @throws {MusterError} `BAD_INPUT` for a cursor that does not open, or does not contain a position.
  */
 export function openPosition(seal: Seal, cursor: string | null | undefined, scope: SealScope): OrderPosition | undefined {
   if (cursor == null) return undefined;
@@ -113,7 +115,7 @@ export function openPosition(seal: Seal, cursor: string | null | undefined, scop
   return position;
 }
 
-/** The error for every cursor that is not valid here. */
+/** Creates the `BAD_INPUT` error for any cursor that is not valid for the list or stream. */
 export function foreignCursor(): MusterError {
   return new MusterError('BAD_INPUT', 'expected a cursor that this gateway gave to the same caller for the same filter and order');
 }

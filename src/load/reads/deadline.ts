@@ -6,7 +6,10 @@ interface Deadline extends Disposable {
   readonly signal: AbortSignal;
 }
 
-/** Creates a deadline that starts now and ends at the latest at `waitUntilMs` of the operation. With 0 ms it has already passed. */
+/**
+ * Creates a deadline that passes after `ms`, and at the latest at `waitUntilMs` of the operation. If no time is left, its signal is aborted
+ * from the start.
+ */
 export function createDeadline(ms: number, clock: Clock, { signal, waitUntilMs }: Pick<ReadContext, 'signal' | 'waitUntilMs'>): Deadline {
   const ended = new AbortController();
   const restMs = Math.min(ms, (waitUntilMs ?? Number.POSITIVE_INFINITY) - clock.monotonic());

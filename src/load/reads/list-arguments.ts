@@ -154,7 +154,10 @@ export function mergeRelations(some: RelationsByKind, others: RelationsByKind = 
   return new Map([...some, ...[...others].map(([kind, ofKind]) => [kind, [...new Set([...(some.get(kind) ?? []), ...ofKind])]] as const)]);
 }
 
-/** Returns the paths of a filter that begin at the object. It does not recurse, because the depth of the filter is checked elsewhere. */
+/**
+ * Returns the paths of a filter that begin at the listed object. Paths inside `some` begin at an element of a list and are left out. A loop
+ * replaces recursion, because this function does not check the depth of the filter.
+ */
 function pathsIn(where: WhereInput | null | undefined): readonly string[] {
   const paths: string[] = [];
   const waiting = [where];

@@ -42,7 +42,7 @@ export interface PageRequest {
   readonly scope: SealScope;
   /** The number of relations that lead to the rows of the page. */
   readonly depth?: number;
-  /** As in `Row`. */
+  /** Milliseconds that the relations of the rows may wait for one first list. Default: the limit of the relations themselves. */
   readonly waitMs?: number | undefined;
   /** Sources that were read on the way to the objects of the page. Their objects are not part of the page. */
   readonly via?: readonly ReadSource[];
@@ -143,7 +143,7 @@ class QueriedPage implements ListPage {
     return this.#sync;
   }
 
-  /** Each fault once, even if one fault of a cluster is that of several kinds. */
+  /** The faults, each once. Several kinds of one cluster may have the same fault. */
   get faults(): readonly Fault[] {
     const ofParts = this.sync.flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
     return [...new Set([...ofParts, ...this.#relatedReads.flatMap(({ faults }) => faults)])];
@@ -199,7 +199,10 @@ class QueriedPage implements ListPage {
   }
 }
 
-/** Freezes the related objects of the matches: aggregates are requested after the page was created, but are of the moment of the page. */
+/**
+ * Looks up the related objects of the matches now and stores them. Aggregates are computed later, but must see the objects of the moment of
+ * the page.
+ */
 function* matchesWithRelated({ source, objects }: SourceMatches, { aggregated, context }: PageRequest): Steps<SourceMatches> {
   const { related } = source;
   const relations = aggregated?.relations.get(source.kind);

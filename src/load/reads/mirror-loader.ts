@@ -6,7 +6,7 @@ import type { ClusterName } from '../../core/names.ts';
 import { allPromiseOrValues, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { MirrorLease, MirrorReader, Mirrors } from '../../watch/mirrors.ts';
 
-/** Names one mirror: a kind in one cluster. If the request names namespaces, the key has them too. */
+/** Names one mirror: a kind in one cluster. */
 export interface MirrorKey {
   readonly cluster: { readonly name: ClusterName };
   readonly kind: GroupKind;
@@ -26,7 +26,7 @@ interface HeldMirror {
   readonly namespaces: ReadonlySet<string>;
 }
 
-/** Milliseconds that a batch may take in one event-loop turn to start mirrors. It starts the others in later turns. */
+/** Milliseconds that a batch may take in one event-loop turn to start mirrors. It starts its remaining mirrors in later turns. */
 const maxTurnMs = 4;
 
 /**

@@ -48,7 +48,7 @@ interface ObjectRequest {
   readonly from: ReadFrom;
 }
 
-/** A request for the object of an id. */
+/** A request for one object by its opaque id. */
 interface ObjectIdRequest {
   readonly model: Model;
   readonly id: string;
@@ -106,16 +106,19 @@ interface ObjectInClusterRequest extends ObjectRequest {
 }
 
 async function find(options: ReadObjectOptions, context: ReadContext, request: ObjectInClusterRequest): Promise<FoundObject> {
-  // An empty namespace requests a cluster-scoped object. No other spelling is possible if another cluster has the kind in namespaces.
+  // An empty namespace requests a cluster-scoped object. If the kind is namespaced in another cluster, the schema requires the argument
+  // `namespace`, so it cannot be left out.
   const wanted = request.key.namespace === '' ? { ...request, key: { ...request.key, namespace: undefined } } : request;
   if (!isInScope(options, wanted)) return nothing;
   return wanted.from === 'mirror' ? findInMirror(options, context, wanted) : findLive(options, context, wanted);
 }
 
 /**
- * True if the key has a namespace exactly where the cluster has the kind in namespaces. Otherwise the object does not exist.
+ * True if the key fits the kind: it has a namespace for a namespaced kind, and none for a cluster-scoped kind. If it does not fit, the
+ * object does not exist.
  *
- * Always true for a custom kind of a cluster whose discovery is not known yet, because clusters may differ in the scope of the kind.
+ * Always true for a custom kind of a cluster whose discovery is not known yet, because the kind may be namespaced in one cluster and
+ * cluster-scoped in another.
  */
 function isInScope({ mirrors }: ReadObjectOptions, { cluster, kind, key }: ObjectInClusterRequest): boolean {
   if (kind.source !== 'BUILT_IN' && mirrors.cluster(cluster.name)?.resources === undefined) return true;
@@ -145,8 +148,8 @@ export function findInSource(source: ReadSource, { namespace, name, uid }: Named
 }
 
 /**
- * Looks up the object with this name and, if given, this uid. If it is not found, returns the fault because of which the object may exist all the
- * same.
+ * Looks up the object with this name and, if given, this uid. If the object is not found, returns the fault of the source, if any: the
+ * object may then exist although the mirror lacks it.
  *
  * @param objects The objects to search, such as those of an earlier moment. Default: the current ones.
  */

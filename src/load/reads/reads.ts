@@ -150,7 +150,10 @@ export interface ServedKindView {
   readonly kind: ModelKind;
   readonly versions: readonly string[];
   readonly verbs: readonly string[];
-  /** Undefined if the kind has no running mirror. */
+  /**
+   * The number of objects that the caller may see. Undefined if the kind has no running mirror, if the caller may not list it, or if the
+   * rights are not cached.
+   */
   readonly count?: number | undefined;
   readonly sync: SyncView;
 }

@@ -59,7 +59,10 @@ interface RelationPageRequest {
 }
 
 const defaultFirst = 20;
-/** A page without objects takes about as long as reading this number of objects. */
+/**
+ * The number of objects that a page counts as, in addition to its objects, towards the read limit of the operation. An empty page takes
+ * about as long as reading so many.
+ */
 const readsOfEmptyPage = 10;
 
 function nextDepth({ depth = 0 }: Row): number {
@@ -166,7 +169,10 @@ function inModel({ kinds: known }: Model, kinds: readonly GroupKind[]): readonly
   return [...new Set(kinds.map((kind) => known.get(keyOfKind(kind))))].filter((kind) => kind !== undefined);
 }
 
-/** Returns the condition for related objects. For a `RelatedThrough`, first finds the objects of its kind in the given source. */
+/**
+ * Returns the condition for related objects. For a `RelatedThrough`, finds the objects of its third kind in the given source, and makes the
+ * condition from them.
+ */
 function relatedOf({ context }: OperationReads, { related, namespace }: RelationQuery, [source]: readonly ReadSource[]): RelatedCondition {
   if (!('then' in related)) return related;
   const namespaces = namespace === undefined ? undefined : [namespace];

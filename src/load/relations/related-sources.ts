@@ -57,7 +57,7 @@ export class RelatedSources {
 export interface RelatedSourceRequest extends Pick<SourceRequest, 'cluster' | 'verb' | 'isNamed'> {
   readonly kind: ModelKind;
   readonly namespace: string | undefined;
-  /** As in `Row`. */
+  /** Milliseconds to wait for the first list. Default, and maximum: `firstListWaitMs`. */
   readonly waitMs: number | undefined;
 }
 

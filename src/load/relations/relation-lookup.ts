@@ -82,7 +82,10 @@ export class RelationLookup implements Disposable {
     return Math.max(0, this.#untilMs - this.#options.clock.monotonic());
   }
 
-  /** Returns the kinds of relations that lead to one kind, such as `node`. Kinds of owners come from the objects: see `ownerKindsIn`. */
+  /**
+   * Returns the target kinds of the relations whose target always has the same kind, such as Node for `node`. An owner may have any kind:
+   * see `ownerKindsIn`.
+   */
   relatedKindsOf(requests: readonly Pick<SourceRequest, 'cluster' | 'kind'>[]): readonly RelatedKind[] {
     return requests.flatMap(({ cluster, kind }) =>
       this.#relationsOf(kind).flatMap(({ to }) => (to === undefined ? [] : [{ cluster, kind: to }])),
@@ -128,8 +131,8 @@ export class RelationLookup implements Disposable {
   }
 
   /**
-   * Returns the lookup of the objects that the objects of this source are related to, as of the first call. Undefined if no path of the kind
-   * begins with a relation.
+   * Returns a lookup of the objects that the objects of this source are related to. All lookups see the moment of the first call of this
+   * method. Undefined if no path of the kind begins with a relation.
    */
   relatedTo({ request: { cluster, kind } }: MirroredSource): RelatedObjects | undefined {
     if (this.#relationsOf(kind).length === 0) return undefined;

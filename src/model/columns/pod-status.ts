@@ -44,8 +44,8 @@ export function restartsOfPod(pod: Pod): number {
 }
 
 /**
- * The time of the last of these restarts: the end of the previous run of a container that counts, in the form the API server serves. Undefined if
- * no status has one.
+ * The time of the last restart that `restartsOfPod` counts: the end of the previous run of that container, in the form the API server
+ * serves. Undefined if no status has such a time.
  */
 export function lastRestartOfPod(pod: Pod): string | undefined {
   let last: string | undefined;
@@ -97,7 +97,7 @@ function isPast({ waiting }: InitProgress, pod: Pod): boolean {
   return waiting === undefined || holds(pod, 'Initialized');
 }
 
-/** Returns the statuses whose restarts count. */
+/** Returns the statuses of the containers whose restarts count: see `restartsOfPod`. */
 function countedIn(pod: Pod): readonly ContainerStatus[] {
   const init = readInit(pod);
   const statuses = itemsOf(pod.status?.containerStatuses);

@@ -7,7 +7,7 @@ export interface PathRelation {
   readonly to?: GroupKind;
 }
 
-/** Returns the relations of the objects of a kind. */
+/** Returns the relations with which a path in objects of this kind may begin. */
 export function pathRelationsOf({ group, kind }: GroupKind): readonly PathRelation[] {
   return group === '' && kind === 'Pod' ? ofPods : ofAll;
 }

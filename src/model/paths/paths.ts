@@ -68,7 +68,10 @@ export interface PathMisfit {
 /** The suggestion for a misspelled path. */
 export interface MeantPath {
   readonly path: string;
-  /** The number of letters to change. 0 if only the spelling of a segment differs. */
+  /**
+   * The number of letters to change. 0 if only upper and lower case differ, or if the path lacks its first segment, as `name` for
+   * `metadata.name`.
+   */
   readonly edits: number;
 }
 
