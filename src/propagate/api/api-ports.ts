@@ -14,7 +14,7 @@ export interface PropagationsPorts {
   readonly clock: Clock;
 }
 
-/** The services of operations that need the hub. `stores` are the stores of a hub that can be read. */
+/** The services of operations that need the hub. `readyHub` has checked that the hub of these `stores` can be read. */
 export interface HubPorts extends PropagationsPorts {
   readonly stores: HubStores;
 }

@@ -26,7 +26,7 @@ interface ResumeOptions {
 
 const notFound: PropagationOutcome = { result: 'NOT_FOUND', notes: [], faults: [] };
 
-/** Pauses a rollout. Clusters that have started are finished, and no further cluster starts. */
+/** Pauses a rollout. Work goes on in clusters that have started, and no further cluster starts. */
 export function pausePropagation(ports: HubPorts, { context, name }: PropagationRequest): Promise<PropagationOutcome> {
   return changePropagation(ports, { context, name }, async (before) => {
     if (before.metadata.annotations[marks.paused] !== undefined) return unchanged(ports, before);
@@ -35,12 +35,12 @@ export function pausePropagation(ports: HubPorts, { context, name }: Propagation
 }
 
 /**
- * Resumes a Propagation.
+ * Resumes a Propagation: writes annotations to it, which the controller carries out. Returns `UNCHANGED` if there is nothing to resume.
  *
- * - Ends a pause, and a breach that has already occurred.
+ * - Ends a pause and a breach. A later breach stops the rollout again.
  * - Retries failed clusters at once.
  * - With `confirmPrune`, confirms the held prune. Later prunes need a new confirmation.
- * - With `abandon`, gives up the pending deletions in lost clusters.
+ * - With `abandon`, gives up the pending deletions in these clusters. They must have left the fleet, or not answer.
  */
 export function resumePropagation(
   ports: HubPorts,
@@ -64,7 +64,10 @@ export function resumePropagation(
   });
 }
 
-/** Loads the shares of the clusters to abandon from the hub. Returns notes instead if one of them cannot be abandoned. */
+/**
+ * Loads the shares of the clusters to abandon from the hub. Returns error notes instead if one of these clusters has no copies or cannot be
+ * abandoned (`canAbandon`).
+ */
 async function sharesToAbandon(
   { stores }: HubPorts,
   { before, abandon }: { readonly before: Propagation; readonly abandon: readonly string[] },
@@ -88,7 +91,8 @@ const notAbandonable =
   'expected copies that are to be deleted, in a cluster that does not answer or has left the fleet: these copies are wanted, or can be deleted';
 
 /**
- * True if the cluster cannot be reached and every copy in it is being removed. Shared objects do not count, because they are never deleted.
+ * True if the cluster has left the fleet or does not answer, and every copy in it is being removed. Shared objects may remain, because they
+ * are never deleted.
  */
 function canAbandon({ hub }: HubPorts['stores'], { cluster, entries }: ClusterShare): boolean {
   const member = hub.members.get(cluster);
@@ -97,7 +101,10 @@ function canAbandon({ hub }: HubPorts['stores'], { cluster, entries }: ClusterSh
 }
 
 /**
- * Writes the spec of a revision as a new generation. Default: the newest revision that has another spec and was not rolled back itself.
+ * Rolls a Propagation back: writes the spec of `revision` to the hub, which makes a new generation. The controller carries it out. Returns
+ * `UNCHANGED` if that spec is the current one.
+ *
+ * Default of `revision`: the newest one that has another spec than now and was not rolled back.
  */
 export function rollBackPropagation(
   ports: HubPorts,
@@ -140,7 +147,10 @@ function missing(kept: readonly PropagationRevision[], revision: number | undefi
   return inputNoteOf({ path: 'revision', message: `${wanted}: ${have}` });
 }
 
-/** Deletes a Propagation. `deletion` says how its copies are removed. Default: as the spec says. */
+/**
+ * Deletes a Propagation on the hub. The controller then removes its copies as `spec.deletion` says. `deletion` replaces `spec.deletion`
+ * first. Default: `spec.deletion` stays.
+ */
 export function deletePropagation(
   ports: HubPorts,
   { context, name }: PropagationRequest,
@@ -161,8 +171,8 @@ export function deletePropagation(
 }
 
 /**
- * Returns the document with another `deletion`. Undefined if the document has it already. Other problems of the document stay, because a
- * Propagation with an invalid spec can be deleted too.
+ * Returns the spec document with this `deletion`. Undefined if it has an equal one already. Invalid fields elsewhere in the document are
+ * accepted, because a Propagation with an invalid spec can be deleted too.
  */
 function withDeletion({ document, spec }: Propagation, deletion: DeletionSpec): SpecDocument | undefined {
   if (!('problems' in spec) && canonicalJson({ ...spec.deletion }) === canonicalJson({ ...deletion })) return undefined;
@@ -183,7 +193,10 @@ interface PropagationRequest {
   readonly name: PropagationName;
 }
 
-/** Fetches the Propagation from the hub and changes it. Repeats both if another client writes in between. */
+/**
+ * Fetches the Propagation from the hub and calls `attempt` with it. Repeats both if another client writes the Propagation in between.
+ * Returns `NOT_FOUND` if there is no such Propagation.
+ */
 function changePropagation(
   ports: HubPorts,
   { context, name }: PropagationRequest,

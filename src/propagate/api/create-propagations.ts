@@ -8,7 +8,8 @@ import { followPropagation, propagationPageOf, readPropagation } from './read-pr
 import { hubUnavailable, readyHub } from './ready-hub.ts';
 
 /**
- * Creates the operations on Propagations from a planner and the stores of the hub. Needs no disposal: the stores end with their own signal.
+ * Creates the operations on Propagations. The result needs no disposal: the stores of the hub end with the signal that they were created
+ * with.
  */
 export function createPropagations(ports: PropagationsPorts): Propagations {
   const onHub = async (signal: AbortSignal): Promise<HubPorts> => ({ ...ports, stores: await readyHub(ports.hub, signal) });

@@ -1,9 +1,9 @@
 import type { Propagation } from '../model/propagation.ts';
 
 /**
- * True if the current generation has failed: it was refused, is being rolled back after a breach, or failed in a cluster. A user who
- * requests it again or resumes it wants a retry. False if the controller has not seen the generation yet, or if clusters only do not
- * answer.
+ * True if the current generation has failed: it was refused, is being rolled back after a breach, or failed in a cluster. Then a repeated
+ * request or a resume starts it again. False if the controller has not seen the generation yet, or if the only problem is that clusters do
+ * not answer.
  */
 export function hasFailed({ metadata, status }: Propagation): boolean {
   if (status.observedGeneration !== metadata.generation) return false;

@@ -50,7 +50,7 @@ export function planRequestOf(requested: {
 }
 
 /**
- * Returns the facts of an existing Propagation that its next plan starts from.
+ * Returns the facts from which the next plan of an existing Propagation starts: its uid, its status, and the spec that was decided last.
  *
  * @throws {MusterError} `UNAVAILABLE` if its revisions are needed and cannot be read.
  */
@@ -67,7 +67,7 @@ export async function existingPropagationOf(
 
 interface MirroredPropagation {
   readonly propagation: Propagation | undefined;
-  /** Why it is unknown whether the Propagation exists. */
+  /** Set if the mirror of the hub cannot be read: it is then unknown whether the Propagation exists. */
   readonly fault?: Fault;
 }
 
@@ -88,8 +88,8 @@ function refusedPlan({ clock }: PropagationsPorts, input: PropagationInput, note
 }
 
 /**
- * Reads the spec of the last decision from its revision on the hub, because the resource itself has only the newest spec. Undefined before
- * the first decision, or if the revision no longer exists.
+ * Reads the spec that was decided last from its revision on the hub, because the Propagation itself has only the newest spec. Undefined
+ * before the first decision, or if that revision no longer exists or is invalid.
  */
 async function lastSpec(
   revisions: RevisionStore,

@@ -16,7 +16,10 @@ import { propagationViewOf } from './propagation-view.ts';
 import { type InputResult, inputNoteOf, readPropagationInput } from './read-propagation-input.ts';
 import { fetchPropagation, hubUnavailable, retryConflicts, type WriteAttempt, waitUntilMirrored } from './ready-hub.ts';
 
-/** The arguments of `propagate`. With a digest, exactly the plan with that digest is carried out. */
+/**
+ * The arguments of `propagate`. With a digest, only the plan with that digest is carried out: any other plan gives `PLAN_STALE`. Default:
+ * any plan.
+ */
 interface PropagateRequest {
   readonly input: PropagationInput;
   readonly digest?: string | null | undefined;
@@ -24,7 +27,10 @@ interface PropagateRequest {
 
 type ValidInput = Extract<InputResult, { readonly result: 'valid' }>;
 
-/** The facts for a decision: the input, and the Propagation as the hub has it now. */
+/**
+ * The input of one attempt to write: the request, and the Propagation as the hub has it now. `before` is undefined if there is none. A
+ * `digest` of null accepts any plan.
+ */
 interface Decision {
   readonly requested: ValidInput;
   readonly digest: string | null;
@@ -68,15 +74,15 @@ async function attemptPropagate(ports: HubPorts, decision: Decision, signal: Abo
   return typeof written === 'object' && written.result === 'ACCEPTED' ? { ...written, notes } : written;
 }
 
-/** A plan. If it has dry runs, `shown` contains it too, and it becomes part of the answer. */
+/** A plan. `shown` is added to the answer: it contains the plan if dry runs were made, and is empty otherwise. */
 interface Planned {
   readonly plan: RenderedPlan | PropagationPlan;
   readonly shown: { readonly plan?: PropagationPlan };
 }
 
 /**
- * Plans from the mirrors alone if possible. With a digest or `onFailure: Rollback`, also makes the dry runs: a digest must match the plan
- * that was shown, and a rollout that would fail should be refused before it starts.
+ * Plans the request. With a digest or `onFailure: Rollback`, this includes dry runs: the digest must match the plan that was shown, and a
+ * rollout that would fail should be refused before it starts. In all other cases the mirrors are enough.
  */
 async function planOf({ planner }: HubPorts, request: PlanRequest, digest: string | null): Promise<Planned> {
   if (digest === null && request.spec.rollout.onFailure !== 'Rollback') return { plan: await planner.render(request), shown: {} };
@@ -87,7 +93,8 @@ async function planOf({ planner }: HubPorts, request: PlanRequest, digest: strin
 /**
  * True if the input equals the existing spec and labels, and the current generation has not failed. Then the hub is not written.
  *
- * Another digest counts as a change only while the controller has not seen the generation, or while the Propagation is `Held`.
+ * A digest other than the last requested one counts as a change only while the controller has not seen the generation, or while the
+ * Propagation is `Held`.
  */
 function isUnchanged({ requested: { spec, labels }, digest }: Decision, before: Propagation): boolean {
   const { metadata, status } = before;
@@ -107,8 +114,8 @@ function sameSpec({ spec: before }: Propagation, spec: PropagationSpec): Propaga
 
 async function write(ports: HubPorts, { requested, digest, before }: Decision, signal: AbortSignal): Promise<WriteAttempt> {
   const { name, labels, spec } = requested;
-  // An equal spec keeps the requester of the first request, so that it makes no new generation. After a failure, the new requester makes
-  // one, which starts the work again.
+  // An equal spec keeps the requester of the first request, so that it makes no new generation. After a failure, the spec gets the new
+  // requester. This makes a new generation, which starts the work again.
   const same = before === undefined || hasFailed(before) ? undefined : sameSpec(before, spec);
   const annotations = { [marks.planDigest]: digest, ...clearRollback };
   const change = { document: printSpec(same ?? spec), annotations, ...(labels === undefined ? {} : { labels }) };
@@ -150,7 +157,7 @@ export async function saveSpec(ports: HubPorts, { name, before, change }: SpecTo
   }
 }
 
-/** Returns the reasons of the hub for refusing a write, in the words of its API server. */
+/** Returns the reasons why the hub refused a write as notes, with the messages of its API server. */
 function notesOfHubFault({ code, message, status }: Fault): readonly Note[] {
   if (code === 'NOT_FOUND') return [inputNoteOf({ path: 'namespace', message: status?.message ?? message })];
   const causes = (status?.causes ?? []).map((cause) =>

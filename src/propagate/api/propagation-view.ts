@@ -10,8 +10,8 @@ import { healthOfCopy } from '../status/copy-state.ts';
 import { deletionHeld } from '../status/facts.ts';
 
 /**
- * Returns a Propagation as GraphQL shows it. `objects` comes from the mirrors, at the time when it is first read. `faults` are the faults
- * of the hub.
+ * Returns a Propagation as GraphQL shows it. `objects` is computed from the mirrors when it is first read, and does not change after that.
+ * `faults` are the faults of the hub.
  */
 export function propagationViewOf(stores: HubStores, propagation: Propagation, faults: readonly Fault[]): PropagationView {
   let objects: readonly ClusterObjects[] | undefined;
@@ -44,8 +44,8 @@ interface EntryContext {
 }
 
 /**
- * Returns the entry with the current health of its copy, from the mirror. The hub is not written at each change of health. The health is
- * `Unknown` if the status of the cluster says so.
+ * Returns the entry with the current health of its copy, from the mirror. The health in the inventory may be old, because the hub is not
+ * written at each change of health. If the status has the health `Unknown` for the cluster, the result has it too.
  */
 function withHealth(entry: InventoryEntry, { hub, share, line }: EntryContext): InventoryEntry {
   if (line.health === 'Unknown') return { ...entry, health: 'Unknown' };
@@ -73,7 +73,7 @@ function isDeletionHeld({ phase, conditions = [] }: PropagationStatus): boolean 
 /** During a pause, `Paused` is shown in place of these phases. All other phases are shown unchanged. */
 const pausable: readonly PropagationPhase[] = ['Rolling', 'Degraded', 'Settled'];
 
-/** True if a user paused the Propagation, or if it was not resumed after a breach. */
+/** True if a user paused the Propagation, or if a breach paused it and no user has resumed it since. */
 function isPaused(propagation: Propagation): boolean {
   const { metadata, status } = propagation;
   if (metadata.annotations[marks.paused] !== undefined) return true;

@@ -36,7 +36,7 @@ export function readPropagation(stores: HubStores, name: PropagationName): Propa
 }
 
 /**
- * Returns one page of the Propagations that match the filter, by namespace and name.
+ * Returns one page of the mirrored Propagations that match the filter, sorted by namespace and name.
  *
  * @throws {MusterError} `BAD_INPUT` for a filter or a cursor that cannot be served.
  */
@@ -118,8 +118,9 @@ interface Follower {
 }
 
 /**
- * Calls the listener with the current view, and in a microtask after each change, until the signal aborts. Several changes at once give one
- * call. A deletion calls it once, with undefined. While the mirror has no complete list, the listener is not called.
+ * Calls the listener at once with the current view, or with undefined if there is no such Propagation. Until the signal aborts, calls it
+ * again in a microtask after each change of the Propagation or its shares. Several changes at once give one call. After a deletion, the
+ * listener gets undefined once. While the mirror has no complete list, it is not called.
  *
  * @throws {MusterError} `UNAVAILABLE` if the mirror has no first list yet.
  */

@@ -56,7 +56,10 @@ export async function fetchPropagation(stores: HubStores, name: PropagationName,
   return found;
 }
 
-/** Waits until the mirror has this state of the Propagation, a later one, or its deletion. Resolves after 5 s in any case. */
+/**
+ * Waits until the mirror shows this version of the Propagation, a later version, or another Propagation of the same name. If the
+ * Propagation is being deleted, waits until the mirror shows the deletion. Resolves after 5 s at the latest.
+ */
 export async function waitUntilMirrored(
   { stores: { hub, propagations }, clock }: { readonly stores: HubStores; readonly clock: Clock },
   { metadata }: Propagation,

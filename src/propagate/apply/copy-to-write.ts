@@ -10,7 +10,7 @@ import { fingerprintOfPaths, ownedPaths } from '../plan/copies/owned-fields.ts';
 import type { GuardedClient } from './guarded-client.ts';
 import type { ShareLedger } from './share-ledger.ts';
 
-/** One copy with the manifest to send: without marks, and for a Secret with its data. */
+/** One copy to write. `desired` is the manifest to send. It has no marks yet, and for a Secret it has the data. */
 export interface CopyToWrite extends CopyContext {
   readonly task: CopyTask;
   readonly desired: Manifest;

@@ -3,8 +3,8 @@ import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
 import { recordFault } from '../plan/copies/copy-reason.ts';
 
 /**
- * Returns the share with all entries pending deletion, for a cluster that is unreachable or not in the fleet. The copies are deleted by
- * their uids when the cluster answers again.
+ * Returns the share with all entries pending deletion, for a cluster that is unreachable or not in the fleet. Each entry gets the fault.
+ * The copies are deleted by their uids when the cluster answers again.
  */
 export function withPendingDeletions(share: ClusterShare, fault: Fault, nowMs: number): ClusterShare {
   const now = new Date(nowMs).toISOString();
@@ -19,7 +19,10 @@ export function markPendingDeletion(entry: InventoryEntry): InventoryEntry {
   return withDeletionState(entry, 'PendingDeletion');
 }
 
-/** Marks a copy whose deletion waits for other objects, or that the server is deleting. A shared object keeps its state. */
+/**
+ * Marks a copy as `Deleting`: the server is deleting it, or its deletion waits for other copies. A shared object keeps its state, because
+ * it is released instead of deleted.
+ */
 export function markDeleting(entry: InventoryEntry): InventoryEntry {
   return withDeletionState(entry, 'Deleting');
 }
@@ -33,7 +36,8 @@ export function clearDeletionMark(entry: InventoryEntry): InventoryEntry {
 function withDeletionState(entry: InventoryEntry, state: 'PendingDeletion' | 'Deleting'): InventoryEntry {
   if (entry.state === 'Shared') return entry;
   if (entry.state !== 'Intended') return { ...entry, state };
-  // An `Intended` entry has no uid, or that of an earlier, deleted object. Such a uid would take precedence over the intent token.
+  // An `Intended` entry has no uid, or the uid of an earlier object that was deleted. With such a uid and another state, the intent token
+  // would no longer prove that the object is ours (`hasAnnouncedIntent`).
   const { uid: _uid, ...announced } = entry;
   return { ...announced, state };
 }

@@ -3,8 +3,8 @@ import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 
 /**
- * The answer to one call. `stopped`: this answer does not count, and no later call is made. The gateway has lost the leadership, the signal
- * has aborted, or `stop` was called.
+ * The answer to one call. `stopped`: the gateway has lost the leadership, the signal has aborted, or `stop` was called. The caller must
+ * ignore what the cluster answered, and no later call is sent.
  */
 export type GuardedAnswer = ObjectCallResult | { readonly result: 'stopped' };
 
@@ -23,14 +23,18 @@ interface GuardedClientOptions {
   readonly mayWrite: () => boolean;
 }
 
-/** Number of timed-out calls after which the cluster counts as hanging. A single call may only wait for a webhook. */
+/**
+ * Number of timed-out calls after which the cluster counts as hanging. A single timeout proves nothing, because a slow webhook causes one
+ * too.
+ */
 const maxTimeouts = 2;
 
 /**
  * Creates the guarded client for the work in one cluster.
  *
  * It calls `mayWrite` before each write, and once more after a failed write, because the gateway may have lost the leadership while the
- * write waited in the queue. Once the cluster is unreachable, no more calls are sent: every later call fails at once with the same fault.
+ * write waited in the request queue of the cluster. Once the cluster is unreachable, no more calls are sent: every later call fails at once
+ * with the same fault.
  */
 export function createGuardedClient({ client, mayWrite }: GuardedClientOptions, signal: AbortSignal): GuardedClient {
   const guarded = withLeaderCheck(client, mayWrite);
@@ -74,7 +78,10 @@ export function createGuardedClient({ client, mayWrite }: GuardedClientOptions, 
   };
 }
 
-/** A client whose writes check `mayWrite` again after they have waited in the queue. The process may have been suspended meanwhile. */
+/**
+ * Returns a client whose writes check `mayWrite` again after they have waited in the request queue of the cluster. The process may have
+ * been suspended meanwhile.
+ */
 function withLeaderCheck(client: ObjectClient, mayWrite: () => boolean): ObjectClient {
   return {
     cluster: client.cluster,

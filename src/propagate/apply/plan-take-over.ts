@@ -9,14 +9,11 @@ import { oldValuesOf } from '../plan/copies/observed-hash.ts';
 
 /** The entry and the old values of an object of another owner. Both are saved before the first write to it. */
 export interface PlannedTakeOver {
-  /**
-   * The new entry, which records the owner of the object. It is the same JavaScript object as the current entry if that one records it
-   * already.
-   */
+  /** The new entry, which records the take-over. If the current entry records it already, this is the same JavaScript object. */
   readonly entry: InventoryEntry;
   /**
-   * The old values. They are stored before the entry is saved, and the entry is saved before the object is written. Absent: no values are
-   * stored, or they are stored already.
+   * The old values. They are stored before the entry is saved, and the entry is saved before the object is written. Absent if they are
+   * stored already, or if none are stored: for shared objects, Secrets and values over 1 MiB.
    */
   readonly oldValues?: OldValues;
 }
@@ -45,19 +42,22 @@ export function planTakeOver(copy: CopyToJudge, object: KubernetesObject): Plann
   return { entry: announced, ...(oldValues === undefined ? {} : { oldValues }) };
 }
 
-/** Returns the stored old values of the object. Values from an earlier, failed attempt to take it over are ignored. */
+/**
+ * Returns the stored old values of the object. Values from an earlier, failed attempt to take it over are ignored. Undefined if no values
+ * are stored.
+ */
 export function storedValuesOf(takenOver: TakenOver, { oldValues }: Pick<RollbackTarget, 'oldValues'>): OldValues | undefined {
   return oldValues.find(({ uid, values }) => uid === takenOver.uid && sha256Of(values) === takenOver.values);
 }
 
-/** The facts about a generation that rolls back. */
+/** The facts on which `mustGiveBack` depends. `rollback` is undefined if the generation does not go back to an older revision. */
 type RollbackFacts = Pick<CopyWork, 'rollback' | 'revision'> & { readonly spec: Pick<CopyWork['spec'], 'conflict'> };
 
 /**
- * True for an object that was taken over after the target revision of a rollback. That revision did not have the object, so it is given
- * back first and then judged like any object of another owner.
+ * True for an object that was taken over after the target revision of a rollback. In that revision the object belonged to another owner. So
+ * it is given back first, and then judged like any object of another owner.
  *
- * False if the current generation would take the object by force or share it anyway.
+ * False without a rollback, and if the current generation would take the object over by force or share it anyway.
  */
 export function mustGiveBack({ takenOver, uid }: InventoryEntry, { rollback, revision, spec }: RollbackFacts): boolean {
   if (rollback === undefined || takenOver === undefined || uid !== takenOver.uid) return false;

@@ -31,8 +31,8 @@ export function releaseCopy(
 }
 
 /**
- * Removes Muster's fields from an object that belongs to another owner. Fields that other managers own too keep their values. The apply is
- * guarded by uid and resourceVersion.
+ * Removes Muster's fields from an object that belongs to another owner, by applying a manifest without fields. Fields that other managers
+ * own too keep their values. The apply is guarded by uid and resourceVersion.
  */
 export function withdrawFields(
   guardedClient: GuardedClient,
@@ -42,7 +42,10 @@ export function withdrawFields(
   return applyToExisting(guardedClient, address, { manifest: manifestWithoutFields(key), object });
 }
 
-/** Applies a manifest to an existing object. The apply is guarded by uid and resourceVersion. Default of `force`: true. */
+/**
+ * Applies a manifest to an existing object. The apply is guarded by uid and resourceVersion. `force` overwrites fields of other managers.
+ * Default: true.
+ */
 export function applyToExisting(
   guardedClient: GuardedClient,
   address: ObjectAddress,
@@ -53,7 +56,10 @@ export function applyToExisting(
   return guardedClient.write((client, signal) => client.apply(request, signal));
 }
 
-/** Replaces the whole object, except the fields that its cluster owns. The write is guarded by uid and resourceVersion. */
+/**
+ * Replaces the whole object, except the fields that its cluster owns. Sends nothing if the object would not change. The write is guarded by
+ * uid and resourceVersion.
+ */
 export async function replaceExisting(
   guardedClient: GuardedClient,
   address: ObjectAddress,

@@ -12,7 +12,7 @@ import { createGuardedClient } from './guarded-client.ts';
 import { failedRemoval, isDeletionInMirror, type Removal, removeCopy } from './remove-copy.ts';
 import { createShareLedger, type LedgerSaved } from './share-ledger.ts';
 
-/** Number of write ranks whose objects are removed last: Namespaces and CustomResourceDefinitions. Other copies depend on them. */
+/** Objects with a write rank below this number are removed last: Namespaces and CustomResourceDefinitions. Other copies depend on them. */
 const ranksRemovedLast = 2;
 
 interface RemovalBatch extends CopyContext {
@@ -20,7 +20,7 @@ interface RemovalBatch extends CopyContext {
 }
 
 /**
- * Removes copies in the reverse write order of kinds. Copies of one rank are removed at the same time. Objects that are not in the
+ * Removes copies in the reverse write order of kinds. Copies of one write rank are removed at the same time. Objects that are not in the
  * inventory are not changed. Namespaces and CustomResourceDefinitions wait until all other copies of `removals` are gone. If live discovery
  * reports that the cluster does not serve a kind any more, the copies of this kind count as deleted.
  *
@@ -98,8 +98,8 @@ async function removeOne(batch: RemovalBatch, removal: Removal): Promise<CopyRes
 }
 
 /**
- * Returns the result for a copy whose kind is not among the known kinds of the cluster. A live discovery call decides, because that
- * knowledge may be outdated. If the cluster does not serve the kind, the copy was deleted together with its CustomResourceDefinition.
+ * Returns the result for a copy whose kind is not among the known kinds of the cluster. A live discovery call decides, because the known
+ * kinds may be outdated. If the cluster does not serve the kind, the copy was deleted together with its CustomResourceDefinition.
  */
 async function removeUnserved({ work, guardedClient, signal }: RemovalBatch, entry: InventoryEntry): Promise<CopyResult> {
   const { apiVersion, kind } = entry.key;

@@ -35,12 +35,14 @@ export interface Removal {
   /**
    * - `delete`: the copy is deleted.
    * - `release`: the object stays, without marks and fields of Muster.
-   * - `giveBack`: an object that was taken over after the target revision gets its old values and is released. A created copy is deleted.
+   * - `giveBack`: an object that was taken over after the target revision gets its old values and is released. Any other copy is deleted.
    *
    * A shared object always stays, without Muster's fields.
    */
   readonly how: { readonly type: 'delete' | 'release' } | ({ readonly type: 'giveBack' } & RollbackTarget);
-  /** The object in the mirror. If it is being deleted already, no call is made. */
+  /**
+   * The object in the mirror. If it shows that the copy is being deleted already, no call is made. Absent if the mirror has no such object.
+   */
   readonly live?: KubernetesObject | undefined;
   /**
    * The generation of Muster's last write to the copy. The copy is removed only if it carries this generation or the one that is rolled
@@ -112,8 +114,8 @@ export async function removeExisting(copy: CopyToRemove, object: KubernetesObjec
 }
 
 /**
- * Leaves an object that another Propagation took over. All Propagations share one field manager: removing its fields would remove those of
- * the other one.
+ * Leaves an object that another Propagation took over: logs this, and removes the entry. Its fields stay: all Propagations write with the
+ * same field manager, so a removal would also hit the fields of the other Propagation.
  */
 function leaveToAnother({ entry, work }: CopyToRemove, object: KubernetesObject): CopyResult {
   const { kind, namespace, name } = entry.key;

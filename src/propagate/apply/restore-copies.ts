@@ -25,8 +25,8 @@ interface Restoration {
  * Each step is guarded by uid and version of a fresh read. An object that has changed since Muster's own write is `Skipped`. This is a
  * compensation, not a transaction: a failure of one object stops no other.
  *
- * `work.generation` is the generation that is rolled back. Actions: `Restored`, `Deleted`, `Orphaned`, `Unchanged`, `Skipped`, `Failed`.
- * Order: that of `rendered`, then that of the inventory.
+ * `work.generation` is the generation that is rolled back. The outcomes have the actions `Restored`, `Deleted`, `Orphaned`, `Unchanged`,
+ * `Skipped` or `Failed`. They are in the order of `rendered`, then in the order of the inventory.
  */
 export async function restoreCopies(work: CopyWork, { rendered, oldValues }: Restoration, signal: AbortSignal): Promise<CopiesOutcome> {
   // Objects that this generation took over get their old values back, even if the target revision renders them: they did not belong to

@@ -18,7 +18,10 @@ export async function takeOver(copy: CopyToWrite, object: KubernetesObject, as: 
   return await updateCopy(announced, { object: turned.object, force: false, state: as });
 }
 
-/** Saves the entry and the old values, unless they were saved together with those of the other copies. */
+/**
+ * Saves the entry and the old values, unless they were saved together with those of the other copies. Returns the copy with the saved
+ * entry, or the result if the write ends here.
+ */
 async function saveTakeOver(copy: CopyToWrite, object: KubernetesObject): Promise<CopyToWrite | CopyWriteAttempt> {
   const { task, work, ledger, guardedClient, signal } = copy;
   const takeOver = planTakeOver(copy, object);
@@ -52,7 +55,10 @@ function logTakeOver({ work, task }: CopyToWrite, { metadata: { uid } }: Kuberne
   );
 }
 
-/** Moves the fields that Muster owns by `Update` to its `Apply` entry in `managedFields`, in a write that changes nothing else. */
+/**
+ * Moves the fields that Muster owns by `Update` to its `Apply` entry in `managedFields`, in a write that changes nothing else. Without it,
+ * an apply that omits such a field would not remove the field.
+ */
 async function turnToApply(copy: CopyToWrite, object: KubernetesObject): Promise<CopyWriteAttempt | { readonly object: KubernetesObject }> {
   const managedFields = updatesTurnedToApply(object);
   return managedFields === undefined ? { object } : await patchOwners(copy, object, managedFields);

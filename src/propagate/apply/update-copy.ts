@@ -15,6 +15,7 @@ import { applyToExisting, replaceExisting } from './release-copy.ts';
 /** One write to an existing object. It succeeds only if the object has not changed since it was read. */
 interface CopyUpdate {
   readonly object: KubernetesObject;
+  /** True: fields of other managers are overwritten. */
   readonly force: boolean;
   /** The state of the inventory entry after the write. */
   readonly state: 'Owned' | 'Shared';

@@ -109,8 +109,8 @@ async function prepare(batch: CopyBatch, object: RenderedObject): Promise<Prepar
   if (isReturned) return task('unknown');
   if (purpose === 'apply' && entry.appliedHash === object.desiredHash && !isEntryOutdated(entry, object.live))
     return unchangedResult(entry);
-  // A mirror does not hold all fields, which a replacement needs, nor the owners of fields. So these copies are read before anything is
-  // announced.
+  // A replacement needs all fields, and the other cases need the owners of fields. A mirror has neither. So the existing object is
+  // `unknown` here, and the write reads it live first.
   const isToRead =
     work.spec.write === 'Replace' ||
     mayOwnLeftFields(object, entry) ||
@@ -120,8 +120,8 @@ async function prepare(batch: CopyBatch, object: RenderedObject): Promise<Prepar
 }
 
 /**
- * Prepares a copy whose name belongs to an object that the entry does not know: an object of another owner, or our own copy after a crash.
- * The object is read at once if it may be taken over, so that it is announced together with the other copies.
+ * Prepares a copy whose name belongs to an object with another uid than the entry has: an object of another owner, or our own copy after a
+ * crash. The object is read at once if it may be taken over, so that it is announced together with the other copies.
  */
 async function prepareForeign(
   { work, guardedClient }: CopyBatch,
@@ -174,8 +174,8 @@ async function prepareMissing(
 }
 
 /**
- * Announces the writes in the inventory and returns the tasks that may be written. An object whose old values could not be stored is not
- * written.
+ * Stores the old values of objects that are taken over, and then announces all writes in the ledger. The caller saves the ledger. Returns
+ * the tasks that may be written: an object whose old values could not be stored is not one of them.
  */
 async function announceAll(batch: CopyBatch, tasks: readonly CopyTask[]): Promise<readonly CopyTask[]> {
   const { work, signal } = batch;
@@ -193,8 +193,9 @@ async function announceAll(batch: CopyBatch, tasks: readonly CopyTask[]): Promis
 }
 
 /**
- * Announces a new copy with a random token, which its first write carries. After a crash, the token distinguishes our copy from an object
- * of another owner.
+ * Announces one write in the ledger, and returns the task with the new entry. A new copy gets a random token, which its first write
+ * carries. After a crash, the token distinguishes our copy from an object of another owner. A copy that was announced before needs no
+ * change.
  */
 function announce({ ledger }: CopyBatch, task: CopyTask, takeOver: PlannedTakeOver | undefined): CopyTask {
   if (takeOver !== undefined) {
@@ -248,8 +249,8 @@ export function applyCopies(work: CopyWork, objects: readonly RenderedObject[], 
 }
 
 /**
- * Undoes drift: writes the fields that Muster sent again, by force, whichever manager changed them. A copy has drifted if its
- * `observedHashOf` differs from its entry.
+ * Undoes drift: writes all fields of Muster once more, by force, whichever manager changed them. A copy has drifted if its `observedHashOf`
+ * differs from its entry.
  *
  * A copy that was corrected 5 times in 10 minutes is `Contended`: its fault names the other manager, and the copy is not corrected until
  * the first of these corrections is more than 10 minutes old. A copy without drift is not counted.

@@ -26,7 +26,7 @@ const maxAttempts = 4;
 
 /**
  * Writes one copy: creates it, or updates the existing object under its uid and version, or returns why it cannot. If the object changes
- * between read and write, it is read and judged again, at most four times.
+ * between read and write, the function reads it and decides again, with at most four attempts.
  */
 export async function writeCopy(copy: CopyToWrite): Promise<CopyResult> {
   let current = copy;
@@ -120,8 +120,8 @@ async function writeExisting(copy: CopyToWrite, object: KubernetesObject): Promi
 }
 
 /**
- * Gives the object back to its owner first. Then the object is judged again, like any object of another owner, and announced before the
- * next write to it.
+ * Gives the object back to its owner (`mustGiveBack`), and then returns `retry`. The next attempt treats it like any object of another
+ * owner, and announces it before a write.
  */
 async function giveBackFirst(copy: CopyToWrite, object: KubernetesObject): Promise<CopyWriteAttempt> {
   const { task, work, ledger } = copy;

@@ -22,7 +22,8 @@ import { factsOf } from './status-facts.ts';
 import { writeStatus } from './write-status.ts';
 
 /**
- * Carries out a plan: saves the decision on the hub, starts the work in clusters, and writes the status.
+ * Carries out a plan: saves the decision on the hub, starts the work in clusters, and writes the status. If the plan is stale or refused,
+ * only keeps the copies of older generations in sync (`restorePlaced`).
  *
  * The revision and the status are saved on the hub before the first write to a cluster. After that, work in clusters is started before the
  * status is written. `startJobs` starts one job for each cluster, and `clusters/cluster-job.ts` runs it. The task of the job
@@ -120,8 +121,8 @@ async function saveDecision(
 }
 
 /**
- * Starts a job in each cluster that has work, is not busy, may be written to, and whose retry is due. If a cluster that is leaving does not
- * answer, its job writes only to the hub (`taskForLostCluster`).
+ * Starts a job in each cluster that has work, is not busy, may be written to, and whose retry is due. For a cluster without wanted copies
+ * that has left the fleet or was abandoned, the job writes only to the hub (`taskForLostCluster`).
  */
 function startJobs(pass: Pass, planned: PlannedPropagation, { clusters: assessments, rollout, nowMs }: PassSnapshot): void {
   const { state, ports } = pass;
@@ -147,7 +148,10 @@ function isPruneOver({ state, ports }: Pass, { verdict, rendered }: CurrentPlan)
   return openPrune(rendered, state.shares, (cluster) => ports.hub.members.get(cluster) !== undefined).objects === 0;
 }
 
-/** Writes the status, removes abandoned clusters from the annotation, and returns when the next pass is due. */
+/**
+ * Writes the status, removes abandoned clusters from the annotation, and returns when the next pass is due. Marks the plan as old once all
+ * deletions of a confirmed prune have started.
+ */
 async function finishPass(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<PassResult> {
   const { state } = pass;
   const status = summarize(factsOf({ ...planned, unreadable: state.unreadable, ...snapshot }));
@@ -186,10 +190,7 @@ const heardWithinMs = 20_000;
 /** Minimum delay of the next pass for a cluster that failed and cannot be retried yet. */
 const leastMs = 1_000;
 
-/**
- * Returns the delay until the next pass, if no change triggers a pass before. `soonMs` is the delay after which the status may be written
- * again. The result is not longer than `soonMs`.
- */
+/** Returns the delay until the next pass, if no change triggers a pass before. The result is at most `soonMs`. Undefined: no such limit. */
 function nextPassMs({ state, ports }: Pass, { clusters: assessments, rollout, nowMs }: PassSnapshot, soonMs: number | undefined): number {
   const { clock } = ports;
   const times = [resyncMs * (0.9 + 0.2 * clock.random())];

@@ -30,7 +30,7 @@ const recheckMs = 10_000;
  * Runs one pass over a Propagation that is being deleted. Deletes the copies in the inventory, cluster by cluster, and removes the
  * finalizer when no copy is left.
  *
- * Stops the work of the previous plan first, so that every copy which that work writes is in the inventory.
+ * First stops the jobs of the previous plan and waits for their end. Then the inventory has every copy that these jobs wrote.
  */
 export async function cleanUp(pass: Pass, propagation: Propagation): Promise<PassResult> {
   const { state } = pass;
@@ -53,7 +53,10 @@ export async function cleanUp(pass: Pass, propagation: Propagation): Promise<Pas
   return { result: 'passed', againMs: Math.min(told, ...shares.map(({ cluster }) => retryInMs(pass, cluster))) };
 }
 
-/** Removes the finalizer of Muster, and no other finalizer. */
+/**
+ * Removes Muster's finalizer, so that the hub can delete the Propagation. Other finalizers stay. Removes nothing while a ClusterShare
+ * cannot be read, or if a new read of the inventory finds copies.
+ */
 async function releasePropagation(pass: Pass, propagation: Propagation): Promise<PassResult> {
   const { ports, term, state } = pass;
   if (!term.isLeading()) return { result: 'passed' };
@@ -82,8 +85,8 @@ async function releasePropagation(pass: Pass, propagation: Propagation): Promise
 }
 
 /**
- * Reads the inventory again. Once the finalizer is gone, nothing deletes the remaining copies. So the inventory must be empty now, not at
- * an earlier read.
+ * Reads the inventory again. False if the hub does not answer. Once the finalizer is gone, nothing deletes the remaining copies. So the
+ * inventory must be empty now, not at an earlier read.
  */
 async function loadAgain(pass: Pass, propagation: Propagation): Promise<boolean> {
   pass.state.shares = undefined;
@@ -106,7 +109,7 @@ interface DeletionHold {
 }
 
 /**
- * Returns why no copy is deleted now. Undefined if the copies may be deleted.
+ * Returns why no copy is deleted now. Undefined if the copies may be deleted. A fault if the hub does not answer.
  *
  * A user who deletes the Namespace of a Propagation, or the definition of its kind, may not know that this deletes copies in all clusters.
  * So the user has to confirm the deletion of the copies like a prune, or keep the copies with `Orphan`.
@@ -202,8 +205,9 @@ function removalOf(entry: InventoryEntry, { deletion }: ClusterJob['spec']): Ren
 interface DeletionStatus {
   readonly propagation: Propagation;
   readonly urgency: 'urgent' | 'usual';
-  /** Why it is unknown which copies to delete. */
+  /** Why it is unknown how the copies are deleted. Absent if it is known. */
   readonly refused?: string;
+  /** Set if a user must confirm the deletion of the copies first. */
   readonly hold?: DeletionHold | undefined;
 }
 
@@ -293,8 +297,8 @@ type DeletionRules =
 /**
  * Finds out how the copies of a Propagation are deleted. Undefined if the hub does not answer.
  *
- * If the spec is invalid, its members about deletion still count. Members that it leaves out come from the newest revision. If such a
- * member cannot be read, the deletion is held, because the author may have wanted to keep the copies.
+ * If the spec is invalid, its members about deletion still count. Members that it leaves out come from the newest revision. If the spec has
+ * one of these members but it is invalid, the deletion is held, because the author may have wanted to keep the copies.
  */
 async function deletionRulesOf({ ports, term }: Pass, propagation: Propagation): Promise<DeletionRules | undefined> {
   if (!('problems' in propagation.spec)) return { result: 'known', spec: propagation.spec };

@@ -19,7 +19,10 @@ export interface ControllerOptions extends ControllerPorts {
   readonly startAfterMs?: number | undefined;
 }
 
-/** Maximum delay between two attempts, equal to the retry interval of the Lease. So a waiting gateway notices soon that the hub is back. */
+/**
+ * Maximum delay between two attempts to find a namespace for the Lease. It equals the retry interval of the Lease. So a waiting gateway
+ * notices soon that the hub is back.
+ */
 const longestWaitMs = 2_000;
 
 const leaseName = 'muster-controller';

@@ -27,7 +27,10 @@ export interface RolloutDecision {
   /** Clusters to start now. Empty while the rollout is paused. */
   readonly start: ReadonlySet<ClusterName>;
   readonly surge: SurgeDecision;
-  /** True if copies that the plan no longer wants may be deleted, except in clusters that `surge` holds back. */
+  /**
+   * True if unwanted copies may be deleted in clusters that are leaving. Clusters in `surge` still have to wait. False while the rollout is
+   * paused or stopped by a breach.
+   */
   readonly mayDrain: boolean;
   readonly isPaused: boolean;
 }
@@ -82,7 +85,7 @@ function moveOf({ rendered, facts }: ClusterAssessment, mark: CountMove['mark'])
 
 /**
  * Sums the wanted and the ready replicas of all workloads among these copies, as they exist in the cluster. Undefined without a workload.
- * Counts the kinds that a division counts, so that increases and decreases are comparable.
+ * Counts the same kinds as the division of replicas in the plan, so that increases and decreases are comparable.
  */
 export function workloadReplicasOf(copies: readonly CopyFacts[]): { readonly wanted: number; readonly ready: number } | undefined {
   const workloads = copies.flatMap((copy) => {

@@ -1,7 +1,10 @@
 import type { Propagation } from '../model/propagation.ts';
 import type { Pass } from './state/ports.ts';
 
-/** Reads the inventory live from the hub into `state.shares`, unless it is there already. False if the hub does not answer. */
+/**
+ * Reads the inventory live from the hub into `state.shares`, and the names of invalid shares into `state.unreadable`. Reads nothing if
+ * `state.shares` is set already. False if the hub does not answer.
+ */
 export async function loadShares({ state, ports, term }: Pass, { metadata }: Propagation): Promise<boolean> {
   if (state.shares !== undefined) return true;
   const { namespace, uid } = metadata;

@@ -9,7 +9,8 @@ import { readAgain } from './write-status.ts';
 const mostBehindMs = 5_000;
 
 /**
- * Returns the newer one of the mirrored Propagation and the one that this process read or wrote last.
+ * Returns the newer of the mirrored Propagation and the one that this process read or wrote last. Returns the result of the pass instead if
+ * the hub must be read and does not answer.
  *
  * If the mirror stays older for 5 s, reads the Propagation from the hub, because the hub may have been restored from a backup. If the hub
  * has an older version, this process discards its plan, stops the work that it started, and uses the version of the hub.
@@ -43,7 +44,7 @@ function isOlder(live: Propagation | undefined, known: Propagation): boolean {
   return live.metadata.uid === known.metadata.uid && order !== undefined && order < 0;
 }
 
-/** Returns the newer one. The mirror is older for a moment after each write of this process. */
+/** Returns the newer of the two. The mirror is older for a moment after each write of this process. */
 function newestOf(mirrored: Propagation, known: Propagation | undefined): Propagation {
   if (known === undefined || known.metadata.uid !== mirrored.metadata.uid) return mirrored;
   const order = compareVersions(mirrored.metadata.version, known.metadata.version);

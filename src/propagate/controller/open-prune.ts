@@ -31,7 +31,10 @@ export function openPrune(
   };
 }
 
-/** True if a user confirmed this prune: the confirmed digest belongs to a held prune that contained all of its deletions. */
+/**
+ * True if a user confirmed this prune: the confirmed digest is that of `held`, and `held` has the same deletions in each cluster of this
+ * prune.
+ */
 export function isConfirmed({ clusters }: OpenPrune, held: HeldPrune | undefined, confirmed: string | undefined): boolean {
   if (held === undefined || held.digest !== confirmed) return false;
   const known = new Map(held.clusters.map(({ cluster, digest }) => [cluster, digest]));
@@ -50,8 +53,9 @@ export function heldPruneOf(prune: OpenPrune, before: HeldPrune | undefined, now
 }
 
 /**
- * Returns the number of copies that later prunes of this generation are compared with: the largest number since the generation was decided.
- * Once a confirmed prune has started completely, the number of existing copies instead.
+ * Returns the number of copies with which later prunes of this generation are compared: a prune of a large part of them is held. It is the
+ * largest number of copies since the generation was decided. Once all deletions of a confirmed prune have started, it is the number of
+ * existing copies.
  */
 export function mostObjectsOf(
   { metadata, status }: Propagation,

@@ -50,7 +50,9 @@ export async function planGeneration(
 interface PriorDecision {
   /** The spec that the status was decided for. Absent before the first decision. */
   readonly decided?: PropagationSpec;
+  /** The revision number of the current generation. */
   readonly revision: number;
+  /** Set if the current generation goes back to an older revision. */
   readonly rollback?: RollbackTarget | undefined;
 }
 
@@ -106,8 +108,8 @@ async function takenOverSince(
 }
 
 /**
- * Returns the number of the latest revision if it has the same spec, else the next number. This includes a revision that was recorded, but
- * not written to the status, before a crash or by another process.
+ * Returns the number of a kept revision with the same spec, if it is not older than the revision in the status. Else returns the next free
+ * number. So a revision that was recorded before a crash, or by another process, is used again although the status does not name it.
  */
 function nextRevision({ status }: Propagation, kept: readonly PropagationRevision[], spec: PropagationSpec): number {
   const known = status.revision ?? 0;
@@ -117,8 +119,8 @@ function nextRevision({ status }: Propagation, kept: readonly PropagationRevisio
 }
 
 /**
- * Renders the plan. With `onFailure: Rollback` it also checks rights and dry runs first, so that no breach comes from an error that was
- * known before (docs/internals/propagation.md 5.5).
+ * Renders the plan. For a new decision with `onFailure: Rollback`, also checks rights and makes dry runs, so that no breach comes from an
+ * error that could be known before (docs/internals/propagation.md 5.5).
  */
 async function checked({ planner }: ControllerPorts, request: PlanRequest): Promise<RenderedPlan> {
   const rendered = await planner.render(request);
@@ -163,8 +165,8 @@ function decisionOf(
 }
 
 /**
- * Returns the digest in the annotation, with the generation in which it was first seen. The annotation stays if the spec is later changed
- * without a digest.
+ * Returns the digest in the annotation `muster.dev/plan-digest`, with the generation in which it was first seen. Undefined without the
+ * annotation. The annotation stays if the spec is later changed without a digest.
  */
 function requestedPlanOf({ metadata, status }: Propagation): RequestedPlan | undefined {
   const digest = metadata.annotations[marks.planDigest];

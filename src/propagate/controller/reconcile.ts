@@ -59,8 +59,8 @@ function isWithoutRequester({ ports }: Pass, { runAs, requester }: PropagationSp
 }
 
 /**
- * Returns the plan of this generation. If there is no plan, or the plan is old, makes a new plan and keeps it in the state. Returns the delay
- * until the next pass if no plan can be made now.
+ * Returns the plan of this generation. Discards a plan of another generation. If there is no plan, or the plan is old, makes a new plan and
+ * keeps it in the state. Returns the delay until the next pass if no plan can be made now.
  */
 async function currentPlan(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<CurrentPlan | NextPass> {
   const { state, ports, term } = pass;
@@ -93,8 +93,8 @@ function isWriteOver({ clusters }: Pass['state'], { writingClusters: duringWrite
 }
 
 /**
- * Counts plans that were refused, or that hold an object because of a circle, and schedules the next plan with a backoff of at most 5 min.
- * The cause may be removed without an event for the gateway.
+ * Counts refused plans in a row, and schedules the next plan with a backoff of at most 5 min. A plan that does not write an object because
+ * it would create a loop of Propagations (`Circle`) counts as refused. The cause may be removed without an event for the gateway.
  */
 function keepRetry({ state, ports: { clock } }: Pass, { verdict, rendered }: CurrentPlan): void {
   const isInCircle = rendered.clusters.some(({ objects }) => objects.some(({ held }) => held === 'Circle'));

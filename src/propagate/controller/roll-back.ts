@@ -15,7 +15,8 @@ import { type BreachRollback, clusterStateOf } from './state/propagation-state.t
 
 /**
  * Rolls this generation back after a breach with `onFailure: Rollback`, wave by wave from the last to the first. Returns the snapshot with
- * the progress of the rollback. Without such a breach, returns the snapshot unchanged.
+ * the progress of the rollback. Without such a breach, returns the snapshot unchanged. If the hub does not answer, returns the delay until
+ * the next pass.
  *
  * The rollback stays in effect until a user resumes the Propagation or changes its spec. The revision is marked as rolled back before the
  * first copy is restored, and marked as in effect again after a resume. If the previous state is unknown, no copy is changed, and the
@@ -159,7 +160,7 @@ export type PreviousRevision =
   | { readonly result: 'unknown'; readonly why: string };
 
 /**
- * Finds the revision before this one among the kept revisions, which are sorted from newest to oldest. Skips revisions that were rolled
+ * Finds the revision before `revision` among the kept revisions, which are sorted from newest to oldest. Skips revisions that were rolled
  * back. Pure.
  *
  * The result is unknown if no earlier revision is kept, or if revisions between the two are missing.

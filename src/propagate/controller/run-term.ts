@@ -127,7 +127,10 @@ function endOfWork(ended: Set<() => void>): Promise<void> {
   });
 }
 
-/** Queues all Propagations of the mirror. While the mirror is unread, queues none. The mirror reports a change once it has been read. */
+/**
+ * Queues all Propagations of the mirror, and those that have a state in this term. The mirror may be unread now. It reports a change once
+ * it has been read.
+ */
 function enqueueAll(context: TermContext): void {
   for (const { metadata } of context.ports.stores.propagations.all() ?? []) addState(context, metadata);
   for (const key of context.states.keys()) context.queue.add(key);
@@ -149,7 +152,10 @@ function onPropagationChange(context: TermContext, change: MemberChange): void {
   else enqueueAll(context);
 }
 
-/** Handles a cluster whose location (provider, region or zones) has changed or has become known. */
+/**
+ * Marks plans as old that depend on the location of the cluster (provider, region or zones), and queues their Propagations. Called when
+ * that location has changed or has become known.
+ */
 function onNodesChange({ states, queue, interests }: TermContext, cluster: ClusterName): void {
   for (const key of interests.keysOf({ type: 'mirror', cluster, kind: nodeKind })) {
     const state = states.get(key);
@@ -183,8 +189,9 @@ function onMemberChange(context: TermContext, { change, keys, isOtherPlace }: Ro
 }
 
 /**
- * Handles a change of a cluster. If its readiness has changed, this concerns the Propagations that have copies in it, could not plan it, or
- * have a refused plan. If its labels have changed, or it has joined or left, this concerns all Propagations.
+ * Queues the Propagations that a change of a cluster concerns. If facts that placement uses have changed (`isOtherPlace`), or the cluster
+ * has joined or left, marks all plans as old and queues all Propagations. For other changes, such as its readiness, queues those that have
+ * copies in it, could not plan it, or have a refused plan.
  */
 function onClusterChange(context: TermContext, change: Extract<MemberChange, { readonly type: 'cluster' }>, isOtherPlace: boolean): void {
   const { states, queue } = context;
@@ -214,7 +221,7 @@ function isUnplanned({ plan }: PropagationState, cluster: ClusterName): boolean 
   return rejected.some((one) => one.cluster === cluster && unplannedReasons.includes(one.reason));
 }
 
-/** True if the plan was refused. The cause may have been temporary, or may have been this cluster. */
+/** True if the plan was refused. A change of any cluster may have removed the cause. */
 function isRefused({ plan }: PropagationState): boolean {
   return plan?.verdict.result === 'refused';
 }

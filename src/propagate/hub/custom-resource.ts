@@ -26,7 +26,7 @@ interface PrinterColumn {
   readonly priority?: number;
 }
 
-/** The CustomResourceDefinition of a kind, for `kubectl apply`. */
+/** Returns the CustomResourceDefinition of a kind, for `kubectl apply`. */
 export function customResourceDefinitionOf({ kind, plural, shortNames, categories, columns, content, hasStatus }: CustomResource) {
   const { description, properties, ...schema } = structuralSchemaOf(content);
   const own = { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } };
@@ -54,8 +54,8 @@ export function customResourceDefinitionOf({ kind, plural, shortNames, categorie
 }
 
 /**
- * The structural schema of a definition. Its fields are spelled as in documents. It names defaults in the descriptions only: the gateway
- * fills them in.
+ * Returns the structural schema of a definition, for a CustomResourceDefinition. It has the fields as users write them, before the gateway
+ * parses them. Defaults appear only in descriptions, because the gateway and not the API server fills them in.
  */
 export function structuralSchemaOf(schema: z.ZodType): JsonObject {
   const written = z.toJSONSchema(schema, {
@@ -96,7 +96,7 @@ function structural(written: JsonObject, schema: z.core.$ZodType): JsonObject {
   }
 }
 
-/** Sentences for the description: the meaning of each value of an enum, then the default. */
+/** Returns sentences for the description: the meaning of each value of an enum, then the default. */
 function meaningsOf(schema: z.core.$ZodType): readonly string[] {
   const values = meanings.get(innermostSchemaOf(schema)) ?? {};
   const fallback = schemaDefaultOf(schema);

@@ -42,8 +42,8 @@ export type HubObjectAnswer = { readonly result: 'written'; readonly object: Kub
 /** The reasons why a request did not succeed. */
 export type HubRequestFailure =
   /**
-   * `conflict`: another client has changed the object since it was read, or replaced it by one of the same name. The caller reads it again.
-   * `absent`: the object does not exist.
+   * `conflict`: another client has changed the object since it was read, or replaced it by another object of the same name. The caller must
+   * read it again. `absent`: the object does not exist. `failed`: the hub did not answer or refused the request, as `fault` says.
    */
   { readonly result: 'conflict' } | { readonly result: 'absent' } | { readonly result: 'failed'; readonly fault: Fault };
 
@@ -70,7 +70,8 @@ export function reachHub(
 }
 
 /**
- * Sends one request to the hub through an API class of client-node, with the gateway's own account. `GONE` if the hub is not in the fleet.
+ * Sends one request to the hub through an API class of `@kubernetes/client-node`, with the gateway's own account. The fault is `GONE` if
+ * the hub is not in the fleet.
  */
 export async function callHub<T>({ cluster, members }: HubConnection, call: TypedCall<T>, signal: AbortSignal): Promise<TypedAnswer<T>> {
   const api = members.api(cluster);

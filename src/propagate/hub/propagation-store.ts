@@ -49,8 +49,8 @@ export interface PropagationStore {
   /** Fetches one Propagation from the hub itself. */
   fetch(name: PropagationName, signal: AbortSignal): Promise<Propagation | 'absent' | { readonly fault: Fault }>;
   /**
-   * Creates a Propagation. Gives `conflict` if there is one of this name, and does not change it. The controller sees the new Propagation
-   * in its mirror and carries it out (`controller/run-term.ts`).
+   * Creates a Propagation. Gives `conflict` if a Propagation of this name exists, and does not change that one. The controller sees the new
+   * Propagation in its mirror and carries it out (`controller/run-term.ts`).
    */
   create(name: PropagationName, change: SpecChange, signal: AbortSignal): Promise<PropagationWrite>;
   /** Replaces the spec. Guarded by the version. */

@@ -33,7 +33,7 @@ interface NewRevision {
 /** The result of a write. A revision that was recorded before counts as written. */
 type RevisionWriteResult = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
 
-/** A range of revisions, both ends included, and the mark that they get. */
+/** A range of revisions, both ends included. `as`: whether they become marked as rolled back, or as in effect again. */
 export interface RevisionRange {
   readonly from: number;
   readonly to: number;
@@ -46,7 +46,8 @@ export interface RevisionRange {
  */
 export interface RevisionStore {
   /**
-   * Records a revision as being in effect, and deletes all but the last ten. Of the older ones, keeps the newest that was not rolled back.
+   * Records a revision as in effect, and deletes all but the last ten revisions. The newest earlier revision that was not rolled back stays
+   * too, because a breach would roll back to it.
    */
   record(owner: Propagation, revision: NewRevision, signal: AbortSignal): Promise<RevisionWriteResult>;
   /** Marks revisions as in effect, or as rolled back. */
@@ -115,7 +116,10 @@ interface RevisionContent {
   readonly content: Content;
   readonly revision: number;
   readonly data: JsonObject;
-  /** Part of the name. It distinguishes this content from other content of the same revision. */
+  /**
+   * Part of the name. It distinguishes this content from other content of the same revision. Empty for a spec, because a revision has only
+   * one.
+   */
   readonly key: string;
 }
 

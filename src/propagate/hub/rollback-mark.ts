@@ -4,14 +4,18 @@ import type { AnnotationChange } from './propagation-store.ts';
 /** The annotations to write with a new spec: they remove the mark of an earlier rollback. */
 export const clearRollback: AnnotationChange = { [marks.rollback]: null, [marks.rollbackGeneration]: null };
 
-/** Returns the annotations to write with the spec of a revision. The mark is valid only for the generation that this write creates. */
+/**
+ * Returns the annotations to write together with the spec of an older revision: the mark of a rollback. The mark is valid only for the
+ * generation that this write creates.
+ */
 export function printRollback(revision: number, { metadata }: Pick<Propagation, 'metadata'>): AnnotationChange {
   return { [marks.rollback]: String(revision), [marks.rollbackGeneration]: String(metadata.generation + 1) };
 }
 
 /**
- * Returns the revision to which the current generation rolls back. Undefined if the mark is for another generation: the annotations stay
- * when another client changes the spec. Gateways of older versions did not record the generation. Their marks count for any generation.
+ * Returns the revision to which the current generation rolls back. Undefined without a mark, or if the mark is for another generation: the
+ * annotations stay when another client changes the spec. Gateways of older versions did not record the generation. Their marks count for
+ * any generation.
  */
 export function rollbackOf({ metadata: { annotations, generation } }: Pick<Propagation, 'metadata'>): number | undefined {
   const revision = Number(annotations[marks.rollback] ?? Number.NaN);

@@ -13,8 +13,8 @@ export interface CountMove {
   /** Replicas that are ready now. */
   readonly ready: number;
   /**
-   * The rollout phase of this generation. For a cluster that is leaving: `Progressing` once its copy is being deleted. Absent if not
-   * started.
+   * The rollout phase of this generation. For a cluster that is leaving: `Progressing` once its copy is being deleted. Absent if the change
+   * was not started.
    */
   readonly mark?: RolloutMark['phase'] | undefined;
 }
@@ -34,7 +34,8 @@ export interface SurgeDecision {
  * - Decreases that were not started must keep as many ready replicas as all increases still lack.
  * - Decreases are checked in the order of cluster names. Each starts as a whole or waits.
  * - An increase lacks no replicas once this generation has succeeded in its cluster.
- * - With `onFailure: Continue`, all decreases start once every increase that lacks replicas has failed or timed out.
+ * - If every increase that lacks replicas has failed or timed out: with `onFailure: Continue`, all decreases start. With another value, the
+ *   waiting decreases become `held`.
  *
  * @param moves All clusters of the plan, and all clusters that are leaving.
  */

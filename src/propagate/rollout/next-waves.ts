@@ -9,8 +9,8 @@ export interface WaveLine {
   readonly phase: Exclude<RolloutLine['phase'], 'unknown'>;
   readonly sinceMs: number;
   /**
-   * Set if the cluster has succeeded or is progressing, but its copies are not in their wanted state now: they failed, or will be written
-   * again (`open`).
+   * Set if the phase is `succeeded` or `progressing`, but the copies are not in their wanted state now. `failed`: a copy failed or was
+   * denied. `open`: a copy is still progressing or must be written.
    */
   readonly lost?: 'failed' | 'open';
 }
@@ -20,13 +20,22 @@ export interface WavesRequest {
   readonly rollout: RolloutSpec;
   /** The waves, in order. Each cluster is in at most one. */
   readonly waves: readonly { readonly name: string; readonly clusters: readonly ClusterName[] }[];
-  /** The clusters. An absent cluster counts as `toApply`. Clusters of no wave joined late and come after all waves. */
+  /**
+   * The clusters by name. A cluster of a wave that has no entry counts as `toApply`. A cluster with an entry but without a wave joined
+   * late, and comes after all waves.
+   */
   readonly lines: ReadonlyMap<ClusterName, WaveLine>;
-  /** When the rollout was last resumed. This ends a breach that began before. */
+  /** When the rollout was last resumed. A breach that began before this time has ended. Absent if it was never resumed. */
   readonly resumedAtMs?: number | undefined;
-  /** When the breach of this generation began. It lasts until the rollout is resumed, or until the failed clusters have recovered. */
+  /**
+   * When the breach of this generation began. It lasts until the rollout is resumed, or until the failed clusters have recovered. Absent if
+   * there was none before this step.
+   */
   readonly breachedAtMs?: number | undefined;
-  /** Clusters whose failures are no breach: their Jobs failed, but enough others are complete. */
+  /**
+   * Clusters whose failures do not count for a breach: their Jobs failed, but the Jobs of enough other clusters are complete. Default:
+   * none.
+   */
   readonly excused?: ReadonlySet<ClusterName>;
   readonly nowMs: number;
 }
@@ -52,7 +61,7 @@ export interface WavesDecision {
   readonly failed: number;
   /** True if no cluster waits, runs or soaks any more. */
   readonly isOver: boolean;
-  /** Set if more clusters failed than allowed. No cluster is then started, except with `Continue`. */
+  /** Set if more clusters failed than allowed. With the action `Continue`, clusters are still started, else none. */
   readonly breach?: { readonly action: RolloutSpec['onFailure']; readonly sinceMs: number };
   /** The next end of a soak or deadline, in Unix milliseconds. */
   readonly nextCheckAtMs?: number;
@@ -64,7 +73,8 @@ export interface WavesDecision {
  * Only clusters in the states `running` and `soaking` take a slot of `maxConcurrency`. If failures are allowed, a failed cluster must not
  * delay the others for ever.
  *
- * `recoversMs`: the time from which the cluster counts as recovered from the breach (`recoveryOf`).
+ * `recoversMs`: the time from which the cluster counts as recovered from the breach (`recoveryOf`). `recheckMs`: when its soak or deadline
+ * ends.
  */
 interface Place {
   readonly cluster: ClusterName;
@@ -81,7 +91,7 @@ interface Place {
  * - Waves run in order. The next one starts when no cluster of the waves before it waits, runs or soaks.
  * - In a wave, at most `maxConcurrency` clusters run or soak at once. A percentage is of the clusters of the wave.
  * - Failures of all waves count against `maxFailures`. A percentage is of all clusters. More failures are a breach.
- * - A resume after the start of a breach ends it and forgives all failures before.
+ * - A resume ends a breach that began before, and forgives all failures before the resume.
  * - A breach without rollback also ends by itself: when no more clusters have failed than allowed, and each cluster that recovered was
  *   healthy for the soak time, at least 30 s. No cluster is started in the step that detects this.
  */
@@ -193,9 +203,10 @@ type BreachedPace = Parameters<typeof slotOf>[1] & Pick<WavesRequest, 'breachedA
 const never = Number.POSITIVE_INFINITY;
 
 /**
- * Returns when the cluster counts as recovered from the breach: `never` while it still runs. Undefined if the cluster has not changed since
- * the breach began, or has neither succeeded nor is running. Only clusters that had failed or were running when the breach began can change
- * during it, because no other cluster is started then.
+ * Returns the time from which the cluster counts as recovered from the breach, in Unix milliseconds: `never` while it still runs. Undefined
+ * if the cluster has not changed since the breach began, or if it has neither succeeded nor is running.
+ *
+ * During a breach, only clusters can change that had failed or were running when it began: no other cluster is started.
  */
 function recoveryOf(line: WaveLine | undefined, { soakMs, breachedAtMs }: BreachedPace): number | undefined {
   if (line === undefined || breachedAtMs === undefined || line.sinceMs < breachedAtMs) return undefined;
@@ -203,7 +214,10 @@ function recoveryOf(line: WaveLine | undefined, { soakMs, breachedAtMs }: Breach
   return line.phase === 'succeeded' ? line.sinceMs + watchMsOf({ soakMs, breachedAtMs }) : undefined;
 }
 
-/** Returns a number, or a percentage of the total, rounded up. Other text counts as 0; a parsed spec has none. */
+/**
+ * Returns `value` if it is a number. Returns that percentage of `total`, rounded up, if it is a text such as `25%`. Any other text counts
+ * as 0, but a parsed spec contains none.
+ */
 function portionOf(value: number | string, total: number): number {
   if (typeof value === 'number') return value;
   const percent = /^(\d+)%$/.exec(value)?.[1];

@@ -8,8 +8,8 @@ export function resumedAtMsOf({ metadata }: Propagation): number | undefined {
 }
 
 /**
- * True for a generation that was rolled back after a breach and then resumed. It starts again in all clusters. True until its status no
- * longer has the breach.
+ * True for a generation that was rolled back after a breach and then resumed. Such a generation starts again in all clusters. The result
+ * stays true until the status no longer has the breach.
  */
 export function isRestarted(propagation: Propagation, { rollout }: Pick<PropagationSpec, 'rollout'>): boolean {
   const { metadata, status } = propagation;
@@ -21,8 +21,8 @@ export function isRestarted(propagation: Propagation, { rollout }: Pick<Propagat
 export const breachReason = 'Breach';
 
 /**
- * Returns when the breach of this generation began, in Unix milliseconds. Undefined if there is none. The breach stays in the
- * condition even if the failed cluster recovers.
+ * Returns when the breach of this generation began, in Unix milliseconds. Undefined if there is none. The condition `Progressing` records
+ * the breach, and keeps it even if the failed cluster recovers.
  */
 export function breachedAtOf(conditions: readonly StatusCondition[] | undefined, generation: number): number | undefined {
   const found = conditions?.find(({ type }) => type === 'Progressing');

@@ -1,9 +1,9 @@
 import type { RolloutState } from '../../model/columns/rollout.ts';
 import type { RolloutMark } from '../model/propagation.ts';
 
-/** The input of a mark. */
+/** The input of `nextMark`. */
 interface MarkFacts {
-  /** The previous mark of the same generation. Absent if the generation starts now. */
+  /** The previous rollout mark of the same generation. Absent if the generation starts now. */
   readonly previous?: RolloutMark | undefined;
   /** The rollout phase of all copies together. Undefined if unknown at the moment. */
   readonly phase: RolloutState['phase'] | undefined;
@@ -15,8 +15,8 @@ interface MarkFacts {
 }
 
 /**
- * Computes how far the rollout of a generation is in a cluster, from the previous mark. A success that lasted long enough is final. A
- * failure can become progress again; a timeout can only become a success. `since` changes only with the phase.
+ * Returns the new rollout mark of a cluster: how far the rollout of a generation is there, and since when. A success that lasted long
+ * enough is final. A failure can become progress again; a timeout can only become a success. `since` changes only with the phase.
  */
 export function nextMark({ previous, phase, deadlineMs, watchMs, nowMs }: MarkFacts): RolloutMark {
   const now = new Date(nowMs).toISOString();

@@ -5,7 +5,8 @@ import { isRemoval } from '../plan/held-prune.ts';
 const hashes = new WeakMap<readonly unknown[], string>();
 
 /**
- * Returns a hash of the objects that are wanted in one cluster. Deletions do not count. Cached for each list, because lists never change.
+ * Returns a hash of the objects that are wanted in one cluster. Deletions do not count. Cached per list, because a rendered list never
+ * changes.
  */
 export function wantedHashOf(objects: readonly Pick<RenderedObject, 'action' | 'desiredHash'>[]): string {
   const known = hashes.get(objects);

@@ -10,8 +10,8 @@ const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {
 };
 
 /**
- * Maps the phase of a cluster to its effect on waves, `failed` or `open`. The effect counts only if the rollout mark of the cluster is
- * `Succeeded` or `Progressing`. A phase that is not listed, such as `Unknown`, has no effect.
+ * Maps the phase of a cluster in the status to `WaveLine.lost`. It counts only if the rollout mark of the cluster is `Succeeded` or
+ * `Progressing`. A phase that is not listed, such as `Unknown`, has no effect.
  */
 const regressions: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
   ['Failed', 'failed'],
@@ -22,8 +22,8 @@ const regressions: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
 ]);
 
 /**
- * The current generation, and in `held` the clusters whose decreases wait for increases (`decideSurge`). Waves do not decide about these
- * clusters.
+ * The current generation, and in `held` the clusters whose decreases wait for increases (`decideSurge`). Waves skip these clusters until
+ * they are started.
  */
 interface WaveContext {
   readonly generation: number;
@@ -31,8 +31,8 @@ interface WaveContext {
 }
 
 /**
- * Returns how far each cluster is with the current generation, from its status line. The result is the input of `nextWaves`. Clusters that are leaving have no
- * wave and are left out. Suspended and held clusters that were not started are skipped.
+ * Returns how far each cluster is with the current generation, from its line in the status. The result is the input of `nextWaves`.
+ * Clusters that are leaving have no wave and are left out. Suspended and held clusters that were not started are skipped.
  */
 export function waveLinesOf(lines: ReadonlyMap<ClusterName, ClusterLine>, context: WaveContext): ReadonlyMap<ClusterName, WaveLine> {
   const planned = [...lines].filter(([, { wave }]) => wave !== undefined);

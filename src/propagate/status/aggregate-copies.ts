@@ -14,7 +14,7 @@ import type { StatusItem } from './status-item.ts';
 /** One planned object in one cluster. */
 interface Target {
   readonly line: ClusterLine;
-  /** Absent if its state is unknown or too old. */
+  /** Undefined if the state of the cluster is unknown, or if its inventory has no such copy. */
   readonly copy: CopyFacts | undefined;
 }
 
@@ -26,7 +26,7 @@ const mostConditions = 200;
 
 /**
  * Returns one status for each planned object over all its clusters, sorted by group, kind, namespace and name. A cluster whose phase is
- * `Unknown` counts as a target without figures, so `observed` is then false.
+ * `Unknown` adds no figures, and `observed` is false then.
  */
 export function aggregatesOf(
   clusters: readonly ClusterFacts[],
@@ -92,7 +92,10 @@ function healthOf(targets: readonly Target[]): CopyHealth {
   return healths.includes('Unknown') ? 'Unknown' : 'Healthy';
 }
 
-/** The conditions of each cluster, unchanged. They cannot be joined into one condition. */
+/**
+ * Returns the conditions of the copies in all clusters, unchanged, because several conditions cannot be joined into one. Those of unhealthy
+ * clusters come first.
+ */
 function conditionsOf(targets: readonly Target[]): AggregatedStatus['conditions'] {
   const sick = targets.filter(({ line }) => line.health !== 'Healthy');
   const well = targets.filter(({ line }) => line.health === 'Healthy');

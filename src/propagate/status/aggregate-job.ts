@@ -13,9 +13,9 @@ export function jobEndOf({ conditions }: Stored<V1JobStatus>): 'Complete' | 'Fai
 /**
  * Returns one status for a Job in many clusters.
  *
- * - A status that has ended stays as it is.
+ * - If `before` has ended already, it is returned unchanged.
  * - The Job has failed if it failed in any cluster. It is complete if it is complete in all clusters.
- * - It starts with the first start time and ends with the last completion time, once all clusters have one.
+ * - `startTime` is the earliest of all clusters, and `completionTime` the latest. Each is set once all clusters have one.
  * - Conditions have no times, because this function uses no clock.
  */
 export function aggregateJob(before: Stored<V1JobStatus>, items: readonly StatusItem[]): JsonObject {

@@ -4,8 +4,8 @@ import { type PropagationStatus, printStatus } from '../model/status-definition.
 import { previousIfSame } from './cluster-line.ts';
 
 /**
- * Maximum size of a status as JSON. It fits 500 clusters with names of 253 characters. Together with the spec it is one object, and etcd
- * accepts 1.5 MiB.
+ * Maximum size of a status as JSON. The status of 500 clusters with names of 253 characters fits. Status and spec together are one object,
+ * and etcd accepts 1.5 MiB.
  */
 export const mostStatusBytes = 640 * 1024;
 
@@ -55,7 +55,7 @@ function firstNotes(notes: Notes): Notes {
   if (notes.length <= mostNotes) return notes;
   const sorted = [...notes.filter(({ severity }) => severity === 'ERROR'), ...notes.filter(({ severity }) => severity !== 'ERROR')];
   const last = notes.at(-1);
-  // These notes were shortened before. Their last note has the number.
+  // These notes were shortened before. Their last note already says how many were left out.
   if (notes.length === mostNotes + 1 && last?.code === moreCode) return notes;
   const message = `and ${notes.length - mostNotes} more`;
   return [...sorted.slice(0, mostNotes), { severity: 'INFO', code: moreCode, message }];

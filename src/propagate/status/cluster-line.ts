@@ -19,7 +19,7 @@ export function linesOf(clusters: readonly ClusterFacts[], context: LineContext)
 
 /**
  * Returns the status line of one cluster. If the state of the cluster is unknown now, the phase is `Unknown` and the last known figures
- * stay. Long messages are shortened as on the hub.
+ * stay. Messages are cut to 1,024 characters, as when they are written to the hub. So the line can be compared with the previous one.
  *
  * Returns the previous line, including `asOf`, if only time has passed. So an unchanged status is not written again.
  */
@@ -58,7 +58,7 @@ function isBegun({ stage }: ClusterFacts): boolean {
 }
 
 /**
- * Returns the rollout mark of the line. Returns the previous mark while the cluster waits for its wave or is rolled back. Undefined for a
+ * Returns the rollout mark of the line: a new mark if this generation was started in the cluster, else the previous mark. Undefined for a
  * cluster that is leaving.
  */
 function markOf(facts: ClusterFacts, context: LineContext, phase: RolloutState['phase'] | undefined) {
@@ -84,8 +84,8 @@ function isHeldByConflict({ problem, planned }: ClusterFacts): boolean {
 }
 
 /**
- * Returns the worst health of all copies. A Job that ended and is gone does not count, because it is not created again. Without planned
- * objects and copies: healthy.
+ * Returns the worst health of all copies. A Job that ended and is gone does not count, because it is not created again. `Unknown` if
+ * objects are planned but no copy exists yet. `Healthy` without planned objects and copies.
  */
 function healthIn({ copies, planned }: ClusterFacts, mark: RolloutMark | undefined): CopyHealth {
   const looked = copies.filter(

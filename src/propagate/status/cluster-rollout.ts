@@ -8,7 +8,10 @@ import type { ClusterFacts, CopyFacts, PlannedFacts } from './facts.ts';
 export interface ClusterRollout extends RolloutState {
   /** True if every copy was sent in its wanted form. */
   readonly isWritten: boolean;
-  /** The first copy, in write order, that the mirror does not show as it was sent. A Job that has ended and is gone does not count. */
+  /**
+   * The first copy, in write order, that the mirror does not show as it was sent. A Job that has ended and is gone does not count.
+   * `isServed`: false if the cluster does not serve the kind of the copy.
+   */
   readonly missing?: { readonly message: string; readonly isServed: boolean };
   /** The first copy that exists as it was sent but is not rolled out. A copy that failed comes before copies that are progressing. */
   readonly regression?: RolloutState;
@@ -24,7 +27,7 @@ export function isWanted({ action, held }: PlannedFacts['objects'][number]): boo
 
 /**
  * Returns the rollout state of all wanted copies: that of the first copy that failed, else of the first that is progressing, in write
- * order.
+ * order. `done` if all copies are done.
  */
 export function rolloutIn({ planned, copies, stage }: ClusterFacts): ClusterRollout {
   const byKey = new Map(copies.map((copy) => [textOfKey(copy.entry.key), copy] as const));

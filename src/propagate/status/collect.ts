@@ -4,9 +4,9 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 
 /** The part of the status of one copy that goes into the aggregate. */
 type CollectedStatus =
-  /** Undefined if the copy has no such part, or none yet. */
+  /** `status` is undefined if the copy has no such part, or does not have it yet. */
   | { readonly result: 'collected'; readonly status: JsonObject | undefined }
-  /** A member of the status has a wrong type. */
+  /** A member of the status has a wrong type, as `message` says. */
   | { readonly result: 'unreadable'; readonly message: string };
 
 /** Members that are collected unchanged, in addition to counters. */
@@ -18,8 +18,8 @@ const asTheyAre: ReadonlyMap<string, readonly string[]> = new Map([
 
 /**
  * Collects the part of a status that goes into the aggregate (docs/internals/propagation.md 8): the figures of workloads, Jobs, budgets and
- * autoscalers, and the whole status of other kinds. Nothing for a Service that is no LoadBalancer, and for a Deployment or ReplicaSet whose
- * figures are all zero.
+ * autoscalers, and the whole status of other kinds. Collects no status for a Service that is no LoadBalancer, and for a Deployment or
+ * ReplicaSet whose figures are all zero.
  *
  * @param templateGeneration Returns the generation of the template that the object was written from, for kinds that report it.
  */
@@ -41,7 +41,7 @@ export function collectStatus(kind: GroupKind, object: JsonObject, templateGener
   return { result: 'collected', status: { ...picked, generation, resourceTemplateGeneration: templateGeneration() } };
 }
 
-/** A StatefulSet has no observed generation in its aggregate. */
+/** Returns the names of the figures that are collected for a kind. They include `observedGeneration` for workloads except StatefulSets. */
 function figuresOf(key: string): readonly string[] {
   const counters = workloadCounters.get(key);
   if (counters === undefined) return otherCounters.get(key) ?? [];

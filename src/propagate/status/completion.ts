@@ -6,13 +6,13 @@ import type { PropagationStatus } from '../model/status-definition.ts';
 import { isJob } from './copy-state.ts';
 import type { ClusterFacts } from './facts.ts';
 
-/** How the Jobs of one cluster ended. `complete`: all are complete. `failed`: at least one failed. `open`: some have not ended. */
+/**
+ * How the Jobs of one cluster ended. `complete`: all are complete. `failed`: at least one failed. `open`: none failed, but some have not
+ * ended.
+ */
 export type JobsEnd = 'complete' | 'failed' | 'open';
 
-/**
- * Returns how the Jobs of a cluster ended. `complete` if all are complete. Undefined without Jobs. A Job that is gone after its rollout
- * succeeded counts as complete.
- */
+/** Returns how the Jobs of a cluster ended. Undefined without Jobs. A Job that is gone after its rollout succeeded counts as complete. */
 export function jobsEndOf({ copies }: Pick<ClusterFacts, 'copies'>, line: Pick<ClusterLine, 'rollout'>): JobsEnd | undefined {
   const ends = copies
     .filter(({ entry }) => isJob(entry))

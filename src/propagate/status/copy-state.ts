@@ -56,8 +56,8 @@ export function isJob({ key }: InventoryEntry): boolean {
 }
 
 /**
- * Returns the number of ready replicas of a workload, or of ready Pods of a DaemonSet or Job. Undefined for other kinds and for copies that
- * do not exist.
+ * Returns the number of ready replicas of a workload, or of ready Pods of a DaemonSet or Job. A Pod counts as 1 or 0. For any other kind,
+ * returns `status.readyReplicas`. Undefined if the object has no such field, or if the mirror does not have the copy.
  */
 export function readyOf({ entry, mirrored }: CopyFacts): number | undefined {
   if (mirrored.result !== 'held') return undefined;

@@ -43,8 +43,8 @@ export interface ClusterFacts {
    */
   readonly differs?: 'toWrite' | 'watched';
   /**
-   * Names the copies of earlier generations that were deleted or changed since. Set while the cluster waits for its wave, or while the
-   * wanted objects are unknown.
+   * A text that names the copies of earlier generations which were deleted or changed since. Set while the cluster waits for its wave, or
+   * while the wanted objects are unknown.
    */
   readonly lost?: string | undefined;
   /** The line of the cluster in the current status. */
@@ -58,8 +58,8 @@ export interface PlannedFacts {
   /** True if the cluster joined after the generation was decided. */
   readonly isLate?: boolean;
   /**
-   * True if the wanted objects are unknown at the moment (`objects` is empty), or if the result of a running write is. The rollout does not
-   * end then.
+   * True if the wanted objects are unknown at the moment (`objects` is empty), or if a write is under way in the cluster and its result is
+   * unknown. The rollout does not end then. Default: false.
    */
   readonly isUnknown?: boolean;
   /** Replicas of the workload. Absent without a workload. */

@@ -90,7 +90,9 @@ function isServiceHealthy(service: Stored<k8s.V1Service>): boolean {
   return service.spec?.type !== 'LoadBalancer' || hasPoint(service);
 }
 
-/** True if the object has a point of entry. Works for an Ingress too, because its points have the same fields. */
+/**
+ * True if the load balancer of a Service has a hostname or an IP address. Also used for an Ingress, because its status has the same fields.
+ */
 function hasPoint({ status }: Stored<k8s.V1Service>): boolean {
   return itemsOf(status?.loadBalancer?.ingress).some(({ hostname, ip }) => !!hostname || !!ip);
 }

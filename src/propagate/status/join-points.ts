@@ -5,7 +5,10 @@ import { compareText } from '../../core/text.ts';
 type Point = Stored<V1LoadBalancerIngress>;
 type Port = Stored<V1PortStatus>;
 
-/** The fields that distinguish points of entry. Points of Services also have the way in which their address is reached. */
+/**
+ * The fields that distinguish points of entry. A point of entry is one item of `status.loadBalancer.ingress` of a Service or Ingress. Only
+ * those of Services have `ipMode`.
+ */
 export type PointFields = readonly ('hostname' | 'ip' | 'ipMode')[];
 
 /** The fields of points of Services. */

@@ -33,8 +33,9 @@ const failuresUntilFatal = 3;
 const fatalReasons: readonly CopyReason[] = ['Conflict', 'Denied', 'Invalid', 'Immutable', 'Quota', 'Contended', 'TimedOut', 'Unhealthy'];
 
 /**
- * True if the problem is not expected to pass: because of its reason, or after three failures in a row with any reason. Once a line of this
- * generation has failed, it stays failed until the problem is gone, so that another process does not start to count from zero.
+ * True if the problem is not expected to pass: because of its reason, or after three failures in a row. False if the cluster does not
+ * answer. Once a line of this generation has failed, it stays failed until the problem is gone, because a new leader counts failures from
+ * zero.
  */
 export function isFatal({ problem, failures = 0, previous }: ClusterFacts, { generation }: Pick<LineContext, 'generation'>): boolean {
   if (problem === undefined || problem.reason === 'Unreachable') return false;
@@ -45,7 +46,10 @@ export function isFatal({ problem, failures = 0, previous }: ClusterFacts, { gen
   );
 }
 
-/** Returns the first phase that applies. `Settled` applies only if all wanted copies exist in their wanted form and are healthy. */
+/**
+ * Returns the first phase that applies, in the order of this function. `Settled` applies only if all wanted copies exist in their wanted
+ * form and are rolled out.
+ */
 export function linePhaseOf(judgement: ClusterJudgement, context: LineContext): LinePhase {
   const { facts, freshness, rollout, mark } = judgement;
   const { stage, problem } = facts;

@@ -57,7 +57,9 @@ function notesOf({ refused, plan, held }: PropagationFacts): NonNullable<Propaga
   return held?.reason === 'PruneHeld' ? notes : notes.filter(({ code }) => code !== 'PRUNE_HELD');
 }
 
-/** Returns the held prune. While there is no plan, the previous one stays. */
+/**
+ * Returns the prune for the status: it is held, or was confirmed and is under way. Without a plan, the prune of the previous status stays.
+ */
 function pruneIn({ plan, prune, previous }: PropagationFacts): Pick<PropagationStatus, 'prune'> {
   const held = prune ?? (plan === undefined ? previous.prune : undefined);
   return held === undefined ? {} : { prune: held };

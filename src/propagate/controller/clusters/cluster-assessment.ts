@@ -163,8 +163,8 @@ function differenceIn({ clusterState }: AssessmentContext, needs: ClusterNeeds):
 }
 
 /**
- * Returns the line of the cluster in the status. Leaves out its rollout mark and generation if the wanted objects have changed since, or if
- * a rolled back generation was resumed: the cluster then goes through the waves again.
+ * Returns the line of the cluster in the status. Leaves out its rollout mark and generation if the wanted objects have changed since the
+ * mark was set, or if a generation that was rolled back has been resumed. The cluster then goes through the waves again.
  */
 function lineIn({ propagation, spec }: AssessmentInput, { cluster, rendered }: WantedInCluster): ClusterLine | undefined {
   const line = propagation.status.clusters?.find((one) => one.cluster === cluster);
@@ -264,7 +264,10 @@ function mirroredOf(members: Members, cluster: ClusterName, key: ObjectKey): Mir
 
 type ProblemFact = Pick<ClusterFacts, 'problem'>;
 
-/** Returns the first problem that applies. */
+/**
+ * Returns the first problem that applies: the cluster is suspended, has a fault, has a copy with a problem, or waits for the confirmation
+ * of a prune.
+ */
 function problemOf(context: AssessmentContext): ProblemFact {
   const { input, rendered, clusterState, isSuspended, line, objects } = context;
   const { verdict } = input.plan;

@@ -10,9 +10,7 @@ import type { CopiesOutcome, CopyOutcome, CopyWork } from '../../plan/copies/cop
 import type { ClusterFacts } from '../../status/facts.ts';
 import type { ClusterNeeds } from './cluster-needs.ts';
 
-/**
- * The work of one job. The last outcome that it returns has the latest share, and the results of all steps. Empty if no step was needed.
- */
+/** The work of one job. Resolves with one outcome, which has the latest share and the copies of all steps. Empty if no step was needed. */
 export type ClusterTask = (work: CopyWork, signal: AbortSignal) => Promise<readonly CopiesOutcome[]>;
 
 /** One step of a task. */

@@ -6,7 +6,7 @@ import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';
 import type { Propagation } from '../../model/propagation.ts';
 import { type ClusterTask, removeShare, saveEntries } from './cluster-task.ts';
 
-/** A cluster that may be lost, and its copies. */
+/** A cluster with unwanted copies, which may be unreachable. */
 export interface LostCluster {
   readonly share: ClusterShare;
   readonly propagation: Propagation;
@@ -18,12 +18,12 @@ export interface LostCluster {
 }
 
 /**
- * Returns the work for unwanted copies in a cluster that does not answer. Only the hub is written.
+ * Returns the work for unwanted copies in a cluster that cannot be reached. It writes only to the hub.
  *
- * - The copies become pending: they are deleted by their uid when the cluster is back.
- * - If a user abandoned the cluster, its share is deleted instead. A cluster that answers cannot be abandoned.
+ * - If a user abandoned the cluster, its share is deleted.
+ * - If the cluster has left the fleet, its copies become pending: they are deleted by their uid when the cluster is back.
  *
- * Undefined if there is no such work.
+ * Undefined if neither applies. Undefined also while the cluster answers, even if it was abandoned.
  */
 export function taskForLostCluster({ share, propagation, members, nowMs, isHeld = false }: LostCluster): ClusterTask | undefined {
   const member = members.get(share.cluster);

@@ -5,7 +5,7 @@ import { nodeKind } from '../../plan/snapshot/cluster-locations.ts';
 
 /** Detects changes of the location of clusters from their Nodes. */
 export interface NodeWatch {
-  /** Called when Nodes of the cluster have changed. */
+  /** Records that Nodes of the cluster have changed. The watch compares the location of the cluster after `debounceMs`. */
   nodesChanged(cluster: ClusterName): void;
 }
 

@@ -22,7 +22,10 @@ export interface PropagationInterests {
   readonly nodes: readonly Interest[];
 }
 
-/** Collects the interests in everything that is planned, in the inventory, or not planned yet because mirrors were unread. */
+/**
+ * Collects the objects whose changes concern a Propagation. `copies` has the planned objects and those in the inventory. For a cluster that
+ * could not be planned, it has all objects of the template.
+ */
 export function interestsOf({ plan, shares, latest, clusters }: PropagationState, members: Pick<Members, 'all'>): PropagationInterests {
   const spec = latest === undefined || 'problems' in latest.spec ? undefined : latest.spec;
   const namespace = latest?.metadata.namespace ?? '';
@@ -41,7 +44,10 @@ export function interestsOf({ plan, shares, latest, clusters }: PropagationState
   };
 }
 
-/** Leaves out clusters that are rejected whatever their Nodes say. */
+/**
+ * Returns the interest in the Nodes of clusters that may be chosen. Empty if the placement does not depend on the location of clusters.
+ * Leaves out clusters that are rejected whatever their location is.
+ */
 function nodesOf(spec: PropagationSpec | undefined, plan: PropagationState['plan'], members: Pick<Members, 'all'>): readonly Interest[] {
   if (spec === undefined || locationFieldsIn(spec).length === 0) return [];
   const out = new Set(plan?.rendered.rejected.filter(({ reason }) => rejectedWithoutNodes.includes(reason)).map(({ cluster }) => cluster));

@@ -1,7 +1,7 @@
 import type { V1Lease, V1LeaseSpec } from '@kubernetes/client-node';
 import { V1MicroTime } from '../../../cluster/typed-api.ts';
 
-/** The holder of a Lease, and the time in Unix milliseconds. */
+/** The holder of a Lease, the current time in Unix milliseconds, and the time for which the Lease is valid. */
 export interface LeaseClaim {
   readonly identity: string;
   readonly nowMs: number;

@@ -41,8 +41,8 @@ export interface LeaseOptions {
 }
 
 /**
- * Leads whenever this process can get the Lease, by client-go's algorithm (tools/leaderelection) with 15 s, 10 s and 2 s. Resolves when the
- * signal aborts, or when the Lease cannot stay in its namespace (deleted, or rights are missing).
+ * Leads whenever this process can get the Lease, by client-go's algorithm (tools/leaderelection): lease duration 15 s, renew deadline 10 s,
+ * retry period 2 s. Resolves when the signal aborts, or when the Lease cannot stay in its namespace (deleted, or rights are missing).
  *
  * Times that other processes wrote are never compared with our clock. The Lease is free once this process has seen it unchanged for 15 s.
  *
@@ -220,7 +220,10 @@ class HubLease implements Lease {
     return this.#call((leases) => leases.replaceNamespacedLease({ namespace, name, body: { ...lease, spec }, fieldManager }), signal);
   }
 
-  /** Records a failure, and logs it unless the last one was the same: it repeats every 2 s. An aborted request is no failure: the term has ended. */
+  /**
+   * Records a failure. Logs it if its code differs from that of the last failure, because attempts repeat every 2 s. An aborted request is
+   * no failure: the term has ended.
+   */
   #recordFailure(answer: TypedAnswer<V1Lease>, { aborted }: AbortSignal): void {
     if (aborted || answer.result !== 'failed' || answer.fault.code === 'CONFLICT' || isAbsent(answer.fault)) return;
     const { code, message: reason } = answer.fault;

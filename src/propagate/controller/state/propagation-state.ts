@@ -10,8 +10,7 @@ import { rescheduleDueMs } from '../../plan/placing/reschedule.ts';
 
 /**
  * The leader's own facts about one Propagation, in addition to those on the hub. They may be lost at any moment: the leader then reads and
- * plans again.
- * Only passes over this Propagation, and the jobs that they started, change it.
+ * plans again. Only passes over this Propagation, and the jobs that they started, change it.
  */
 export interface PropagationState {
   /** The key in the queue and in the interests: `namespace/name`. */
@@ -253,8 +252,8 @@ export function busyClusters({ clusters }: PropagationState): ReadonlySet<Cluste
 }
 
 /**
- * Returns when the plan must be replaced by one that divides all replicas from zero, in Unix milliseconds. Undefined if that was
- * not requested, or is done.
+ * Returns when the plan must be replaced by one that divides all replicas from zero, in Unix milliseconds. Undefined if
+ * `spec.replicas.rescheduleAt` does not request this, or if it is done.
  */
 export function rescheduleMsOf({ plan, latest }: Pick<PropagationState, 'plan' | 'latest'>): number | undefined {
   if (plan === undefined || latest === undefined || 'problems' in latest.spec) return undefined;

@@ -11,14 +11,14 @@ export interface WorkQueue {
   add(key: string): void;
   /** Queues a pass after `ms` at the latest. If the key has an earlier time already, that time stays. */
   addAfter(key: string, ms: number): void;
-  /** Resolves when no pass runs any more. No pass starts after the signal has aborted. */
+  /** Resolves when no pass runs and no key waits. No pass starts after the signal has aborted. */
   idle(): Promise<void>;
 }
 
 export interface WorkQueueOptions {
   /**
-   * Runs one pass. Resolves with the delay in milliseconds until the next pass, or with undefined if only `add` triggers it. The pass
-   * removes the times that were set with `addAfter` before it.
+   * Runs one pass. Resolves with the delay in milliseconds until the next pass, or with undefined if only `add` triggers it. The start of a
+   * pass removes the earlier times that were set with `addAfter` for its key.
    */
   readonly work: (key: string) => Promise<number | undefined>;
   /** Called if `work` throws, which is a bug. Not called for an abort of the queue's signal. The key is retried with a backoff. */
