@@ -85,7 +85,7 @@ interface Misfits {
   report(expected: TypeReference, at: readonly number[]): void;
 }
 
-/** The part of a value that fits the type. Undefined if no part fits. */
+/** Returns the part of a value that fits the type, and calls `report` for each part that is left out. Undefined if no part fits. */
 function fittingPart(type: TypeReference, value: Json, { at, report }: Misfits): Json | undefined {
   if (fitOf(type)(value)) return value;
   if ('list' in type && Array.isArray(value)) {

@@ -6,14 +6,14 @@ import { compareQuantities, parseQuantity, printQuantity, sumQuantities } from '
 import { itemsOf, type Stored } from '../../core/stored.ts';
 
 /**
- * Computes the resources that a Pod requests from its Node, by the name of the resource. The scheduler and `kubectl describe node` compute the
- * same.
+ * Computes the resources that a Pod requests from its Node, by the name of the resource. The scheduler and `kubectl describe node` compute
+ * the same.
  *
- * - The requests are the sum over containers and sidecars. An init container counts if it needs more, together with the sidecars that start
- *   before it.
+ * - The requests are the sum over containers and sidecars. If an init container, together with the sidecars that start before it, needs
+ *   more than this sum, its need counts instead.
  * - Requests of the Pod as a whole replace that sum. The overhead of the runtime class is added.
- * - A container that is being resized counts with the larger of its requested and its actual amount. If its Node can never provide the request,
- *   only the actual amount counts.
+ * - A container that is being resized counts with the larger of its requested and its actual amount. If its Node can never provide the
+ *   request, only the actual amount counts.
  *
  * An amount with a single source keeps its text. Never throws: values that are no amounts are ignored. The rules are those of
  * k8s.io/component-helpers/resource (1.36).

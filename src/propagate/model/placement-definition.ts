@@ -131,7 +131,7 @@ function checkBounds({ min, max }: { readonly min: number; readonly max?: number
 export const placement = checkedSchema(
   structureSchema({
     ...setFields,
-    tolerations: listSchema(toleration, { max: 50 }).default([]).describe('The taints of clusters that are tolerated.'),
+    tolerations: listSchema(toleration, { max: 50 }).default([]).describe('The cluster taints that this placement tolerates.'),
     affinityGroups: listSchema(group, { max: 20 })
       .meta(rules(['self.all(g, self.exists_one(o, o.name == g.name))', 'expected groups of different names']))
       .default([])

@@ -6,7 +6,7 @@ import type { PropagationFacts } from './facts.ts';
 interface ConditionFacts {
   readonly facts: PropagationFacts;
   readonly phase: PropagationPhase;
-  /** The lines of the clusters, sorted by name. */
+  /** The status of each cluster, sorted by the name of the cluster. */
   readonly lines: readonly ClusterLine[];
   readonly completion: CompletionStatus | undefined;
 }

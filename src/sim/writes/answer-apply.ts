@@ -150,7 +150,10 @@ function cleaned({ target }: ResourceContext, object: KubernetesObject): Kuberne
   return value as KubernetesObject;
 }
 
-/** Returns the part that is applied: only the status through the status subresource, else everything except the status. */
+/**
+ * Returns the part of the manifest that is applied. Through the status subresource, this is only the status. Otherwise it is the rest of
+ * the manifest, with the status only if the kind has no status subresource.
+ */
 function appliedPart({ target }: ResourceContext, applied: JsonObject): JsonObject {
   const { metadata, status, ...body } = applied;
   if (target.resource.subresource === 'status') return { metadata: {}, ...(status === undefined ? {} : { status }) };

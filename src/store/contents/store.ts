@@ -269,7 +269,8 @@ function deleteFrom(state: StoreState, incoming: Incoming, version: ResourceVers
 }
 
 /**
- * Writes one watch event: first the objects, then the versions, then history and readers. The readers continue in `../feed/change-feed.ts`.
+ * Writes one watch event: first the objects, then the versions, then history and readers. How readers receive the changes is in
+ * `../feed/change-feed.ts`.
  */
 function writeEvent(
   state: StoreState,

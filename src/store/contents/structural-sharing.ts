@@ -171,7 +171,10 @@ function measureMembers(value: object, depth: number, tally: Tally): void {
   for (const key of keys) measure((value as JsonObject)[key] ?? null, depth + 1, tally);
 }
 
-/** Like `measure`, with an explicit stack. JSON.parse accepts any depth, but recursion does not. */
+/**
+ * Adds the bytes of a value to `tally.total`, like `measure`, but without recursion. JSON.parse accepts values so deep that recursion would
+ * overflow the stack.
+ */
 function measureFlat(root: Json, tally: Tally): void {
   const rest: Json[] = [root];
   for (let value = rest.pop(); value !== undefined; value = rest.pop()) {

@@ -59,8 +59,8 @@ function isCandidate(ordered: readonly WeightedGroup[], limits: GroupLimits): bo
 }
 
 /**
- * A dynamic-programming table. Each entry is for the partial sets with a certain number of groups and clusters. The entry has the best way
- * to complete such a set with the groups that are processed so far.
+ * A dynamic-programming table. An entry stands for a partial set that has a certain number of groups and, in total, a certain number of
+ * clusters. It contains the best result of adding some of the groups that were already processed, so that the set is complete.
  */
 interface CompletionTable {
   /** The index of an entry is (groups × `width`) + clusters. Groups are below `lengths`, clusters below `width`. */

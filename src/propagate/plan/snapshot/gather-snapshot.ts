@@ -70,7 +70,10 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   };
 }
 
-/** Adds `madeFrom` to the source of the template: the clusters from which other Propagations make this source. */
+/**
+ * Adds `madeFrom` to the source of the template. If the source is itself a copy of other Propagations, `madeFrom` has the clusters from
+ * which they read it. Returns a template without a source unchanged.
+ */
 function withMakers({ hub }: PlannerPorts, own: Pick<PlanRequest, 'namespace' | 'name'>, object: TemplateObject): TemplateObject {
   const { source } = object;
   return source === undefined || hub === undefined
