@@ -72,13 +72,13 @@ export interface Mirrors {
   clusters(): readonly ClusterStatus[];
   /** Returns the status of the member with this name. Undefined if there is none. */
   cluster(name: ClusterName): ClusterStatus | undefined;
-  /** Returns undefined if the cluster has not answered yet, or does not serve the kind. */
+  /** Returns the resource that serves the kind. Undefined if the cluster has not answered yet, or does not serve the kind. */
   served(cluster: ClusterName, kind: GroupKind): ServedResource | undefined;
   /**
    * Starts the mirror if it does not run, and keeps it running. Returns undefined if the cluster has not answered yet, or does not serve
    * the kind.
    *
-   * @param options If the kind may not be listed in all namespaces, the rights in `namespaces` are checked first.
+   * @param options `namespaces`: the namespaces whose rights are checked first, if the kind may not be listed in all.
    */
   acquire(cluster: ClusterName, kind: GroupKind, options?: { readonly namespaces?: readonly string[] }): MirrorLease | undefined;
   /** Returns the mirror if it runs. Neither starts it nor keeps it running. */

@@ -111,7 +111,7 @@ function keyed(columns: readonly DefinedColumn[]): readonly KeyedColumn[] {
   });
 }
 
-/** The columns of a version that defines none. */
+/** The columns of a version of a custom kind whose definition has no columns for that version. */
 const usualColumns: readonly DefinedColumn[] = [{ name: ageColumn.header, type: 'date', jsonPath: '.metadata.creationTimestamp' }];
 
 const ageKey = `${ageColumn.header} 0`;

@@ -44,8 +44,8 @@ export function addSync({ pothos, types }: GraphBuilder): void {
       fault: t.field({
         type: types.fault,
         description:
-          'The reason why the phase is not `SYNCED`. With `SYNCED`: the fault that names the namespaces that the answer is limited to, if the ' +
-          'caller may list no others. Null otherwise.',
+          'The reason why the phase is not `SYNCED`. Also set with `SYNCED` if the gateway may list the kind in some namespaces only. Its ' +
+          'message then names the namespaces of the answer. Null otherwise.',
         ...volatile,
         resolve: ({ cluster, fault }) => fault && faultWithCluster(cluster, fault),
       }),

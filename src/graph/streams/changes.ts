@@ -41,7 +41,7 @@ export function addChanges(builder: GraphBuilder): ChangesTypes {
       }),
       fault: t.field({
         type: types.fault,
-        description: 'The reason why the cluster fell behind. Null unless the type is FAILED.',
+        description: 'The reason why the cluster is not in sync. Null unless the type is FAILED.',
         resolve: ({ cluster, fault }) => fault && faultWithCluster(cluster, fault),
       }),
     }),

@@ -6,7 +6,9 @@ import type { ClusterFieldRequirement, ClusterSet } from '../model/spec.ts';
 import { fieldValuesOf, matchesSet, meetsField } from '../plan/placing/cluster-set.ts';
 import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 
-/** Karmada's ClusterAffinity (policy/v1alpha1). All present members must match. An empty list of names matches every cluster. */
+/**
+ * Karmada's ClusterAffinity (policy/v1alpha1). A cluster must meet every field that is set. An empty list of names matches every cluster.
+ */
 export interface ClusterAffinity {
   readonly clusterNames?: readonly string[] | null;
   readonly exclude?: readonly string[] | null;

@@ -71,7 +71,7 @@ export interface PlannedFacts {
 export interface PlanFacts {
   readonly digest: string;
   readonly revision?: number;
-  /** When the generation was decided, as RFC 3339. */
+  /** The last time at which clusters and replicas were chosen anew, without regard to earlier plans. As RFC 3339. */
   readonly scheduledAt: string;
   readonly affinityGroup?: string;
   readonly mostObjects?: number;

@@ -15,7 +15,10 @@ export type ChangeType =
   | 'RESET'
   /** No objects, only a newer cursor. In `jobStatus` of one Propagation it is also sent when `summary.completion` has changed. */
   | 'BOOKMARK'
-  /** The cluster is not in sync, for the reason in `fault`. With the code `GONE` the client drops all objects of this cluster and kind. */
+  /**
+   * The cluster is not in sync, or has left, for the reason in `fault`. With the code `GONE` the client drops all objects of this cluster
+   * and kind.
+   */
   | 'FAILED';
 
 /**

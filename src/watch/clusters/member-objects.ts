@@ -89,7 +89,9 @@ function readFrom(mirror: MirrorReader, { namespace, name }: NamespacedName): Mi
   return object === undefined ? { result: 'absent', ...age } : { result: 'held', object, ...age };
 }
 
-/** Returns why the content of a mirror is unknown: its first list is not complete, or its right was lost. */
+/**
+ * Returns why the content of a mirror is unknown: its first list is not complete, or its right was lost. Undefined if the content is known.
+ */
 function unreadOf(mirror: MirrorReader): Fault | undefined {
   const { phase, fault } = mirror.sync();
   if (phase === 'SYNCED' || phase === 'STALE') return undefined;

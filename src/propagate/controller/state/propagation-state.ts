@@ -60,9 +60,9 @@ export interface CurrentPlan {
   readonly generation: number;
   /** The revision of this generation on the hub. */
   readonly revision: number;
-  /** When this generation was decided, as RFC 3339. */
+  /** The last time at which clusters and replicas were chosen anew, without regard to earlier plans. As RFC 3339. */
   readonly scheduledAt: string;
-  /** The digest of the plan that was decided. Later plans differ from it only by changes of the fleet. */
+  /** The digest of the first saved plan of this generation. Later plans differ from that plan only by changes of the fleet. */
   readonly digest: string;
   readonly rendered: RenderedPlan;
   readonly verdict: PlanVerdict;
