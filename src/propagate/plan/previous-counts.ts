@@ -19,8 +19,9 @@ export type PreviousCounts = (cluster: string, index: number) => number;
  * Returns the counts from which a new division starts.
  *
  * For several workloads, a decision records only their sum per cluster. If the counts of the existing copies in a cluster add up to its
- * sum, they are used. If not, a mirror is unread or a copy was changed, and the counts are estimated. For each workload, the replicas that
- * no other cluster has are divided among these clusters, in proportion to their recorded sums.
+ * sum, they are used. If not, a mirror is unread or a copy was changed, and the counts of that cluster are estimated. The estimate takes
+ * the replicas of each workload, subtracts those in clusters with known counts, and divides the rest among the clusters with unknown
+ * counts, in proportion to their recorded sums.
  */
 export function previousCounts(
   previous: PreviousDecision | undefined,

@@ -62,8 +62,8 @@ function targetsOf(clusters: readonly ClusterFacts[], lines: ReadonlyMap<string,
 }
 
 /**
- * Returns the aggregated status of one planned object. The template is treated as an object of this generation without a status, so no
- * earlier aggregate counts.
+ * Returns the aggregated status of one planned object, computed from the current copies alone. For this, the template is treated as an
+ * object of this generation without a status.
  */
 function statusOf(key: ObjectKey, targets: readonly Target[], generation: number): JsonObject {
   const kind = groupKindOfKey(key);

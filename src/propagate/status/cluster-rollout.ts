@@ -60,7 +60,7 @@ function isAsWanted({ entry }: CopyFacts, desiredHash: string): boolean {
 
 function isMissing({ entry, mirrored }: CopyFacts): boolean {
   if (mirrored.result === 'held') return !showsWrite(entry, mirrored.object);
-  // A missing Job counts as ended here. A Job that has not ended is created again, and shows up as a copy that is not written.
+  // A missing Job may have been removed after its end, so it does not count as missing. If it had not ended, Muster creates it again.
   return !(isJob(entry) && mirrored.result === 'absent');
 }
 

@@ -44,7 +44,7 @@ export interface NamespaceRights {
   sortByRefusalAge(namespaces: readonly string[]): readonly string[];
   /** Records a refusal of a right that the review had granted. */
   deny(namespace: string): void;
-  /** Forgets an old refusal. */
+  /** Forgets the refusal for this namespace, if there was one. */
   forget(namespace: string): void;
 }
 

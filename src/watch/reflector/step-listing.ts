@@ -20,7 +20,7 @@ const maxPageFailures = 3;
 /** Continue tokens are valid for 5 minutes. After a longer Retry-After than this, the next page may be gone. */
 const longRetryAfterMs = 60_000;
 
-/** The rules of the phase `listing`: rows 2 to 5, 17 and 18. */
+/** The rules of the phase `listing`: rows 2 to 5, 17 and 18 of the table in docs/internals/mirror.md 3.1. */
 export function stepListing(
   situation: StepSituation<Extract<ReflectorState, { readonly phase: 'listing' }>>,
   input: ReflectorInput,
@@ -40,7 +40,7 @@ export function stepListing(
   }
 }
 
-/** Row 2: requests the next page, or commits the complete list and watches. */
+/** Row 2 of mirror.md 3.1: requests the next page, or commits the complete list and watches. */
 function stepPageEnded(
   { state, memory, moment }: StepSituation<Extract<ReflectorState, { readonly phase: 'listing' }>>,
   input: Extract<ReflectorInput, { readonly type: 'pageEnded' }>,

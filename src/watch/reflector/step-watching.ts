@@ -28,11 +28,14 @@ type Watching = StepSituation<Extract<ReflectorState, { readonly phase: 'watchin
 /** A watch that ends sooner than this without an event has not ended because of `timeoutSeconds`. */
 const minWatchMs = 1_000;
 
-/** Number of ERROR events in a row, for which no other rule exists, after which the kind is listed: the server may be unable to watch from v. */
+/**
+ * Number of ERROR events in a row, for which no other rule exists, after which the kind is listed: the server may be unable to watch from
+ * v.
+ */
 const maxErrorEvents = 3;
 
 /**
- * The rules of the phase `watching`: rows 10 to 18, and 21.
+ * The rules of the phase `watching`: rows 10 to 18, and 21 of the table in docs/internals/mirror.md 3.1.
  *
  * For a normal event the result is the effect `write`, which `reflector.ts` carries out.
  */
@@ -80,7 +83,7 @@ function stepEvent(situation: Watching, event: DecodedWatchEvent): StepResult {
   }
 }
 
-/** Row 10: writes the object and moves v to its version. v never moves back. */
+/** Row 10 of mirror.md 3.1: writes the object and moves v to its version. v never moves back. */
 function stepObject(situation: Watching, event: WatchObjectEvent): StepResult {
   const { memory } = situation;
   const version = memory.version !== undefined && isOlder(event.version, memory.version) ? memory.version : event.version;
@@ -91,7 +94,10 @@ function afterEvent({ state, moment }: Watching, memory: ReflectorMemory, effect
   return { state: { phase: 'watching', openedMs: state.openedMs ?? moment.nowMs, receivedEvent: true }, memory, effects };
 }
 
-/** Rows 12 to 14 and 18: ends the stream after an ERROR event, because the stream is useless then. Watches again or lists afterwards. */
+/**
+ * Rows 12 to 14 and 18 of mirror.md 3.1: ends the stream after an ERROR event, because the stream is useless then. Watches again or lists
+ * afterwards.
+ */
 function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
   const { memory, moment } = situation;
   const abort: readonly ReflectorEffect[] = [{ type: 'abort' }, { type: 'report', what: 'errorEvent', message: fault.message }];
@@ -106,8 +112,8 @@ function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
 }
 
 /**
- * Row 15: watches again from v. The server was asked to end every watch after 5 to 10 minutes, so a normal end is no failure. After an end
- * that came too soon, waits and lists.
+ * Row 15 of mirror.md 3.1: watches again from v. The server was asked to end every watch after 5 to 10 minutes, so a normal end is no
+ * failure. After an end that came too soon, waits and lists.
  */
 function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResult {
   const tooSoon = !state.receivedEvent && (state.openedMs === undefined || moment.nowMs - state.openedMs < minWatchMs);
@@ -116,8 +122,8 @@ function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResu
 }
 
 /**
- * Rows 12, 13, 16, 18, 19 and 21: handles a failed watch. Lists if v is out of history, and polls if the kind cannot be watched. Otherwise
- * waits and watches again.
+ * Rows 12, 13, 16, 18, 19 and 21 of mirror.md 3.1: handles a failed watch. Lists if v is out of history, and polls if the kind cannot be
+ * watched. Otherwise waits and watches again.
  */
 function stepWatchFailed({ memory, moment }: MemoryAtMoment, fault: Fault): StepResult {
   if (isOutOfHistory(fault)) return beginRequest({ memory: { ...memory, fault }, moment }, relistAttempt(memory));

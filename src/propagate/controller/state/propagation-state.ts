@@ -136,7 +136,7 @@ export interface ClusterState {
   fault: Fault | undefined;
   /** The resourceVersion that the last write of each copy returned, by `textOfKey`. */
   writtenVersions: Map<string, string>;
-  /** Time of the last write, in Unix milliseconds. A mirror that was last up to date before it may not show the write. */
+  /** Time of the last write, in Unix milliseconds. A mirror shows the write only if it was up to date later than this time. */
   wroteAtMs: number;
 }
 

@@ -90,7 +90,10 @@ function retagged(reference: ImageReference, value: string): ImageReference | un
   return isImageDigest(value) ? { ...named(reference), digest: value } : undefined;
 }
 
-/** Replaces or removes the digest. An existing tag stays, as information for people. */
+/**
+ * Replaces the digest, or removes it if `value` is undefined. An existing tag stays, as information for people. Undefined if the value is
+ * not a digest.
+ */
 function digested(reference: ImageReference, value: string | undefined): ImageReference | undefined {
   const { digest: _digest, ...rest } = reference;
   if (value === undefined) return rest;
