@@ -40,7 +40,7 @@ export function stepListing(
   }
 }
 
-/** Row 2 of mirror.md 3.1: requests the next page, or commits the complete list and watches. */
+/** Row 2 of docs/internals/mirror.md 3.1: requests the next page, or commits the complete list and watches. */
 function stepPageEnded(
   { state, memory, moment }: StepSituation<Extract<ReflectorState, { readonly phase: 'listing' }>>,
   input: Extract<ReflectorInput, { readonly type: 'pageEnded' }>,

@@ -110,7 +110,10 @@ export function beginRequest({ memory, moment }: MemoryAtMoment, attempt: Reques
   }
 }
 
-/** Watches from v. Polls instead if the kind cannot be watched, or if the list had no version (rows 2 and 21 of mirror.md 3.1). */
+/**
+ * Watches from v. Polls instead if the kind cannot be watched, or if the list had no version (rows 2 and 21 of docs/internals/mirror.md
+ * 3.1).
+ */
 export function watchFromMemory({ memory, moment }: MemoryAtMoment): StepResult {
   if (memory.watchable && memory.version !== undefined) {
     return {
@@ -129,8 +132,8 @@ export function watchFromMemory({ memory, moment }: MemoryAtMoment): StepResult 
 }
 
 /**
- * Row 19 of mirror.md 3.1: waits by the backoff, or for the breaker if it is open. If a right is missing, the sleep ends at the latest when
- * the objects must be dropped.
+ * Row 19 of docs/internals/mirror.md 3.1: waits by the backoff, or for the breaker if it is open. If a right is missing, the sleep ends at
+ * the latest when the objects must be dropped.
  */
 export function waitByBackoff({ memory, moment }: MemoryAtMoment, { fault, retry, before = [] }: Wait): StepResult {
   const { nowMs, random } = moment;
@@ -185,8 +188,8 @@ export function afterCommit(memory: ReflectorMemory, version: ReflectorMemory['v
 }
 
 /**
- * Row 17 of mirror.md 3.1: aborts, waits, and lists at v. A second unreadable event at the same v requests the most recent list, which is
- * past that event.
+ * Row 17 of docs/internals/mirror.md 3.1: aborts, waits, and lists at v. A second unreadable event at the same v requests the most recent
+ * list, which is past that event.
  */
 export function relistAfterUnreadable({ memory, moment }: MemoryAtMoment, { fault }: { readonly fault: Fault }): StepResult {
   const at = memory.version ?? 'none';

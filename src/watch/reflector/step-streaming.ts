@@ -24,7 +24,7 @@ import {
 
 type Streaming = StepSituation<Extract<ReflectorState, { readonly phase: 'streaming' }>>;
 
-/** The rules of the phase `streaming`, a WatchList before its end bookmark: rows 6 to 9, 17, 18 and 21 of mirror.md 3.1. */
+/** The rules of the phase `streaming`, a WatchList before its end bookmark: rows 6 to 9, 17, 18 and 21 of docs/internals/mirror.md 3.1. */
 export function stepStreaming(situation: Streaming, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   switch (input.type) {
@@ -75,8 +75,8 @@ function stepInitialEvent(situation: Streaming, event: DecodedWatchEvent): StepR
 }
 
 /**
- * Row 8 of mirror.md 3.1: handles the end of a sleep. If an event came meanwhile, sleeps for the rest of its 30 s. If none came, ends the
- * WatchList and lists.
+ * Row 8 of docs/internals/mirror.md 3.1: handles the end of a sleep. If an event came meanwhile, sleeps for the rest of its 30 s. If none
+ * came, ends the WatchList and lists.
  */
 function stepSilence({ state, memory, moment }: Streaming): StepResult {
   const restMs = state.receivedMs + maxSilenceMs - moment.nowMs;
@@ -104,8 +104,8 @@ function stepStreamFailed(situation: Streaming, fault: Fault): StepResult {
 }
 
 /**
- * Row 9 of mirror.md 3.1: discards the staged objects and waits. The second failure in a row requests a list instead. A wait for the
- * breaker does not count as a failure.
+ * Row 9 of docs/internals/mirror.md 3.1: discards the staged objects and waits. The second failure in a row requests a list instead. A wait
+ * for the breaker does not count as a failure.
  */
 function streamBroke({ state, memory, moment }: Streaming, fault: Fault): StepResult {
   const streamFailures = memory.streamFailures + (moment.breaker === undefined ? 1 : 0);

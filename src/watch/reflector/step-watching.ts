@@ -83,7 +83,7 @@ function stepEvent(situation: Watching, event: DecodedWatchEvent): StepResult {
   }
 }
 
-/** Row 10 of mirror.md 3.1: writes the object and moves v to its version. v never moves back. */
+/** Row 10 of docs/internals/mirror.md 3.1: writes the object and moves v to its version. v never moves back. */
 function stepObject(situation: Watching, event: WatchObjectEvent): StepResult {
   const { memory } = situation;
   const version = memory.version !== undefined && isOlder(event.version, memory.version) ? memory.version : event.version;
@@ -95,8 +95,8 @@ function afterEvent({ state, moment }: Watching, memory: ReflectorMemory, effect
 }
 
 /**
- * Rows 12 to 14 and 18 of mirror.md 3.1: ends the stream after an ERROR event, because the stream is useless then. Watches again or lists
- * afterwards.
+ * Rows 12 to 14 and 18 of docs/internals/mirror.md 3.1: ends the stream after an ERROR event, because the stream is useless then. Watches
+ * again or lists afterwards.
  */
 function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
   const { memory, moment } = situation;
@@ -112,8 +112,8 @@ function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
 }
 
 /**
- * Row 15 of mirror.md 3.1: watches again from v. The server was asked to end every watch after 5 to 10 minutes, so a normal end is no
- * failure. After an end that came too soon, waits and lists.
+ * Row 15 of docs/internals/mirror.md 3.1: watches again from v. The server was asked to end every watch after 5 to 10 minutes, so a normal
+ * end is no failure. After an end that came too soon, waits and lists.
  */
 function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResult {
   const tooSoon = !state.receivedEvent && (state.openedMs === undefined || moment.nowMs - state.openedMs < minWatchMs);
@@ -122,8 +122,8 @@ function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResu
 }
 
 /**
- * Rows 12, 13, 16, 18, 19 and 21 of mirror.md 3.1: handles a failed watch. Lists if v is out of history, and polls if the kind cannot be
- * watched. Otherwise waits and watches again.
+ * Rows 12, 13, 16, 18, 19 and 21 of docs/internals/mirror.md 3.1: handles a failed watch. Lists if v is out of history, and polls if the
+ * kind cannot be watched. Otherwise waits and watches again.
  */
 function stepWatchFailed({ memory, moment }: MemoryAtMoment, fault: Fault): StepResult {
   if (isOutOfHistory(fault)) return beginRequest({ memory: { ...memory, fault }, moment }, relistAttempt(memory));

@@ -72,7 +72,9 @@ function stepPhase({ state, memory, moment }: StepSituation, input: ReflectorInp
   }
 }
 
-/** Row 20 of mirror.md 3.1: handles 401, 403 and 404, which have the same rule in every phase. Undefined for other failures. */
+/**
+ * Row 20 of docs/internals/mirror.md 3.1: handles 401, 403 and 404, which have the same rule in every phase. Undefined for other failures.
+ */
 function stepAnyFailure(situation: StepSituation, input: Extract<ReflectorInput, { readonly type: 'failed' }>): StepResult | undefined {
   const { state, memory, moment } = situation;
   const { fault } = input;
@@ -87,7 +89,7 @@ function stepAnyFailure(situation: StepSituation, input: Extract<ReflectorInput,
   return undefined;
 }
 
-/** Row 21 of mirror.md 3.1: requests the next list of a polled kind when its time has come, and sleeps until then. */
+/** Row 21 of docs/internals/mirror.md 3.1: requests the next list of a polled kind when its time has come, and sleeps until then. */
 function stepPolling(situation: StepSituation<Extract<ReflectorState, { readonly phase: 'polling' }>>, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   if (input.type !== 'elapsed') return unchangedStep(situation);
