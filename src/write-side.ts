@@ -11,6 +11,7 @@ import { type ClusterName, clusterName } from './core/names.ts';
 import { createSensitiveKinds } from './core/sensitive-kinds.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import type { GraphContext } from './graph/context/context.ts';
+import { createImports } from './importers/create-imports.ts';
 import { createClusterViews } from './load/reads/cluster-views.ts';
 import { listRulesIn } from './manifests/list-rules.ts';
 import type { Model } from './model/model.ts';
@@ -39,7 +40,7 @@ export interface WriteSideOptions {
 
 /** The resolvers that write, and the controller. Disposing of it stops the workers first and then releases the Lease. */
 export interface WriteSide extends AsyncDisposable {
-  readonly resolvers: Pick<GraphContext, 'writes' | 'propagations'>;
+  readonly resolvers: Pick<GraphContext, 'writes' | 'propagations' | 'imports'>;
   /** Undefined without a hub. */
   readonly leadership?: Leadership | undefined;
 }
@@ -82,6 +83,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
         clock,
         log,
       }),
+      imports: createImports({ visibleClusters: () => members.all(), ...(hub === undefined ? {} : { hub: hub.hub.cluster }) }),
       propagations: createPropagations({ planner, ...(hub === undefined ? {} : { hub }), identityOf: () => localRequester, clock }),
     },
     leadership: controller?.leadership,

@@ -8,6 +8,7 @@ import type { Propagations, PropagationView } from '../../src/propagate/model/pr
 import type { StreamListener, StreamReader } from '../../src/streams/stream-source.ts';
 import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { noRelations } from '../support/graph/no-relations.ts';
+import { noWrites } from '../support/graph/no-writes.ts';
 import { sampleView, scriptedPropagations } from '../support/graph/propagation-samples.ts';
 import { readContext } from '../support/graph/read-context.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
@@ -62,7 +63,7 @@ function graphOf(propagations: Partial<Propagations>) {
   const graph = graphOverMirrors({ model, writing });
   const contextOf = (): GraphContext => ({
     ...{ reads: graph.reads, streams: graph.streams, logs: graph.logs },
-    writes: undefined as never,
+    ...noWrites,
     relations: noRelations,
     ...writing,
     read: readContext(graph, { signal: end }),

@@ -60,7 +60,7 @@ test('types of later features are not in the schema yet', () => {
   const mutations = ['apply', 'patch', 'delete', 'scale', 'restart'];
   const propagating = ['propagate', 'pausePropagation', 'resumePropagation', 'rollbackPropagation', 'deletePropagation'];
   expect(fieldsOf('Mutation')).toEqual([...mutations, ...propagating]);
-  for (const name of ['importManifests', 'migration']) expect(fieldsOf('Query')).not.toContain(name);
+  for (const name of ['migration']) expect(fieldsOf('Query')).not.toContain(name);
   const intent = schema.getType('PropagationInput');
   expect(isInputObjectType(intent) && ['exact', 'source', 'failover'].filter((name) => name in intent.getFields())).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { ObjectChanges } from '../../changes/object-changes.ts';
 import type { Clock } from '../../core/clock.ts';
+import type { Imports } from '../../importers/model/imports.ts';
 import type { Logs } from '../../load/logs/logs.ts';
 import type { FoundObject, ReadContext, Reads, Row } from '../../load/reads/reads.ts';
 import type { Relations } from '../../load/relations/relations.ts';
@@ -32,6 +33,7 @@ export interface GraphContext {
   readonly logs: Logs;
   readonly writes: ObjectChanges;
   readonly propagations: Propagations;
+  readonly imports: Imports;
   readonly read: ReadContext;
   readonly gateway: GatewayView;
   /** The clock for ages, which are computed when they are read. */

@@ -19,6 +19,7 @@ import { resolveChargedList } from '../context/budget.ts';
 import { SourceCarrier } from '../context/subscribe.ts';
 import type { MutationTypes } from '../objects/object-mutations.ts';
 import { createDefinedTypes, type DefinedTypes } from './defined-types.ts';
+import { addImports } from './import-types.ts';
 import { addNotes, addPlans, type NoteView } from './plan-types.ts';
 import { propagationSource } from './propagation-source.ts';
 import { addPropagationTypes, type PropagationTypes } from './propagation-types.ts';
@@ -41,6 +42,7 @@ export function addPropagation(builder: GraphBuilder, changing: MutationTypes, j
   const made = addPropagationTypes(builder, { changing, defined, note, jobs });
   const types = { ...made, defined, plan, note };
   addQueries(builder, types);
+  addImports(builder, { objectKey: changing.objectKey, defined, note });
   const outcome = addOutcome(builder, types);
   addMutations(builder, types, outcome);
   addUndoMutations(builder, types, outcome);

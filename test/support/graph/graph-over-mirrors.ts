@@ -63,7 +63,7 @@ export interface GraphOverMirrorsOptions {
   readonly sensitiveKinds?: readonly string[];
   readonly mirrors?: FakeMirrors;
   /** The write side, as far as the test scripts it. Every other call throws. */
-  readonly writing?: Partial<Pick<GraphContext, 'writes' | 'propagations'>>;
+  readonly writing?: Partial<Pick<GraphContext, 'writes' | 'propagations' | 'imports'>>;
 }
 
 /** Creates a gateway without network and HTTP. */

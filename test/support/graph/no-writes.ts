@@ -1,9 +1,10 @@
 import type { GraphContext } from '../../../src/graph/context/context.ts';
 
 /** A write side for a graph that only reads. A call throws. */
-export const noWrites: Pick<GraphContext, 'writes' | 'propagations'> = {
+export const noWrites: Pick<GraphContext, 'writes' | 'propagations' | 'imports'> = {
   writes: neverAsked('writes'),
   propagations: neverAsked('propagations'),
+  imports: neverAsked('imports'),
 };
 
 function neverAsked<T extends object>(name: string): T {
