@@ -10,7 +10,7 @@ import type { Members } from './members.ts';
 import type { TargetInput } from './object-changes.ts';
 import type { ObjectAddress, Preconditions } from './object-client.ts';
 
-/** One object to change, with a known cluster. */
+/** One object to change, in a cluster that is in the fleet and visible to the caller. */
 export interface ChangeTarget {
   readonly cluster: ClusterName;
   readonly kind: GroupKind;

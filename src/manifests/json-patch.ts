@@ -44,8 +44,8 @@ interface PatchProblem {
 }
 
 /**
- * Applies one operation. The conditions are checked here, and the library only changes the document. Its own checks follow prototypes, and
- * they copy the whole document for each `from`.
+ * Applies one operation. This module checks the conditions itself, and the library only changes the document. The checks of the library
+ * follow prototypes, and they copy the whole document for each `from`.
  */
 function applyOne(patching: PatchState, operation: JsonPatchOperation): PatchProblem | undefined {
   const { op, path } = operation;

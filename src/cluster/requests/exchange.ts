@@ -183,7 +183,10 @@ function mediaTypeOf(header: string): string {
   return (header.split(/[;,]/, 1)[0] ?? '').trim().toLowerCase();
 }
 
-/** Parses the body of a refusal if it is JSON of at most 64 KiB. The rest is discarded when the request ends. */
+/**
+ * Returns the body of a refusal, parsed. Undefined if the body is longer than 64 KiB or is not JSON. A body that is longer is not read
+ * further, and is discarded when the request ends.
+ */
 async function readStatus({ body, header }: WireResponse, signal: AbortSignal): Promise<Json | undefined> {
   const source = header('content-encoding')?.toLowerCase() === 'gzip' ? gunzip(body, signal) : body;
   const read = await readWhole(source, maxStatusBytes);

@@ -34,8 +34,8 @@ interface Assignment {
 }
 
 /**
- * The replicas of each cluster, or why none can be assigned. `unschedulable`: the candidates lack capacity. As in Karmada, it is absent if
- * the affinity in use has overflow affinities.
+ * The replicas of each cluster, or why none can be assigned. `unschedulable` is true if the candidates lack capacity. As in Karmada, it is
+ * absent even then if the affinity in use has overflow affinities.
  */
 type Assigned =
   | { readonly clusters: readonly TargetCluster[] }

@@ -30,8 +30,8 @@ export function isStaticWeighted({ replicaSchedulingType, replicaDivisionPrefere
 }
 
 /**
- * Converts the strategy to a `ReplicasSpec`. Fixed weights are always divided from zero, and a weight of 0 equals a missing rule.
- * Undefined: the strategy is unknown.
+ * Converts the strategy to a `ReplicasSpec`. With fixed weights, all replicas are always divided anew, and a weight of 0 counts as a
+ * missing rule. Undefined: the strategy is unknown.
  */
 export function replicasSpecOf(scheduling: ReplicaScheduling | null | undefined): ReplicasSpec | undefined {
   if (scheduling === null || scheduling === undefined || isDuplicated(scheduling)) return replicasSpec('Duplicated', 'Weighted');

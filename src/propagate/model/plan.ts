@@ -141,7 +141,10 @@ export interface PlannedObject {
   readonly action: PlanAction;
   /** The rendered manifest. Values of Secrets and sensitive kinds are redacted. */
   readonly manifest: JsonObject;
-  /** A unified diff from the live object to the dry run's result, both pruned. Absent: there is no change, or no dry run was possible. */
+  /**
+   * A unified diff from the live object to the dry run's result, without the fields that a server fills in. Absent: there is no change, or
+   * no dry run was possible.
+   */
   readonly diff?: string;
   readonly predicted: boolean;
   readonly conflicts: readonly FieldManagerConflict[];

@@ -22,7 +22,8 @@ interface NotedPlan {
 /**
  * Returns all notes about the input, without duplicates: errors for impossible input, warnings for probable mistakes.
  *
- * For a new decision with `strict`, warnings become errors. The exception is a prune that must be confirmed: it stops the plan anyway.
+ * With `strict`, warnings become errors until the generation is decided. A prune that must be confirmed stays a warning, because it stops
+ * the plan anyway.
  */
 export function planNotesOf(plan: NotedPlan): readonly Note[] {
   const { snapshot, placing, copies } = plan;
@@ -46,8 +47,8 @@ export function hasNoErrors(notes: readonly Note[]): boolean {
 }
 
 /**
- * Turns warnings into errors if the spec is `strict`. Not for a generation that was decided already, because later changes in the fleet are
- * no mistake of its author.
+ * Turns warnings into errors if the spec is `strict`. Warnings of a decided generation stay warnings, because later changes in the fleet
+ * are no mistake of its author.
  */
 export function withStrictSeverity({ spec, purpose }: Pick<PlanSnapshot, 'spec' | 'purpose'>, notes: readonly Note[]): readonly Note[] {
   if (!spec.strict || purpose === 'keep') return notes;

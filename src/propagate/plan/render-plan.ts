@@ -91,7 +91,10 @@ function digestsIn({ replaced }: PlanSnapshot, digested: DigestedPlan): Pick<Ren
   return { content, digest: planDigestOf(content, replaced) };
 }
 
-/** Returns the shares of clusters outside the fleet that may still match the placement, as far as their names show. */
+/**
+ * Returns the shares of clusters outside the fleet that may still match the placement. Only their names are compared, because nothing else
+ * is known of them.
+ */
 function awayShares({ spec: { placement }, sharesOutsideFleet }: PlanSnapshot): readonly ClusterShare[] {
   const sets = placementSetsIn(placement);
   return sharesOutsideFleet.filter(({ cluster }) => sets.some((set) => mayMatchName(set, cluster)));

@@ -205,7 +205,10 @@ export class StreamGroup {
   }
 }
 
-/** The lists of objects in a message. Other fields, such as a summary, have the same length in each part of a split message. */
+/**
+ * Returns the lists of objects in a message. Only their length decides about a split: other fields, such as a summary, are repeated in each
+ * part and do not get shorter.
+ */
 function listsOf({ data }: FormattedExecutionResult): readonly unknown[] {
   return Object.values(data ?? {}).flatMap((field) => Object.values(field ?? {}).filter(Array.isArray));
 }

@@ -56,7 +56,9 @@ export type ReflectorState =
 export interface ReflectorMemory {
   /** v: the version up to which the store is correct. */
   readonly version?: ResourceVersion | undefined;
-  /** The minimum version of a list while there is no v. */
+  /**
+   * The resourceVersion that a list requests while there is no v. `'0'`: any version that the server has cached. `''`: the newest version.
+   */
   readonly unversioned: '' | '0';
   /** True once a list was committed. */
   readonly listed: boolean;

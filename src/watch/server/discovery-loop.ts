@@ -6,7 +6,7 @@ const spacingMs = 500;
 
 /** Discovers the kinds of a cluster again and again. */
 export interface DiscoveryLoop {
-  /** Discovers again after at most this time, but never within half a second after the last answer. */
+  /** Requests the next discovery within this time, but not within half a second after the last one has ended. */
   soon(ms: number): void;
 }
 
@@ -18,7 +18,10 @@ interface DiscoveryLoopOptions {
   readonly discover: (signal: AbortSignal) => Promise<boolean>;
 }
 
-/** Discovers after the delay, then every 5 minutes ± 20 %, after the backoff of a failure, and on request. Ends when the signal aborts. */
+/**
+ * Starts a loop that calls `discover`: first after `delayMs`, then every 5 minutes ± 20 %. After a failure, the next call follows after a
+ * backoff instead. `soon` requests an earlier call. The loop ends when the signal aborts.
+ */
 export function createDiscoveryLoop({ clock, delayMs, discover }: DiscoveryLoopOptions, signal: AbortSignal): DiscoveryLoop {
   let dueMs = clock.monotonic() + delayMs;
   let sleeping = new AbortController();

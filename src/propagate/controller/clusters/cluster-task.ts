@@ -91,7 +91,8 @@ function settledHealed({ fault: _fault, ...entry }: InventoryEntry): InventoryEn
 }
 
 /**
- * Records all deletions of a confirmed prune before the first one. So the confirmation stays valid while they are carried out one by one.
+ * Marks all copies of a confirmed prune as `Deleting` in the inventory, before the first of them is deleted. So later passes need no new
+ * confirmation for the deletions that are left.
  */
 async function announceDeletions(work: CopyWork, { announce }: ClusterNeeds, signal: AbortSignal): Promise<CopiesOutcome> {
   const going = new Set(announce.map(textOfKey));

@@ -25,7 +25,7 @@ export interface CopyWork {
   /** The time when a user last resumed the Propagation, in Unix milliseconds. Absent: never. */
   readonly resumedAtMs?: number | undefined;
   readonly spec: Pick<PropagationSpec, 'conflict' | 'write' | 'deletion'>;
-  /** Returns how the cluster serves a kind, as `MemberObjects.served` does. Undefined: not known yet. */
+  /** Returns how the cluster serves a kind. `absent`: it does not serve the kind. Undefined: not known yet. */
   readonly served: (kind: Pick<ObjectKey, 'apiVersion' | 'kind'>) => ServedResource | 'absent' | undefined;
   /**
    * Returns the client of the cluster from which the data of a Secret are read. It acts with the identity of `client`. Undefined if that
@@ -57,7 +57,7 @@ export interface CopyWork {
 /** The result of storing old values on the hub. */
 type OldValuesStored = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
 
-/** How a rollback returns objects that existed before the Propagation. */
+/** The facts with which a rollback gives taken-over objects their old values back. */
 export interface RollbackTarget {
   /**
    * The target of the rollback. Objects that this revision or an earlier one took over count as ours and are deleted like created copies.

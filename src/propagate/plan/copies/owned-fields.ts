@@ -75,8 +75,8 @@ export function isAppliedByUs(object: KubernetesObject): boolean {
 /**
  * Returns the `managedFields` with Muster's `Update` entries merged into its `Apply` entry. Undefined if there is no such `Update` entry.
  *
- * Without this, Muster's own update would conflict with its apply. Forcing the apply would not remove the fields that it leaves out.
- * kubectl's `csaupgrade` does the same.
+ * A field that Muster has set by an update conflicts with its own apply. A forced apply would not remove such a field when it leaves the
+ * field out. kubectl's `csaupgrade` merges the entries in the same way.
  */
 export function updatesTurnedToApply(object: KubernetesObject): readonly Json[] | undefined {
   const entries = entriesOf(object);
@@ -171,7 +171,7 @@ export function withoutMusterPaths(object: JsonObject, paths: readonly (readonly
   return entries.map(({ raw }) => (raw === ours.raw ? { ...raw, fieldsV1: fields } : raw));
 }
 
-/** Writes a path like API servers in conflict messages and like `ownedPaths`: `.spec.replicas`. */
+/** Returns a path as text, in the form of `ownedPaths` and of the conflict messages of API servers: `.spec.replicas`. */
 export function printFieldPath(path: readonly string[]): string {
   return path.map((key) => `.${key}`).join('');
 }

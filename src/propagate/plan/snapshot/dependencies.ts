@@ -60,7 +60,7 @@ function podNeeds(object: Manifest): readonly NeededObject[] {
 
 /**
  * True if a StatefulSet creates the claim of this volume from one of its claim templates. That is the case if the volume has the name of a
- * template, which replaces it, or refers to the name of a template as its claim.
+ * template: the template then replaces the volume. It is also the case if the claim in the volume has the name of a template.
  */
 function claimsItself(object: Manifest, { name, persistentVolumeClaim }: Stored<V1Volume>): boolean {
   if (kindTextOf(object) !== 'StatefulSet.apps') return false;

@@ -176,7 +176,10 @@ function readCluster(
   };
 }
 
-/** True if the key names another version than the mirror holds. Mirrors hold the preferred version of the server. */
+/**
+ * True if the key has another version than the mirror, which holds the preferred version of the server. Also true if the cluster does not
+ * serve the version of the key.
+ */
 function isOtherVersion({ objects }: Members, cluster: ClusterName, key: ObjectKey): boolean {
   const served = objects.served(cluster, key);
   return served === 'absent' || (served !== undefined && served.version !== served.versions[0]);

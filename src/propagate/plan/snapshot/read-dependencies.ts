@@ -72,8 +72,8 @@ async function readNeed(
 }
 
 /**
- * Finds dependencies that are selected by labels. Their names come from the mirror. Each is then read with the identity of the intent, like
- * all others.
+ * Returns the keys of dependencies that are selected by labels. Their names come from the mirror, after a wait of at most 10 s for it.
+ * `readNeed` later reads each object live, with the identity of the intent.
  */
 async function labelledNeeds(
   { members }: PlannerPorts,

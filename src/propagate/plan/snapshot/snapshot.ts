@@ -43,7 +43,7 @@ export interface TemplateObject {
   readonly manifest: Manifest;
   /** The path in the input: `template[0]`. For a dependency: `dependencies`. */
   readonly path: string;
-  /** The Secret from which the data are read, for Secrets only. `sourceVersion` is the version that was seen. */
+  /** The Secret from which the data are read, for Secrets only. `sourceVersion` is its resourceVersion at the time of the snapshot. */
   readonly secretOf?: RenderedObject['secretOf'];
   readonly sourceVersion?: string;
   /** The object from which the manifest was read. Absent: the intent itself contains the manifest. */

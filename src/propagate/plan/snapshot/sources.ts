@@ -7,7 +7,10 @@ import type { Propagation } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import { createdKindOf, creationsOf, type TemplateCreations } from './template-creations.ts';
 
-/** An object to which a template refers, or on which it depends. A source is never its own copy: Muster must not write or delete it. */
+/**
+ * An object to which a template refers, or on which it depends. Even in a cluster of the placement, Muster must not write or delete it as
+ * if it were a copy.
+ */
 export interface SourceObject {
   readonly cluster: ClusterName;
   readonly key: ObjectKey;
