@@ -62,7 +62,7 @@ test('types of later features are not in the schema yet', () => {
   expect(fieldsOf('Mutation')).toEqual([...mutations, ...propagating]);
   for (const name of ['migration']) expect(fieldsOf('Query')).not.toContain(name);
   const intent = schema.getType('PropagationInput');
-  expect(isInputObjectType(intent) && ['exact', 'source', 'failover'].filter((name) => name in intent.getFields())).toEqual([]);
+  expect(isInputObjectType(intent) && ['failover'].filter((name) => name in intent.getFields())).toEqual([]);
 });
 
 test('aggregates are fields of connections and of groups', () => {

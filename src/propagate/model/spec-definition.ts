@@ -19,6 +19,7 @@ import { maxPatchOperations } from '../../manifests/json-patch-definition.ts';
 import { checkUnique, clusterSet, maxClusters } from './cluster-set-definition.ts';
 import { operationsIn, override } from './override-definition.ts';
 import { defaultReplicas, placement, replicas } from './placement-definition.ts';
+import { exact, source } from './source-definition.ts';
 import { template } from './template-definition.ts';
 
 const wave = structureSchema({
@@ -231,6 +232,15 @@ const fields = {
     .register(graphqlHints, { isAbsent: true })
     .describe('The user who made the request. The gateway sets this field, and the admission policy next to this definition protects it.'),
   strict: flag.default(false).describe('True: warnings of the plan count as errors.'),
+  exact: exact
+    .exactOptional()
+    .describe('The system whose rules the planner follows, for an imported Propagation. Default: the planner follows the rules of Muster.'),
+  source: source
+    .exactOptional()
+    .describe(
+      'The origin of an imported Propagation. It has no effect on plans. GraphQL spells it as the resource does. ' +
+        'Default: the Propagation was not imported.',
+    ),
 };
 
 /** `spec` of a Propagation (docs/internals/propagation.md 2.1). */

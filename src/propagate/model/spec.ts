@@ -41,6 +41,9 @@ export type WriteMode = PropagationSpec['write'];
 export type DeletionSpec = z.output<typeof deletion>;
 export type CompletionSpec = NonNullable<PropagationSpec['completion']>;
 
+/** `exact` of a spec: the system whose rules the planner follows. */
+export type ExactSpec = NonNullable<PropagationSpec['exact']>;
+
 /** An identity, with the time of its request (RFC 3339). */
 export type Requester = z.output<typeof requester>;
 

@@ -17,6 +17,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { maxClusters } from './cluster-set-definition.ts';
 import { health, recordedFault } from './inventory-definition.ts';
+import { recordedNote } from './note-definition.ts';
 import { objectKeyFields, withKey } from './object-key-definition.ts';
 import { completionMode } from './spec-definition.ts';
 
@@ -179,13 +180,6 @@ const asked = structureSchema({
   generation: generation.describe('The generation in which the digest was first requested. Later generations need not be that plan.'),
 });
 
-const note = structureSchema({
-  severity: anyText.describe('INFO, WARNING or ERROR.'),
-  code: anyText.describe('The type of the note as one word for programs.'),
-  message: message.describe('The note as text for people: what was expected, and what the input has.'),
-  path: anyText.exactOptional().describe('The field of the spec.'),
-});
-
 /** `status` of a Propagation (docs/internals/propagation.md 2.2). Times are RFC 3339. */
 export const status = structureSchema({
   observedGeneration: generation.exactOptional().describe('The generation that the other fields are about.'),
@@ -216,7 +210,7 @@ export const status = structureSchema({
   completion: completion.exactOptional().describe('Whether Jobs in many clusters are complete together.'),
   prune: prune.exactOptional().describe('Deletions that wait to be confirmed, or that were confirmed and are under way.'),
   asked: asked.exactOptional().describe('The plan that was last requested by its digest.'),
-  notes: listSchema(note, { max: 1_000 }).exactOptional().describe('The notes of the last plan, or of a spec that was refused.'),
+  notes: listSchema(recordedNote, { max: 1_000 }).exactOptional().describe('The notes of the last plan, or of a spec that was refused.'),
 });
 
 /** Reads the status of a document. Leaves out members that cannot be read, because the next status replaces them anyway. */

@@ -15,14 +15,14 @@ export interface DigestedPlan {
 /**
  * Returns SHA-256 over the content of a plan (docs/internals/propagation.md 4):
  *
- * - the spec without its requester,
+ * - the spec without its requester and its `source`,
  * - the replicas and the wave of each cluster,
  * - the action and the manifest hash of each object, with uid and hash of the existing object.
  *
  * Capacities, scores and times do not change the digest. The intent that is replaced is not included: `planDigestOf` adds it.
  */
 export function contentDigestOf({ spec, clusters, leaving }: DigestedPlan): string {
-  const { requester: _requester, ...content } = spec;
+  const { requester: _requester, source: _source, ...content } = spec;
   const chosen = clusters.map(({ chosen: { cluster }, share, wave, objects, fault }): Json => {
     return [cluster, share?.to ?? null, share?.completions ?? null, wave, fault === undefined, objects.map(digestLineOf)];
   });

@@ -49,6 +49,16 @@ describe('an input of the schema', () => {
     });
   });
 
+  test('names the exact system in capitals, and has its source as in resources', () => {
+    const objects = [{ apiVersion: 'v1', kind: 'A', name: 'a', role: 'Template' }];
+    const source = { system: 'FederationV1', objects, notes: [{ severity: 'INFO', code: 'API_CONVERTED', message: 'm' }] };
+    expect(document({ exact: { system: 'FEDERATION_V1', key: 'a/b', policies: { op: null } }, source })).toEqual({
+      exact: { system: 'FederationV1', key: 'a/b', policies: { op: null } },
+      source,
+    });
+    expect(document({ exact: { system: 'MULTI_CLUSTER_RESOURCE' } })).toEqual({ exact: { system: 'MultiClusterResource' } });
+  });
+
   test('has its selectors turned into objects', () => {
     const selector = 'app=web,tier in (front,back),!canary,zone!=a';
     expect(document({ placement: { selector }, overrides: [{ objects: { labels: 'app' } }] })).toEqual({

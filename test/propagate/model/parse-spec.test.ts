@@ -208,7 +208,36 @@ describe('a spec', () => {
     ['two actors', { runAs: { requester: true, serviceAccount: { namespace: 'a', name: 'b' } } }, 'runAs'],
     ['no actor', { runAs: { requester: false } }, 'runAs.requester'],
     ['a requester without a time', { requester: { user: 'a' } }, 'requester.at'],
-    ['what only importers need', { exact: { system: 'Karmada' } }, 'exact'],
+    ['a source system that is none', { exact: { system: 'KARMADA' } }, 'exact.system'],
+    ['exact rules of no system', { exact: { uid: 'u' } }, 'exact.system'],
+    ['an exact key that is too long', { exact: { system: 'Kubefed', key: 'k'.repeat(508) } }, 'exact.key'],
+    ['policies of more than 512 KiB', { exact: { system: 'Karmada', policies: ['é'.repeat(256 * 1024)] } }, 'exact.policies'],
+    ['a source without a system', { source: { cluster: 'north' } }, 'source.system'],
+    [
+      'a source with too many objects',
+      { source: { system: 'Karmada', objects: Array(1001).fill({ apiVersion: 'v1', kind: 'A', name: 'a' }) } },
+      'source.objects',
+    ],
+    [
+      'a source of more than 512 KiB',
+      { source: { system: 'Karmada', notes: Array(140).fill({ severity: 'INFO', code: 'A', message: 'm'.repeat(4096) }) } },
+      'source',
+    ],
+    [
+      'a source object in an unknown role',
+      { source: { system: 'Karmada', objects: [{ apiVersion: 'v1', kind: 'A', name: 'a', role: 'OTHER' }] } },
+      'source.objects[0].role',
+    ],
+    [
+      'a source object without a kind',
+      { source: { system: 'Karmada', objects: [{ apiVersion: 'v1', name: 'a' }] } },
+      'source.objects[0].kind',
+    ],
+    [
+      'a source note without a message',
+      { source: { system: 'Karmada', notes: [{ severity: 'INFO', code: 'A' }] } },
+      'source.notes[0].message',
+    ],
   ])('refuses %s', (_what, part, path) => {
     expect(problemsOf({ ...least, ...part }).map(([at]) => at)).toEqual([path]);
   });

@@ -30,6 +30,7 @@ const a = (live: Parameters<typeof existingObject>[0], uid: string, more = {}): 
 
 test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
   { what: 'the spec', facts: { ...base, spec: { ...base.spec, strict: true } } },
+  { what: 'the exact system', facts: { ...base, spec: { ...base.spec, exact: { system: 'Karmada' } } } },
   { what: 'a manifest', facts: { ...base, template: [configMap('settings', { a: '2' }), deployment('web', 4)] } },
   { what: 'the content of the existing object', facts: a(configMap('settings', { a: 'theirs' }), 'u') },
   { what: 'the uid of the existing object', facts: a(manifest, 'another') },
@@ -42,6 +43,7 @@ test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
 
 test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
   { what: 'the version and generation of the existing object', facts: a(manifest, 'u', { resourceVersion: '99', generation: '3' }) },
+  { what: 'the source of the Propagation', facts: { ...base, spec: { ...base.spec, source: { system: 'Karmada' } } } },
   {
     what: 'status',
     facts: { ...base, clusters: { ...base.clusters, a: { live: [{ ...existingObject(manifest, 'u'), status: { phase: 'x' } }] } } },
