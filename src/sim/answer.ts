@@ -92,7 +92,10 @@ async function answerGet(context: ResourceContext): Promise<void> {
   else answerObject(context, stored);
 }
 
-/** Returns 401 for an unknown token, and 403 for an anonymous or forbidden request. */
+/**
+ * Returns the refusal of a request, or undefined if it is allowed: 401 for an unknown token, 403 for an anonymous or forbidden request. The
+ * paths of the version and the health are open to all. Also records the user in the request.
+ */
 function refuseCaller(context: AnswerContext): ApiRefusal | undefined {
   const { server, target, request } = context;
   const caller = apiCallerOf(context);

@@ -47,7 +47,10 @@ export function graphqlDescriptionOf(description: string): string {
   return description.replaceAll(/(?<=`)[A-Z][A-Za-z]*(?=`)/g, (word) => (describedValues.has(word) ? schemaSpelling(word) : word));
 }
 
-/** An enum with the meaning of each of its values. `name` is its name in the GraphQL schema. */
+/**
+ * Defines an enum of the keys of `values`, which has the meaning of each of them. `name` is its name in the GraphQL schema, and `about` its
+ * description. Descriptions of other fields that quote one of these values then show it as GraphQL spells it.
+ */
 export function describedEnum<const Name extends string>(name: string, about: string, values: Readonly<Record<Name, string>>) {
   for (const value of Object.keys(values)) describedValues.add(value);
   return textEnum(Object.keys(values) as Name[])

@@ -182,23 +182,23 @@ function addResourceList({ types }: GraphBuilder): void {
     fields: (t) => ({
       cpu: t.field({
         type: 'Quantity',
-        description: 'The amount of CPU. `1` is one core. Null if it is not listed.',
+        description: 'The amount of CPU. `1` is one core. Null if the list does not have it.',
         resolve: amountOf('cpu'),
       }),
       memory: t.field({
         type: 'Quantity',
-        description: 'The amount of memory in bytes, such as `512Mi`. Null if it is not listed.',
+        description: 'The amount of memory in bytes, such as `512Mi`. Null if the list does not have it.',
         resolve: amountOf('memory'),
       }),
       ephemeralStorage: t.field({
         type: 'Quantity',
-        description: 'The amount of local disk in bytes, such as `1Gi`. Null if it is not listed.',
+        description: 'The amount of local disk in bytes, such as `1Gi`. Null if the list does not have it.',
         resolve: amountOf('ephemeral-storage'),
       }),
-      pods: t.field({ type: 'Quantity', description: 'The number of Pods. Null if it is not listed.', resolve: amountOf('pods') }),
+      pods: t.field({ type: 'Quantity', description: 'The number of Pods. Null if the list does not have it.', resolve: amountOf('pods') }),
       get: t.field({
         type: 'Quantity',
-        description: 'The amount of the resource with this name. Null if it is not listed.',
+        description: 'The amount of the resource with this name. Null if the list does not have it.',
         args: { name: t.arg.string({ required: true, description: 'The name of the resource, such as `nvidia.com/gpu`.' }) },
         resolve: resolveStored<Amounts>({ scalar: 'Quantity' }, (list, { name }) => ownValue(list, name)),
       }),
@@ -208,9 +208,12 @@ function addResourceList({ types }: GraphBuilder): void {
         description: 'The amounts of all listed resources, by name, each as text.',
         resolve: amountsAsTexts,
       }),
-      cpuCores: t.float({ description: 'The value of `cpu` as a number of cores. Null if it is not listed.', resolve: numberOf('cpu') }),
+      cpuCores: t.float({
+        description: 'The value of `cpu` as a number of cores. Null if the list does not have it.',
+        resolve: numberOf('cpu'),
+      }),
       memoryBytes: t.float({
-        description: 'The value of `memory` as a number of bytes. Null if it is not listed.',
+        description: 'The value of `memory` as a number of bytes. Null if the list does not have it.',
         resolve: numberOf('memory'),
       }),
     }),

@@ -91,7 +91,7 @@ async function planOf({ planner }: HubPorts, request: PlanRequest, digest: strin
 }
 
 /**
- * True if the input equals the existing spec and labels, and the current generation has not failed. Then the hub is not written.
+ * True if the input equals the existing spec and labels, and the current generation has not failed. If true, the hub is not written.
  *
  * A digest other than the last requested one counts as a change only while the controller has not seen the generation, or while the
  * Propagation is `Held`.

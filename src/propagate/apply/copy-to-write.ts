@@ -65,7 +65,7 @@ export async function patchOwners(
   }
 }
 
-/** The inputs and tools of one job in a cluster. All copies of the job use the same ones. */
+/** The inputs and tools of one job in a cluster, shared by all copies of the job. */
 export interface CopyContext {
   readonly work: CopyWork;
   readonly guardedClient: GuardedClient;

@@ -45,8 +45,8 @@ export interface Removal {
    */
   readonly live?: KubernetesObject | undefined;
   /**
-   * The generation of Muster's last write to the copy. The copy is removed only if it carries this generation or the one that is rolled
-   * back. Otherwise it has changed since that write and stays. Absent: not checked.
+   * The generation of Muster's last write to the copy. The copy is removed only if its mark has this generation or the generation that is
+   * rolled back. With another generation, or none, it has changed since that write, and stays. Absent: the generation is not checked.
    */
   readonly lastGeneration?: number | undefined;
 }
@@ -80,7 +80,7 @@ export async function removeCopy(copy: CopyToRemove): Promise<CopyResult> {
   return failedRemoval(copy, raceFault(copy, 'it changed each time before it could be removed'));
 }
 
-/** True if the mirror shows that the object of the entry is being deleted. Then no call is needed. */
+/** True if the mirror shows that the object of the entry is being deleted. The deletion then needs no call. */
 export function isDeletionInMirror({ live }: Pick<Removal, 'live'>, { uid }: InventoryEntry): boolean {
   return live !== undefined && live.metadata.uid === uid && deletionOf(live) !== undefined;
 }

@@ -29,8 +29,8 @@ interface Restoration {
  * `Skipped` or `Failed`. They are in the order of `rendered`, then in the order of the inventory.
  */
 export async function restoreCopies(work: CopyWork, { rendered, oldValues }: Restoration, signal: AbortSignal): Promise<CopiesOutcome> {
-  // Objects that this generation took over get their old values back, even if the target revision renders them: they did not belong to
-  // Muster then.
+  // Objects that this generation took over get their old values back, even if the target revision renders them. They belonged to other
+  // owners while that revision was in effect.
   const taken = work.share.entries.filter(({ takenOver }) => takenOver !== undefined && takenOver.revision >= work.revision);
   const returned = new Set(taken.map(({ key }) => textOfKey(key)));
   const had = rendered.filter(({ key }) => !returned.has(textOfKey(key)));

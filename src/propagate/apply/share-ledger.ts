@@ -18,13 +18,13 @@ export interface ShareLedger {
   put(key: ObjectKey, entry: InventoryEntry | undefined): void;
   entries(): readonly InventoryEntry[];
   /**
-   * Saves the share. Writes nothing if it equals the last saved one. Removes a share without entries. Concurrent calls run one after
-   * another.
+   * Saves the share. Writes nothing if its entries have not changed since the last save. Removes a share without entries. Concurrent calls
+   * run one after another.
    */
   save(signal: AbortSignal): Promise<LedgerSaved>;
   /**
-   * Saves the share under its version even if nothing changed. A removal of copies needs this proof that the hub's share is the one that
-   * was read. Returns `stopped` for a share that the hub does not have yet.
+   * Saves the share under its version even if nothing changed. This proves that the share on the hub has not changed since it was read. A
+   * removal of copies needs the proof. Returns `stopped` if the share has changed, or if the hub does not have it yet.
    */
   confirm(signal: AbortSignal): Promise<LedgerSaved>;
 }

@@ -56,8 +56,8 @@ function logTakeOver({ work, task }: CopyToWrite, { metadata: { uid } }: Kuberne
 }
 
 /**
- * Moves the fields that Muster owns by `Update` to its `Apply` entry in `managedFields`, in a write that changes nothing else. Without it,
- * an apply that omits such a field would not remove the field.
+ * Moves the fields that Muster owns by `Update` to its `Apply` entry in `managedFields`, in a write that changes nothing else. Without that
+ * write, an apply that omits one of these fields would not remove it.
  */
 async function turnToApply(copy: CopyToWrite, object: KubernetesObject): Promise<CopyWriteAttempt | { readonly object: KubernetesObject }> {
   const managedFields = updatesTurnedToApply(object);

@@ -55,9 +55,10 @@ export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<
 /**
  * Corrects the owners of fields before the write, in two cases.
  *
- * - After a replacement, Muster owns fields by `Update`. An apply would not remove such a field when it omits it. So these fields become
- *   Muster's by `Apply`.
- * - Muster gives up the fields that are left to other managers. An apply without them would otherwise remove their values.
+ * - After a replacement, Muster owns fields by `Update`. An apply removes a field that it omits only if Muster owns the field by `Apply`.
+ *   So the ownership of these fields becomes `Apply`.
+ * - Muster gives up the ownership of fields that are left to other managers. If it still owned them, an apply that omits these fields would
+ *   remove their values.
  */
 async function correctOwners(
   copy: CopyToWrite,

@@ -121,8 +121,8 @@ async function saveDecision(
 }
 
 /**
- * Starts a job in each cluster that has work, is not busy, may be written to, and whose retry is due. For a cluster without wanted copies
- * that has left the fleet or was abandoned, the job writes only to the hub (`taskForLostCluster`).
+ * Starts a job in each cluster that has work, is not busy, may be written to, and whose retry is due. If the plan wants no copies in a
+ * cluster, and the cluster has left the fleet or was abandoned, its job writes only to the hub (`taskForLostCluster`).
  */
 function startJobs(pass: Pass, planned: PlannedPropagation, { clusters: assessments, rollout, nowMs }: PassSnapshot): void {
   const { state, ports } = pass;

@@ -29,7 +29,7 @@ const leaseName = 'muster-controller';
 
 /**
  * Starts the controller. It waits for the hub and for the Lease. Then it runs one term after the other (`runTerm`), until the signal aborts
- * or it is disposed.
+ * or the controller is disposed.
  *
  * It learns of changes from the mirrors of the hub. So a Propagation that the mutation `propagate` or `kubectl apply` has written arrives
  * in `runTerm` as a change of the mirror. Disposing waits for writes that are under way, then releases the Lease.

@@ -190,7 +190,10 @@ function verdictOf(ports: ControllerPorts, { state, propagation }: PlanContext, 
   return { result: 'holdPrune', why: rendered.pruneHeld, prune: heldPruneOf(open, prune, ports.clock.now()) };
 }
 
-/** True for an error that stops the plan. An empty plan is no such error if copies exist: their deletion has to be confirmed instead. */
+/**
+ * True for an error that refuses the plan at once. `PRUNE_HELD` does not, because a user can confirm the prune. Neither does
+ * `NOTHING_CHOSEN`: if copies exist, a plan without clusters is a prune that has to be confirmed.
+ */
 function isFatal({ severity, code }: Note): boolean {
   return severity === 'ERROR' && code !== 'NOTHING_CHOSEN' && code !== 'PRUNE_HELD';
 }

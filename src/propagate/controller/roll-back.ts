@@ -66,7 +66,10 @@ async function currentRollback(pass: Pass, planned: PlannedPropagation): Promise
 
 type Unknown = Extract<PreviousRevision, { readonly result: 'unknown' }>;
 
-/** Computes what the previous revision would place now, and what this generation took over. Undefined if the hub does not answer. */
+/**
+ * Computes the rollback: the objects that the previous revision would place now, and the old values of objects that this generation took
+ * over. Undefined if the hub does not answer.
+ */
 async function rollbackFor(
   { ports, state, term }: Pass,
   { propagation, plan }: PlannedPropagation,
@@ -151,10 +154,10 @@ function restorePrevious(
   });
 }
 
-/** The state that a breach is rolled back to. */
+/** The revision to which a breach is rolled back. */
 export type PreviousRevision =
   | { readonly result: 'spec'; readonly revision: number; readonly spec: PropagationSpec }
-  /** No copy existed before this revision. So all its copies are deleted. */
+  /** No copy existed before the revision that is rolled back. So all its copies are deleted. */
   | { readonly result: 'nothing' }
   /** The revision is not known, for the reason `why`. The text holds no values of specs. */
   | { readonly result: 'unknown'; readonly why: string };

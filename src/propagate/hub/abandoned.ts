@@ -2,7 +2,7 @@ import { isJsonObject, type Json, parseJson } from '../../core/json.ts';
 import type { ClusterShare } from '../model/inventory.ts';
 import { marks, type PropagationMetadata } from '../model/propagation.ts';
 
-/** A cluster whose copies a user has abandoned. Only the named share is abandoned. A later share of the cluster is not. */
+/** A cluster whose copies a user has abandoned. If the cluster gets copies again, their share has another uid and is not abandoned. */
 export interface AbandonedShare {
   readonly cluster: string;
   /** `metadata.uid` of the ClusterShare. */

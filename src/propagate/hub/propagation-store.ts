@@ -12,7 +12,7 @@ import { propagationOf } from './propagation-of.ts';
 
 /** The result of reading one Propagation from the mirror. */
 type PropagationRead =
-  /** `asOfMs`: the time at which the mirror was last known to be current. */
+  /** The mirror has the Propagation. `asOfMs`: the time at which the mirror was last known to be current. */
   | { readonly result: 'held'; readonly propagation: Propagation; readonly asOfMs: number; readonly fault?: Fault | undefined }
   | Exclude<MirroredObject, { readonly result: 'held' }>;
 
@@ -36,8 +36,8 @@ export type AnnotationChange = Readonly<Record<string, string | null>>;
  * own account.
  *
  * Writes are guarded by the version or the uid of the Propagation that is passed. A write under the version gives `conflict` if any client
- * has changed the Propagation since it was read. A write under the uid gives `conflict` only if the Propagation was replaced by another one
- * of the same name.
+ * has changed the Propagation since it was read. A write under the uid gives `conflict` only if the Propagation was deleted and created
+ * again under the same name.
  */
 export interface PropagationStore {
   /** Why the hub cannot be used: it is not in the fleet, has not answered yet, or lacks Muster's kinds. Undefined if it can be used. */

@@ -15,8 +15,8 @@ export interface HubShares extends ShareStore {
    */
   read(owner: ShareOwner, cluster: string): ClusterShare | undefined;
   /**
-   * Returns the names of shares that refer to the Propagation by label or owner, but cannot be parsed. They may be the proof of copies that
-   * are not known otherwise. Reads the mirror, without waiting. Undefined while it has no first list.
+   * Returns the names of shares that refer to the Propagation by label or owner, but cannot be parsed. Each may be the only proof of copies
+   * in a cluster. Reads the mirror, without waiting. Undefined while the mirror has no first list.
    */
   unreadable(owner: { readonly namespace: string; readonly uid: string }): readonly string[] | undefined;
 }

@@ -5,7 +5,7 @@ import { nearestAfter, type RolloutLine, slotOf } from './slots.ts';
 
 /** The phase of a cluster in the rollout of the current generation. `sinceMs`: start of the phase, in Unix milliseconds. */
 export interface WaveLine {
-  /** The phase. `skip`: the cluster waits for a cause outside of waves (suspended, or a held decrease), and does not delay a wave. */
+  /** The phase. `skip`: the cluster is suspended, or its decrease of replicas waits for increases elsewhere. It does not delay a wave. */
   readonly phase: Exclude<RolloutLine['phase'], 'unknown'>;
   readonly sinceMs: number;
   /**

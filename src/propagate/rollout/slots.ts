@@ -18,8 +18,8 @@ export interface Pace {
 /** Whether a cluster takes a slot of the rollout. The number of slots is `maxConcurrency`. */
 type Slot =
   /**
-   * The cluster is written, progresses, has failed within its deadline, or soaks. `recheckMs`: the end of the soak or of the deadline, in
-   * Unix milliseconds. Absent if there is neither.
+   * The cluster is to be written, progresses, has failed within its deadline, or soaks. `recheckMs`: the end of the soak or of the
+   * deadline, in Unix milliseconds. Absent if there is neither.
    */
   | { readonly taken: 'yes'; readonly recheckMs?: number }
   /** The cluster takes no slot any more, because its deadline ended at `recheckMs`. */

@@ -32,7 +32,8 @@ interface WaveContext {
 
 /**
  * Returns how far each cluster is with the current generation, from its line in the status. The result is the input of `nextWaves`.
- * Clusters that are leaving have no wave and are left out. Suspended and held clusters that were not started are skipped.
+ * Clusters that are leaving have no wave and are left out. Clusters that were not started and are suspended or in `held` get the phase
+ * `skip`.
  */
 export function waveLinesOf(lines: ReadonlyMap<ClusterName, ClusterLine>, context: WaveContext): ReadonlyMap<ClusterName, WaveLine> {
   const planned = [...lines].filter(([, { wave }]) => wave !== undefined);

@@ -38,8 +38,8 @@ export interface ClusterFacts {
   /** Number of failed jobs in a row for this generation, as far as this process knows. Default: 0. */
   readonly failures?: number;
   /**
-   * Set if copies differ from their wanted state. `toWrite`: they will be written or deleted. `watched`: they will not, because the cluster
-   * is suspended or its copies are only watched.
+   * Set if copies differ from their wanted state. `toWrite`: they will be written or deleted. `watched`: the difference is only reported,
+   * because the cluster is suspended or the gateway may not correct drift. Absent if no copy differs.
    */
   readonly differs?: 'toWrite' | 'watched';
   /**

@@ -54,7 +54,7 @@ function oldestOf({ member, copies }: ClusterFacts): number | undefined {
   return times.length === 0 ? member?.asOfMs : times.reduce((oldest, time) => Math.min(oldest, time));
 }
 
-/** Returns the first fault of a mirror. A kind that is not served is no such fault: its copies do not exist. */
+/** Returns the first fault of a mirror of these copies. `NOT_SERVED` does not count: it is certain then that the copies do not exist. */
 function faultIn({ copies }: ClusterFacts) {
   const faults = copies.flatMap(({ mirrored }) => mirrored.fault ?? []);
   return faults.find(({ code }) => code !== 'NOT_SERVED');

@@ -51,7 +51,7 @@ export function isSameStatus(before: PropagationStatus, after: PropagationStatus
   return equalJson(printStatus(before), printStatus(after));
 }
 
-/** Returns the notes. The note `PRUNE_HELD` is left out once the prune needs no confirmation. */
+/** Returns the notes of the refusal or of the plan. The note `PRUNE_HELD` is left out once the prune needs no confirmation. */
 function notesOf({ refused, plan, held }: PropagationFacts): NonNullable<PropagationStatus['notes']> {
   const notes = refused?.notes ?? plan?.notes ?? [];
   return held?.reason === 'PruneHeld' ? notes : notes.filter(({ code }) => code !== 'PRUNE_HELD');

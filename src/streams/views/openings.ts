@@ -98,8 +98,9 @@ export class Openings<Message extends object> {
   }
 
   /**
-   * Returns the slice of a BOOKMARK for a stream of summaries that has missed no change of a Job. The summary also depends on clusters and
-   * on the Propagation, so the last summary that the client received may be old. Empty if the view has no summaries.
+   * Returns one slice without changes, which becomes a BOOKMARK. Only `jobStatus` streams need it, because their messages have a summary of
+   * all Jobs: the client may have an old summary although it missed no change of a Job, because the summary also depends on clusters and
+   * the Propagation. Empty for other streams.
    */
   #summaryAlone(slices: readonly SourceSlice[]): readonly SourceSlice[] {
     const sources = this.#options.sources();

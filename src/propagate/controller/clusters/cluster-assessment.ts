@@ -206,8 +206,8 @@ function mirrorFacts(
 }
 
 /**
- * True if the mirror shows the last write of the copy. It does if it was up to date more than 1 s after that write, or if it has the
- * version of that write or a later one.
+ * True if the mirror shows the last write of the copy. The proof is one of two: the mirror was up to date more than 1 s after the write, or
+ * it has the version of the write or a later version.
  */
 function hasSeenWrite(clusterState: ClusterState | undefined, seen: MirroredObject, key: ObjectKey): boolean {
   if (seen.result === 'unread') return false;
@@ -290,9 +290,9 @@ export interface CopyProblemInput extends Pick<AssessmentContext, 'objects' | 's
 }
 
 /**
- * Returns the problem of the first copy that has one, in write order. If this process tried to write the copy, the outcome decides.
- * Otherwise the fault in the inventory decides, which another process recorded. That fault counts only if, by the status line, this
- * generation was started in the cluster.
+ * Returns the problem of the first copy that has one, in write order. If this process tried to write the copy, the outcome of that write
+ * decides. Without an outcome, the fault in the inventory decides, because another process recorded it. The fault counts only if, by the
+ * line in the status, this generation was started in the cluster.
  */
 export function problemOfCopies({ objects, share, line, clusterState, generation }: CopyProblemInput): ProblemFact | undefined {
   const isOfNow = generation === undefined || line?.generation === generation;

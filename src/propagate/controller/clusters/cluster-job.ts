@@ -22,7 +22,7 @@ export interface ClusterJob {
   readonly spec: Pick<PropagationSpec, 'conflict' | 'write' | 'deletion' | 'runAs' | 'requester'>;
   /** True if only objects that have not changed since the plan are written. */
   readonly isPinned: boolean;
-  /** The revision that stores the old values of objects that are taken over. Absent: no object is taken over. */
+  /** The revision that stores the old values of objects that are taken over. Absent for jobs that take no object over. */
   readonly revision?: number;
   /** The generation that is written to the copies. Default: the generation of the Propagation. */
   readonly generation?: number;
@@ -136,9 +136,9 @@ function forgetInventory(pass: Pass, cluster: ClusterName): void {
  */
 type RetryHint = 'soon' | 'never' | number;
 
-/** Maximum delay after missing rights, because no mirror reports a right that was granted. */
+/** Maximum delay of the retry after missing rights, because no mirror reports a right that was granted. */
 const mostUnauthorizedMs = 30_000;
-/** Maximum delay after a refused deletion, because the deletion of the Propagation waits for its copies. */
+/** Maximum delay of the retry after a refused deletion, because the deletion of the Propagation waits for its copies. */
 const mostRefusedMs = 60_000;
 
 function retryHintOf(outcome: CopiesOutcome): RetryHint {

@@ -41,7 +41,10 @@ export interface ClusterNeeds {
   readonly finish: readonly ObjectKey[];
   /** Copies with a recorded fault that are now in their wanted state. */
   readonly healed: readonly ObjectKey[];
-  /** Copies that differ from their wanted state but are not written, because the cluster is suspended or its copies are only watched. */
+  /**
+   * Copies that differ from their wanted state but are not written, because the cluster is suspended or drift is only reported (`isKept` is
+   * false).
+   */
   readonly watched: readonly RenderedObject[];
 }
 

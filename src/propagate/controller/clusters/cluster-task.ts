@@ -69,7 +69,7 @@ function withMirroredObject(copies: ClusterFacts['copies']): (object: RenderedOb
   };
 }
 
-/** Records in the inventory that Jobs have ended. Afterwards such a Job may be gone without being created again. */
+/** Records in the inventory that Jobs have ended. If such a Job is deleted later, it is not created again. */
 async function recordFinished(work: CopyWork, { finish }: ClusterNeeds, signal: AbortSignal): Promise<CopiesOutcome> {
   const finished = new Set(finish.map(textOfKey));
   const entries = work.share.entries.map((entry) => (finished.has(textOfKey(entry.key)) ? { ...entry, finished: true } : entry));

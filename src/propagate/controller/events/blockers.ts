@@ -40,8 +40,8 @@ function blockersOfCopy(cluster: ClusterName, { key, fault, reason, message }: C
 }
 
 /**
- * True if a write of a failed copy may succeed after this change: an object that blocked the copy blocks it no more, or the cluster serves
- * the kind of the copy again.
+ * True if a write of a failed copy may succeed after this change: an object that blocked the copy no longer does, or the cluster serves the
+ * kind of the copy again.
  */
 export function isUnblocked(state: PropagationState, change: MemberChange, objects: Pick<MemberObjects, 'read' | 'served'>): boolean {
   const { cluster } = change;

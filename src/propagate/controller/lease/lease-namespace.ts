@@ -43,8 +43,8 @@ export function createLeaseNamespace(hub: HubConnection, clock: Pick<Clock, 'mon
  * - `terminating`, while `muster-system` is being deleted
  * - a fault, if the hub does not answer
  *
- * Two processes with different rights may choose different namespaces, so that both lead. This is slower, but not wrong: two leaders come
- * to the same end as one (docs/promises.md, D3).
+ * Two processes with different rights may choose different namespaces, so that both lead. This is slower, but not wrong: two leaders
+ * produce the same copies as one leader (docs/promises.md, D3).
  */
 export async function leaseNamespaceOf(
   hub: HubConnection,

@@ -16,11 +16,11 @@ export interface DriftWatch {
   /**
    * True if a field that Muster sent may have another value now.
    *
-   * In two cases the mirror cannot show whether a field has changed. The result is then true, and the caller reads the object live to
+   * In two cases the mirror cannot show whether a field has changed. If the result is true there, the caller reads the object live to
    * decide:
    *
-   * - The mirror has the object in another API version than the one it was written in: true always.
-   * - The kind has hidden values: true if the resourceVersion differs from that of the last write.
+   * - The mirror has the object in another API version than Muster wrote: the result is always true.
+   * - The kind has hidden values: the result is true if the resourceVersion differs from that of the last write.
    */
   isDrifted(
     cluster: ClusterName,

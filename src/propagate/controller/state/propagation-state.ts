@@ -20,7 +20,7 @@ export interface PropagationState {
   latest: Propagation | undefined;
   /** The inventory as last saved or loaded. Undefined: it must be loaded from the hub. */
   shares: Map<ClusterName, ClusterShare> | undefined;
-  /** Names of shares that could not be read when the others were loaded. */
+  /** Names of the shares that were invalid when the inventory was last loaded. */
   unreadable: readonly string[];
   plan: CurrentPlan | undefined;
   /** Set while the generation is rolled back after a breach. */
@@ -30,7 +30,7 @@ export interface PropagationState {
    * it.
    */
   placedCopies: { readonly plan: CurrentPlan; readonly clusters: Map<ClusterName, readonly PlacedCopies[]> } | undefined;
-  /** True if an input of the plan has changed. */
+  /** True if an input of the plan has changed. The next pass then makes a new plan. */
   isPlanOld: boolean;
   /**
    * Clusters in which the current plan was started, even if the status does not say so yet, with the hash of the objects that it wanted
@@ -132,7 +132,9 @@ export interface ClusterState {
   outcomes: Map<string, CopyOutcome>;
   /** Versions of copies that looked changed, but that a live read has shown to be unchanged, by `textOfKey`. */
   checkedVersions: Map<string, string>;
-  /** Why the last job could not be done at all. */
+  /**
+   * Why the last job failed as a whole: its inventory could not be saved. Undefined otherwise. Faults of single copies are in `outcomes`.
+   */
   fault: Fault | undefined;
   /** The resourceVersion that the last write of each copy returned, by `textOfKey`. */
   writtenVersions: Map<string, string>;

@@ -31,8 +31,8 @@ export interface WorkQueueOptions {
 const firstRetryMs = 800;
 const longestRetryMs = 300_000;
 
-// A pass reads every cluster, and each job that ends triggers a pass. Measured with 100 clusters: without a rest, passes took half the time
-// of a propagation.
+// After a pass, a key rests `restFactor` times as long as the pass took, at most `longestRestMs`. A pass reads every cluster, and each job
+// that ends triggers a pass. Measured with 100 clusters: without rests, passes took half of the time until all copies were written.
 const restFactor = 4;
 const longestRestMs = 100;
 

@@ -29,7 +29,10 @@ function failed(path: string, message: string): ItemEdits {
   return { result: 'failed', path, message };
 }
 
-/** Parses a text with at most one YAML document. An empty text is null, as in kubectl. */
+/**
+ * Parses a text with at most one YAML document. An empty text is null, as in kubectl. Undefined if the text is invalid or has several
+ * documents.
+ */
 function readYaml(text: string): Json | undefined {
   const read = readYamlDocuments(text);
   if (read.result === 'refused' || read.documents.length > 1) return undefined;
