@@ -147,7 +147,7 @@ interface WhatCouldBeBuilt {
 
 /**
  * Tries to build the whole model. `good` is the model of the schema in use, and undefined for the first build. If the whole model fails,
- * groups that cannot be built alone keep their state of the good model. If that fails too, these groups are left out.
+ * the groups that cannot be built alone are taken from `good`. If that fails too, these groups are left out.
  */
 function* buildWhatCanBe(model: Model, good: Model | undefined): Steps<WhatCouldBeBuilt> {
   try {

@@ -7,8 +7,8 @@ export function legalPart(text: string): string {
 }
 
 /**
- * Turns a text into a GraphQL name: like `legalPart`, with `_` before a leading digit. Names that start with two underscores belong to
- * introspection.
+ * Turns a text into a GraphQL name: like `legalPart`, with `_` before a leading digit. Several leading underscores become one, because
+ * names that start with two belong to introspection.
  */
 export function legalName(text: string): string {
   const legal = legalPart(text).replace(/^_{2,}/, '_');

@@ -37,8 +37,9 @@ export interface StructureNames {
 /**
  * Assigns the names of types and root fields, in addition to those of the baseline and those written by hand.
  *
- * The type of a kind is always the prefix of its group and the kind, whichever clusters are connected. If two groups have the same prefix, or two
- * names collide, the later one gets its full group. Earlier names are remembered.
+ * The type name of a kind is the prefix of its group and the kind, whichever clusters are connected. If two groups have the same prefix, or
+ * two type names are equal, the whole group becomes the prefix of the later one. A root field whose name is in use gets the suffix `List`
+ * or `ByName`. Earlier names are remembered.
  *
  * @param remembered The names of an earlier call: prefixes by group, types by `Kind/group`, and names within kinds by `keyOfPlace`.
  */
@@ -162,8 +163,8 @@ function ownersOf(remembered: ReadonlyMap<string, string>) {
 }
 
 /**
- * Returns, for each remembered field name, the keys that had this name. The map is by `keyOfPlace` of the place of the field, with the name
- * instead of the key at its end.
+ * Returns, for each remembered field name, the keys that had this name. The keys of the map are those of `keyOfPlace`, for the place of the
+ * field with the field name in place of the last segment.
  */
 function fieldOwnersOf(remembered: ReadonlyMap<string, string>): ReadonlyMap<string, readonly string[]> {
   const owners = new Map<string, string[]>();

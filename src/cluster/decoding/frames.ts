@@ -3,7 +3,7 @@ import { createGrowingBytes } from './growing-bytes.ts';
 /** Maximum bytes of a line of a watch and of an item of a list: 16 MiB. */
 export const maxFrameBytes = 16 * 1024 * 1024;
 
-/** The frames that one call found, each whole. `broken` is the reason why no further frame can follow. It is final. */
+/** The complete frames that one call found. If `broken` is set, it is the reason why the framer returns no further frames. */
 export interface FramingResult {
   readonly frames: readonly Uint8Array[];
   readonly broken?: 'TOO_LARGE' | 'MALFORMED';

@@ -29,12 +29,12 @@ export function managedFieldsOf(bytes: Buffer, at: number): ByteRange | undefine
 }
 
 /**
- * Returns the index after the array of managedFields that begins at `valueAt`, without reading each byte. −1 if the end is not certain;
- * the caller then scans byte by byte.
+ * Returns the index after the array of managedFields that begins at `valueAt`, without reading each byte. −1 if the end is not certain; the
+ * caller then scans byte by byte.
  *
- * The array contains no other array, so it ends at the first `]` that no `[` precedes, unless that `]` is inside a string. The quote of a
- * following key proves that it is not: a quote inside a string has a backslash before it, and no letter follows the closing quote of a
- * string.
+ * The array contains no other array, so it ends at the first `]`, unless this `]` is inside a string. The end is certain only if the quote
+ * and the first letter of another key follow. Inside a string, they cannot follow: a quote there has a backslash before it, and a closing
+ * quote has no letter after it.
  */
 export function pastManagedFields(bytes: Buffer, valueAt: number): number {
   const end = bytes.indexOf(0x5d, valueAt);

@@ -32,8 +32,9 @@ const turnMs = 8;
 const sliceMs = 4;
 
 /**
- * Milliseconds that each operation may work at once when it begins, however many others there are. Most operations need no more. While several operations
- * wait, the next slices are also this short until the operation has used 4 ms, because many operations may begin together.
+ * Milliseconds that each operation may work at once when it begins, even if many operations wait. Most operations need no more. While
+ * several operations wait, the next slices are also this short until the operation has used 4 ms, because many operations may begin
+ * together.
  */
 const firstMs = 1;
 

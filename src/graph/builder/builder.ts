@@ -60,7 +60,10 @@ export interface GraphBuilder {
   outputOf(reference: TypeReference): AnyOutput;
 }
 
-/** Creates a builder for a schema of these kinds. It has the scalars, and all other types without fields. */
+/**
+ * Creates a builder for a schema of these kinds. The builder has the scalars with their functions, and all other types still without
+ * fields.
+ */
 export function createGraphBuilder(model: Model): GraphBuilder {
   const pothos: Pothos = new SchemaBuilder<GraphTypes>({});
   const scalars = addScalars(pothos);

@@ -49,8 +49,8 @@ export function addScalars(pothos: Pothos): ReadonlyMap<ScalarName, AnyOutput> {
 }
 
 /**
- * Changes the global `Float` of graphql-js, because Pothos accepts no other. It refuses integers that a double cannot hold; after the
- * change, they are sent with all their digits.
+ * Changes the global `Float` of graphql-js, which refuses integers that a double cannot hold. After the change, they are sent with all
+ * their digits. A `Float` of our own is not possible, because Pothos accepts only the global one.
  */
 const coerceDouble = GraphQLFloat.coerceOutputValue;
 GraphQLFloat.coerceOutputValue = (value) => (isRawNumber(value) ? (value as RawNumber & number) : coerceDouble(value));

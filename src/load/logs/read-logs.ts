@@ -140,7 +140,10 @@ function checkCount(count: number, { limitBytes }: CheckedExtent): void {
   throw new MusterError('TOO_COSTLY', `expected limitBytes of at most ${most} for ${count} containers, got ${limitBytes}`);
 }
 
-/** Requests the right to read logs once in each cluster. Reads at most 20 logs at the same time. */
+/**
+ * Reads the logs of these containers, in the order of `keys`, at most 20 at the same time. A log that may not be read has a fault. The
+ * right to read logs is requested once in each cluster.
+ */
 async function readTargets(options: ReadLogsOptions, context: ReadContext, keys: readonly PodLogKey[]): Promise<readonly PodLogView[]> {
   const { caller, signal } = context;
   const clusters = [...new Set(keys.map(({ target }) => target.cluster.name))];

@@ -19,7 +19,7 @@ interface OperationLoadersOptions {
 /** Creates the loaders of an operation. */
 type CreateOperationLoaders = (operation: {
   readonly signal: AbortSignal;
-  /** True for one message of a subscription. The signal then ends the whole subscription. */
+  /** True: the operation is one message of a subscription, and `signal` is that of the whole subscription. False: a query or a mutation. */
   readonly isMessage: boolean;
 }) => OperationLoaders;
 

@@ -138,7 +138,10 @@ async function findInMirror(
   );
 }
 
-/** Finds the object with this name in the source. With a uid, another object of the same name does not count. */
+/**
+ * Returns the row of the object with this name and, if given, this uid. If it is not found, returns the fault because of which it may exist
+ * all the same, or no fault if it does not exist.
+ */
 export function findInSource(source: ReadSource, { namespace, name, uid }: NamedObject, options: RowOptions): FoundObject {
   if (source.type === 'notServed') return nothing;
   if (source.type === 'missing') return source.sync.fault === undefined ? nothing : { faults: [source.sync.fault] };

@@ -111,7 +111,7 @@ export class RelationLookup implements Disposable {
     return owners;
   }
 
-  /** Holds the mirrors of these kinds, and waits for their first lists. False if all of them were held already. */
+  /** Holds the mirrors of these kinds, and waits for their first lists. Returns true if at least one of them was not held before. */
   async holdMirrors(kinds: readonly RelatedKind[]): Promise<boolean> {
     const added = kinds.filter((one) => {
       const ofCluster = innerMapOf(this.#relatedKinds, one.cluster.name);

@@ -46,7 +46,7 @@ export interface RelationPage {
   /** Undefined or null means 20. */
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
-  /** As in `ListArguments`. */
+  /** The paths whose aggregates may be requested from the page. Default: the page has no aggregates. */
   readonly aggregated?: readonly string[] | undefined;
 }
 
@@ -56,14 +56,15 @@ export const maxRelationDepth = 5;
 /**
  * The relations between objects, for one operation. A relation never leaves its cluster.
  *
- * Answers at once if the mirror of the other kind has settled and the rights of the caller are known. Otherwise it waits, but only for first
- * lists: at most 10 s (or `waitMs` of the row) for one list, and 15 s in total. Mirrors start on first use and are held until the operation ends.
+ * Answers at once if the mirror of the related kind has settled and the rights of the caller are known. Otherwise it waits, but only for
+ * first lists: at most 10 s (or `waitMs` of the row) for one list, and 15 s in total. Mirrors start on first use and are held until the
+ * operation ends.
  *
- * The messages of a stream wait for 2 s in total, because other messages follow them. The stream holds its mirrors until it ends, so that later
- * messages find them.
+ * The messages of a stream wait for 2 s in total, because other messages follow them. The stream holds its mirrors until it ends, so that
+ * later messages find them.
  *
- * Hidden objects look absent. The right to read the kind is checked before any lookup, and its lack is a fault. A kind that the cluster does not
- * serve, and a kind without a first list, are faults too.
+ * Hidden objects look absent. The right to read the kind is checked before any lookup, and its lack is a fault. A kind that the cluster
+ * does not serve, and a kind without a first list, are faults too.
  *
  * Both methods throw {MusterError} `TOO_COSTLY` for more than `maxRelationDepth` nested relations.
  */
