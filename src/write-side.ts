@@ -49,7 +49,7 @@ export interface WriteSide extends AsyncDisposable {
 const localRequester = { user: 'local', groups: [], extra: {} };
 
 /**
- * Wires everything that writes, in local mode: the caller and the gateway use the same account. With a hub its controller starts at once.
+ * Wires everything that writes, in local mode: the caller and the gateway use the same account. With a hub, also starts its controller.
  */
 export function createWriteSide(options: WriteSideOptions, signal: AbortSignal): WriteSide {
   const { model, clock, log } = options;

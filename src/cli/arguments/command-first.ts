@@ -32,7 +32,8 @@ interface Known {
 type Arity = 'none' | 'value' | 'either';
 
 /**
- * Returns the index of the first word that is no flag and no value of a flag. Undefined if there is none, or an unknown flag precedes it.
+ * Returns the index of the first word that is no flag and no value of a flag. Undefined if there is no such word, or if an unknown flag
+ * precedes it, because the word may be the value of that flag.
  */
 function firstWord(args: readonly string[], { names, flags }: Known): number | undefined {
   for (let at = 0; at < args.length; at++) {

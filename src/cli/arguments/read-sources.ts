@@ -16,7 +16,7 @@ interface Source {
   readonly text: string;
 }
 
-/** The files of a directory that are read. kubectl ignores all other files too. */
+/** The names of the files that are read from a directory. Other files are ignored, as in kubectl. */
 const manifestFile = /\.(?:ya?ml|json)$/;
 
 /**

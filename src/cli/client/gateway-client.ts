@@ -56,7 +56,7 @@ export function dataOf<Data>({ data, errors }: GatewayAnswer): Data {
   return data as Data;
 }
 
-/** Turns an error of the gateway into the end of the command. `BAD_INPUT` means that the command line is wrong. */
+/** Returns the failure of a command for an error of the gateway. The exit code for `BAD_INPUT` is 2, because the command line is wrong. */
 export function failureOfGatewayError({ message, extensions }: GatewayError): CommandFailure {
   return new CommandFailure(extensions?.code === 'BAD_INPUT' ? exitCodes.refused : exitCodes.failed, message);
 }

@@ -54,6 +54,6 @@ async function watch(session: Session, kinds: readonly string[], { output, until
 /** True if the names mean Jobs only. @throws {CommandFailure} if a name means no kind. */
 async function areJobs(session: Session, kinds: readonly string[]): Promise<boolean> {
   const resolved = new Set((await resolveKinds(session, kinds)).map(({ kind }) => `${kind.kind}.${kind.group}`));
-  // If no cluster has answered, only the usual names of Jobs count.
+  // If no cluster is known to serve the kind, only the names `job` and `jobs` mean Jobs.
   return resolved.size === 0 ? kinds.length === 1 && /^jobs?$/i.test(kinds[0] ?? '') : resolved.size === 1 && resolved.has('Job.batch');
 }

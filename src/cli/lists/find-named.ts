@@ -15,7 +15,7 @@ export class FoundNames {
   readonly answers = new ClusterAnswers();
   readonly #byTarget = new Map<string, { readonly names: Set<string>; readonly answers: ClusterAnswers }>();
 
-  /** Returns the names found so far for a target, and its answers. The caller adds to both. */
+  /** Returns the names that were found for a target, and the clusters that have answered. The caller adds to both collections. */
   forTarget({ kind }: ListTarget): { readonly names: Set<string>; readonly answers: ClusterAnswers } {
     const known = this.#byTarget.get(kind) ?? { names: new Set(), answers: new ClusterAnswers() };
     this.#byTarget.set(kind, known);

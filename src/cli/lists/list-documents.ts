@@ -28,7 +28,7 @@ interface ListedObject extends NamedObject {
 /**
  * Prints objects page by page, so that memory stays small for any number of objects.
  *
- * Several kinds are printed one after the other, as in kubectl, unless another order is given.
+ * Several kinds are printed one after the other, as in kubectl, unless `selected` has an order of its own.
  *
  * @returns True if there was an object.
  * @throws {CommandFailure} if no cluster serves any of the kinds.

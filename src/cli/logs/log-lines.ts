@@ -37,7 +37,7 @@ export class LogPrinter {
     this.#options = options;
   }
 
-  /** Reserves the width of these prefixes, so that all lines align from the first one on. */
+  /** Makes prefixes as wide as the longest of these sources needs. Call it before the first `print`, so that all lines align. */
   reserveWidth(sources: readonly LogSource[]): void {
     for (const source of sources) this.#width = Math.max(this.#width, terminalWidth(nameOfLog(source)));
   }

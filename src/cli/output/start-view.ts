@@ -15,7 +15,7 @@ export type StartProgress = { readonly cluster: string } & (
     }
   /** The gateway starts without this cluster. `code` and `message` are its fault. */
   | { readonly step: 'failed'; readonly code: string; readonly message: string }
-  /** The cluster is `same` under another name, and is read only once. */
+  /** This name means the same cluster as the name `same`, so the cluster is read only once. */
   | { readonly step: 'duplicate'; readonly same: string }
 );
 

@@ -31,7 +31,7 @@ const colors: Readonly<Record<string, number>> = {
   DELETING: 36,
 };
 
-/** The order in which clusters are kept if there is not enough room: failed and moving ones first. */
+/** The phases by importance. If the table has too few lines, clusters with the last phases are left out first. */
 const importance: readonly string[] = [
   ...['FAILED', 'DENIED', 'UNKNOWN', 'ROLLING_BACK', 'PROGRESSING', 'APPLYING', 'DRAINING', 'DELETING', 'SOAKING', 'WAITING', 'SETTLED'],
 ];

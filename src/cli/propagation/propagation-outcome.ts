@@ -49,14 +49,14 @@ export interface OutcomeOptions {
 const newPlanPatience = { good: 0, bad: 3_000 } as const;
 
 /**
- * The same milliseconds after a change without a new plan. A bad phase may be from before the change: if the controller was killed, the
- * next leader acts only after the Lease has expired.
+ * Milliseconds for which a phase must last before it counts as the end, after a change without a new plan. A bad phase may be from before
+ * the change: if the controller was killed, the next leader acts only after the Lease has expired.
  */
 const samePlanPatience = { good: 0, bad: 25_000 } as const;
 
 /**
- * The same milliseconds if the controller starts in this process. A good phase must last too, because the new controller checks settled
- * Propagations once more.
+ * Milliseconds for which a phase must last before it counts as the end, if the controller starts in this process. A good phase must last
+ * too, because the new controller checks settled Propagations once more.
  */
 const ownControllerPatience = { good: 2_000, bad: 25_000 } as const;
 
@@ -71,7 +71,7 @@ export type PropagationChange = PropagationKey & Pick<Mutation, 'field' | 'input
 /**
  * Sends mutations one after the other. Prints a line for each result as kubectl does, and the reasons for a refusal.
  *
- * Then follows the accepted Propagations as far as the options ask.
+ * Then follows the accepted Propagations to the end that `options.until` names.
  *
  * @returns The exit code: 1 if a mutation was not accepted or a Propagation did not end well.
  */

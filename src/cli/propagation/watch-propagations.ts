@@ -39,7 +39,7 @@ export async function watchPropagations(
   try {
     return await Promise.all(followed.map((one) => watchOne({ ...session, signal }, one, show)));
   } finally {
-    // If one fails, the others need not be followed.
+    // If one Propagation cannot be followed, the command fails, so the streams of the others end too.
     life.abort();
     show.end();
   }

@@ -21,7 +21,7 @@ const maxClusterLines = 12;
 /** Phases that are shown even if their count is 0. */
 const usualPhases = ['COMPLETE', 'FAILED', 'RUNNING'];
 
-/** The order in which Jobs are kept if there is not enough room: moving ones first. */
+/** The phases by importance. If the table has too few lines, Jobs with the last phases are left out first. */
 const importance: readonly string[] = ['RUNNING', 'FAILURE_TARGET', 'FAILED', 'TERMINATING', 'SUSPENDED', 'COMPLETE'];
 
 const colors: Readonly<Record<string, number>> = {

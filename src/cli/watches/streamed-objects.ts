@@ -31,7 +31,7 @@ export class StreamedObjects<Item extends StreamedItem> {
   readonly #doubtful = new Map<string, Map<string, Item>>();
   readonly #versionOf: (item: Item) => string;
 
-  /** @param versionOf Returns a text that is equal for equal states of an object. */
+  /** Creates an empty set of objects. `versionOf` returns a text that is equal for equal states of an object. */
   constructor(versionOf: (item: Item) => string) {
     this.#versionOf = versionOf;
   }

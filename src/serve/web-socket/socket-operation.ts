@@ -28,7 +28,7 @@ export interface OperationSocket {
    * @returns Number of bytes that will be written only at the end of the turn.
    */
   write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number;
-  /** Writes the answer of a query or mutation, in the same form. Resolves once the kernel has taken it, or the socket is gone. */
+  /** Writes the answer of a query or mutation in the form of `write`. Resolves once the kernel has taken it, or the socket is gone. */
   writeAnswer(head: Buffer, json: readonly Uint8Array[]): Promise<void>;
   /**
    * Registers an operation. The socket then calls `resume` of the operation when there is room, and `close` when the socket ends. Call this

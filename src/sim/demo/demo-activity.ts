@@ -17,7 +17,8 @@ const absenceMs = 20_000;
 
 /**
  * Simulates users of a demo cluster until the signal aborts. First starts the nightly Job, which has the same name in all clusters. Then,
- * every few seconds, it releases an image, scales a Deployment, runs a Job that may fail, or makes a node unreachable for a while.
+ * every few seconds, it releases an image, scales a Deployment, runs a Job that may fail, changes Widgets, or makes a node unreachable for
+ * a while.
  */
 export async function runDemoActivity(cluster: EmbeddedCluster, clock: Clock, signal: AbortSignal): Promise<void> {
   runNightly(cluster, clock);

@@ -59,7 +59,7 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-/** Returns the usual reason for a code. */
+/** Returns the reason that an API server sends with a status code: `NotFound` for 404. */
 export function statusReasonOf(code: number): string | undefined {
   return reasons[code];
 }

@@ -14,7 +14,7 @@ export interface LogQuery {
   readonly sinceMs?: number;
 }
 
-/** Parses the query of a log request. Unreadable values give 400, invalid ones 422. */
+/** Parses the query of a log request. Returns a refusal with 400 for a value that cannot be parsed, or 422 for one that is not allowed. */
 export function parseLogQuery(
   query: URLSearchParams,
   { pod, nowMs }: { readonly pod: string; readonly nowMs: number },

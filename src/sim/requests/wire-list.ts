@@ -21,7 +21,7 @@ export function listFrame(kind: SimKind, form: WireForm, facts: ListMetadata & {
   const metadata = JSON.stringify({ resourceVersion: version, continue: token, remainingItemCount: remaining });
   const own = form.shape === 'metadata' ? ['PartialObjectMetadataList', 'meta.k8s.io/v1'] : [kind.listKind, apiVersion];
   const start = `{"kind":"${own[0]}","apiVersion":"${own[1]}","metadata":${metadata},"items":`;
-  // Go prints an empty slice as `[]` and a nil slice as `null`. Here it is nil.
+  // Go prints an empty slice as `[]` and a nil slice as `null`. An empty list of PartialObjectMetadata has a nil slice.
   return form.shape === 'metadata' && isEmpty ? [`${start}null`, '}'] : [`${start}[`, ']}'];
 }
 

@@ -13,7 +13,7 @@ export interface StorageChange {
   readonly before?: SimObject;
 }
 
-/** The state of a list that continue tokens refer to. */
+/** All objects of a kind at one revision, kept so that continue tokens can return further pages. `takenMs` is a monotonic time. */
 export interface PinnedList {
   readonly revision: number;
   readonly takenMs: number;
