@@ -16,7 +16,7 @@ export class OperationAdmission {
   }
 
   /**
-   * Takes a slot. Disposing the result frees it, once.
+   * Takes a slot. Disposing the result frees the slot. A second disposal does nothing.
    *
    * @throws {RequestRefusal} 429 with Retry-After if all slots are taken. 503 after `close`.
    */

@@ -72,7 +72,8 @@ export class AnswerFactory {
   }
 
   /**
-   * Masks, counts and encodes a result. Returns a promise only for a large result, which is encoded in slices.
+   * Turns a result into an answer: masks its errors, encodes it, and reports it to `onAnswered` or `onRefused`. An encoded answer is
+   * returned unchanged. Returns a promise only for a large result, which is encoded in slices.
    *
    * If encoding fails, or the deadline of the operation passes meanwhile, the answer has only this error.
    *

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 /** One running time limit. */
 export interface Deadline {
   readonly hasPassed: boolean;
-  /** Calls the callback now if the time is over. Use it in code that blocks the event loop, so that no timer can fire. */
+  /** Calls the callback now if the time is over. Use it in code that blocks the event loop, where the timer of the limit cannot fire. */
   check(): void;
   end(): void;
 }

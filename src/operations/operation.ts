@@ -37,7 +37,9 @@ export interface RequestOrigin {
 /** One operation that was answered, for metrics and log. */
 export interface AnsweredOperation extends Pick<RequestOrigin, 'requestId' | 'caller' | 'transport'> {
   readonly request: Pick<OperationRequest, 'query'>;
-  /** Undefined if the document could not be parsed, is invalid or is too costly. */
+  /**
+   * The type of the operation: query, mutation or subscription. Undefined if the document could not be parsed, is invalid or is too costly.
+   */
   readonly operationType: OperationTypeNode | undefined;
   /** `OK`, or the code of the first error. */
   readonly code: string;
@@ -64,7 +66,7 @@ export class GraphqlOperation implements RequestOrigin, Disposable {
   document: DocumentNode | undefined;
   /** The part of the document that runs: one query, mutation or subscription. Undefined before parsing. */
   definition: OperationDefinitionNode | undefined;
-  /** Undefined until the operation has passed validation and the cost limit. */
+  /** Query, mutation or subscription. Undefined until the operation has passed validation and the cost limit. */
   type: OperationTypeNode | undefined;
   faults: OperationFaults | undefined;
   deadline: Deadline | undefined;

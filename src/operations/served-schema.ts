@@ -1,6 +1,9 @@
 import type { GraphQLSchema } from 'graphql';
 
-/** The current schema of the gateway. An operation takes it once, and keeps it even if the gateway changes its schema meanwhile. */
+/**
+ * The current schema of the gateway. An operation reads the schema once, and keeps this schema even if the gateway gets another one
+ * meanwhile.
+ */
 export interface ServedSchema {
   readonly schema: GraphQLSchema;
   /** A hash of the printed SDL. */

@@ -21,7 +21,7 @@ export class TurnGate {
     this.#clock = clock;
   }
 
-  /** Returns undefined if the request may continue at once. Otherwise returns a promise that resolves when the request is let in. */
+  /** Waits until the request may continue. Returns undefined if it may continue at once, and otherwise a promise that resolves then. */
   pass(): Promise<void> | undefined {
     if (this.#waiting.length === 0 && this.#hasTime()) return undefined;
     return new Promise((resolve) => this.#waiting.push(resolve));

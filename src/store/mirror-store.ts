@@ -62,7 +62,7 @@ export interface StoreReader {
   /** Returns the namespaces with at least one object, in order of code units. */
   namespaces(): readonly string[];
   /**
-   * Returns the objects of a namespace by name, in order of code units. Cached until the namespace changes. Cluster-scoped objects have the
+   * Returns the objects of a namespace, sorted by name in code units. Cached until the namespace changes. Cluster-scoped objects have the
    * namespace `''`.
    */
   inNamespace(namespace: string): readonly KubernetesObject[];
@@ -76,7 +76,7 @@ export interface StoreReader {
    * Finds objects by one requirement, each object once: a label with one of these values, the uid of an owner, the name of a node, or a
    * mention of one of these values.
    *
-   * Never returns other objects. Returns undefined if there is no such index; use `objects()` then.
+   * The result has no other objects. Undefined if there is no such index. In that case, filter `objects()`.
    */
   indexed(index: IndexLookup): readonly KubernetesObject[] | undefined;
   /**
@@ -85,8 +85,8 @@ export interface StoreReader {
    */
   countIndexed(index: IndexLookup): number | undefined;
   /**
-   * Like `indexed`, by namespace and name in order of code units. Kept until one of the objects changes. Returns undefined for several
-   * values and for more than 2,000 objects, because sorting would cost too much.
+   * Returns the objects that `indexed` returns, sorted by namespace and name in code units. The list is cached until one of the objects
+   * changes. Returns undefined for a lookup of several values and for more than 2,000 objects, because sorting would cost too much.
    */
   indexedInOrder(index: IndexLookup): readonly KubernetesObject[] | undefined;
   /** Joins the change feed (`feed/change-feed.ts`). The snapshot and the position of the reader are of the same moment. */

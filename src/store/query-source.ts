@@ -32,8 +32,8 @@ export interface QuerySource {
 /** Finds related objects that are visible to the caller, all as of one moment. */
 export interface RelatedObjects {
   /**
-   * Returns undefined if the object refers to none, or if the related object does not exist or is not visible. The caller cannot tell these
-   * cases apart.
+   * Returns the object to which the relation leads. Undefined if the object refers to none, or if the related object does not exist or is
+   * not visible. The caller cannot tell these cases apart.
    */
   find(relation: PathRelation, object: KubernetesObject): RelatedObject | undefined;
   /** Number of calls of `find` so far that could not decide, because the related kind is not mirrored or may not be read. */

@@ -14,8 +14,8 @@ const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantiti
 /**
  * Returns a function that computes the exact sum of all values at a path. It gives undefined if there is no value.
  *
- * Values that are not numbers or quantities are ignored. At a path of numbers this is text. At a path of type `JSON` it is everything
- * except numbers and the text of quantities.
+ * Values that are not numbers or quantities are ignored: text at a path of numbers, and at a path of type `JSON` everything that is neither
+ * a number nor the text of a quantity.
  *
  * @throws {MusterError} `BAD_INPUT`, from this call, if no kind has such a path, or if the path does not lead to numbers. The message names
  * the expected and the actual type.

@@ -43,7 +43,11 @@ export class ObjectIndexes {
   #entries = 0;
   #sweptAtMs: number;
 
-  /** @param all Gives all slots. Called when an index is made. */
+  /**
+   * Creates no index yet.
+   *
+   * @param all Returns all slots. Called when an index is made.
+   */
   constructor(all: () => Iterable<ObjectSlot>, clock: Clock) {
     this.#all = all;
     this.#clock = clock;
@@ -76,8 +80,8 @@ export class ObjectIndexes {
   }
 
   /**
-   * Like `find`, but sorted by namespace and name. Returns undefined for several values and for more than 2,000 objects, because sorting them
-   * again after each change would cost too much.
+   * Returns the objects that `find` returns, sorted by namespace and name. Returns undefined for a lookup of several values and for more
+   * than 2,000 objects, because sorting them again after each change would cost too much.
    */
   findInOrder(lookup: IndexLookup): readonly KubernetesObject[] | undefined {
     this.#sweep();

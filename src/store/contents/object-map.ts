@@ -18,7 +18,7 @@ interface NamespaceSlots {
   names?: readonly string[] | undefined;
   /** Names that were added (true) or removed (false) since `names` was made. */
   readonly pending: Map<string, boolean>;
-  /** The objects by name. Undefined after a change. */
+  /** The objects, sorted by name. Undefined after a change. */
   objects?: readonly KubernetesObject[] | undefined;
   /** The objects in no order. Undefined after a change. */
   unsorted?: readonly KubernetesObject[] | undefined;
@@ -94,7 +94,7 @@ export class ObjectMap {
   }
 
   /**
-   * Returns the objects of a namespace by name, in order of code units. The list never changes: a change of the namespace makes a new one.
+   * Returns the objects of a namespace, sorted by name in code units. The list never changes: a change of the namespace makes a new one.
    */
   sorted(namespace: string): readonly KubernetesObject[] {
     const here = this.#byNamespace.get(namespace);

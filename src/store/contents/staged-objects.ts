@@ -30,7 +30,7 @@ type StagedObject = SharedObject | 'kept';
 
 /** The objects of a list that is being received, and the events that the store received meanwhile. */
 export class StagedObjects {
-  /** Undefined: the list is of all namespaces. */
+  /** The namespace of the list. Undefined: the list is of all namespaces. */
   readonly namespace: string | undefined;
   readonly #contents: StoreContents;
   readonly #formOf: StagingOptions['formOf'];

@@ -26,7 +26,11 @@ export class FeedLog {
   #bytes = 0;
   #state: StateEvent | undefined;
 
-  /** @param resetNow Makes a `reset` with the current objects. Called only if one is due. */
+  /**
+   * Creates an empty log.
+   *
+   * @param resetNow Makes a `reset` with the current objects. Called only if a reader has to receive a `reset`.
+   */
   constructor(resetNow: () => ResetEvent) {
     this.#resetNow = resetNow;
   }

@@ -150,7 +150,10 @@ function compareText(context: OperandContext, operand: Json): ValueTest {
   return (value) => typeof value === 'string' && value.includes(operand);
 }
 
-/** Like `orderKeyOf`, but reads costly texts once, because 100 conditions may read the same value of an object. */
+/**
+ * Returns the key of `orderKeyOf`, by which values compare. Caches the keys of costly texts, because 100 conditions may read the same value
+ * of an object.
+ */
 function keyOf(value: Json, type: ValueType): OrderKey | undefined {
   const read = keyReaders[type];
   if (read === undefined) return orderKeyOf(value, type);

@@ -19,7 +19,7 @@ interface ObjectConditions {
 
 /** Matches the objects that are related to another object. */
 export interface RelatedCondition {
-  /** Each of these hints finds all related objects. */
+  /** Properties of the related objects, for an index. Any one of these hints alone finds all related objects. */
   readonly hints: readonly IndexHint[];
   includes(object: KubernetesObject): boolean;
 }

@@ -12,7 +12,7 @@ import { hasMatchingValue } from './path-values.ts';
  * The text contains what each path leads to in the model, and the values of the paths that begin with `cluster`. Other attributes of the
  * cluster do not change the text.
  *
- * @param found The result for each path of one kind, in order. Results may be added until the first call.
+ * @param found What each path of the filter leads to in one kind, in order. Entries may be added until the first call.
  */
 export function createPathMeaning(found: readonly (ModelPath | PathMisfit)[]): (cluster: ClusterAttributes) => string {
   let known: { readonly paths: string; readonly ofCluster: readonly ModelPath[] } | undefined;

@@ -22,7 +22,11 @@ export interface ReadCost {
 
 /** Tests values, and may remember the results for long texts. */
 export interface TextTester {
-  /** @throws An internal error that interrupts the filter before the next long text. */
+  /**
+   * True if the value passes the test.
+   *
+   * @throws An internal error that interrupts the filter before the next long text.
+   */
   passes(test: (value: Json) => boolean, value: Json): boolean;
 }
 

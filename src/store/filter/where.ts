@@ -50,8 +50,8 @@ export interface CompiledWhere {
  * With several kinds, a path must exist in at least one of them, and has no value in the others. Each operand of `in` must be possible in
  * at least one kind, and is ignored in the others.
  *
- * Limits: 100 conditions (comparisons and `exists`; levels without either do not count), 1,000 values of `in` together, 10,000 comparisons
- * times kinds, and 16 levels.
+ * Limits: 100 conditions (comparisons and `exists`; a level with only `and`, `or`, `not` or `some` does not count), 1,000 values of `in`
+ * together, 10,000 comparisons times kinds, and 16 levels.
  *
  * @throws {MusterError} `BAD_INPUT` with the path, the expected and the actual input.
  */
@@ -351,7 +351,11 @@ interface Level {
 interface OperandCheck {
   /** Records that one kind compares the operands of this level with the values in this context. */
   comparedAt(level: Level, place: OperandContext): void;
-  /** @throws {MusterError} `BAD_INPUT` for an operand that is impossible in every context of its level. */
+  /**
+   * Ends the check.
+   *
+   * @throws {MusterError} `BAD_INPUT` for an operand that is impossible in every context of its level.
+   */
   refuseImpossible(): void;
 }
 

@@ -35,7 +35,7 @@ interface SortedSource<S extends QuerySource> {
   readonly objects: readonly KubernetesObject[];
 }
 
-/** Like `walkInOrder`, for given lists of objects. */
+/** Yields the objects of these sorted lists in the order of `walkInOrder`. Begins with the first one after the position. */
 export function* walkSorted<S extends QuerySource>(
   lists: readonly SortedSource<S>[],
   after: OrderPosition | undefined,

@@ -24,7 +24,10 @@ export interface QuerySpec {
   readonly search?: string | undefined;
   /** Only objects that are related to another object. Default: all objects. */
   readonly related?: RelatedCondition | undefined;
-  /** Default: by namespace, name, cluster and kind. Every other order ends with these. Text compares by code units. */
+  /**
+   * The order of the pages. Every order ends with namespace, name, cluster and kind, which are also the default. Text compares by code
+   * units.
+   */
   readonly order?: CompiledOrder | undefined;
   /** Maximum number of objects on the page: at least 1. */
   readonly first: number;
@@ -68,8 +71,8 @@ export interface QueryResult<S extends QuerySource = QuerySource> {
  * indexes of large mirrors are made.
  *
  * Filters and sorts all sources in one total order before it takes the page. In the default order, with no filter or with one that an index
- * answers, the cost depends only on the page. Otherwise each candidate is read once; indexes of labels, names, owners and nodes keep the
- * candidates few.
+ * answers, the cost depends only on the page. For any other query, each candidate is read once. Indexes of labels, names, owners and nodes
+ * keep the candidates few.
  *
  * The steps run in `src/core/scheduling/operation-scheduler.ts`, so that other operations continue between two of them.
  *

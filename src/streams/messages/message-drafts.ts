@@ -15,7 +15,10 @@ export interface MessageSource {
   readonly kind: ModelKind;
   /** Estimated bytes of one object. */
   readonly meanBytes: number;
-  /** Makes rows of changes. All rows have the state of the cluster and of the mirror at this moment. */
+  /**
+   * Returns a function that makes the row of a change. All its rows have the state of the cluster and of the mirror at the moment of this
+   * call.
+   */
   rowMaker(): (change: ObjectChange) => Row;
   /** Reads the state of the cluster again, because its age grows even without events. */
   refreshCluster(): void;

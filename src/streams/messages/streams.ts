@@ -16,7 +16,7 @@ export interface StreamArguments {
 /**
  * Opens streams of changes. Requests with the same filter, the same model and the same rights share one view of the mirrors.
  *
- * Every method checks its arguments at once.
+ * Every method checks its arguments before it returns. No reader starts before `StreamSource.open`.
  *
  * @throws {MusterError} `BAD_INPUT` with what was expected and what came. A forged cursor and a cursor of another filter get the same
  * message.

@@ -34,7 +34,7 @@ interface ViewReaderOptions<Message extends object> {
   readonly after?: ResumePoint | undefined;
 }
 
-/** Shared by all readers, because a view checks a thousand readers for each batch. */
+/** An empty list that all readers share, because a view would otherwise make a thousand of them for each batch. */
 const noDrafts: readonly MessageDraft[] = [];
 
 /** Bounds of the backlog of one reader, in changes and in estimated bytes. */

@@ -136,11 +136,10 @@ export class Subscriptions {
   }
 
   /**
-   * Begins a stream. Its messages, and its end, may reach the outlet before this resolves. The abort controller of the origin belongs to
-   * the stream: aborting it closes the stream, and it is aborted when the stream has ended.
+   * Begins a stream. Its messages, and its end, may reach the outlet before the promise resolves. The abort controller of the origin belongs to the stream: aborting it
+   * closes the stream, and it is aborted when the stream has ended.
    *
-   * @returns The stream. Or the answer that says why it did not begin, such as `OVERLOADED` or `SHUTTING_DOWN`: the outlet then got
-   * nothing.
+   * @returns The stream. Or the answer that says why it did not begin, such as `OVERLOADED` or `SHUTTING_DOWN`: the outlet then got nothing.
    * @throws The abort reason, if the origin was aborted with another error than a MusterError before the stream began.
    */
   async open(requested: StreamRequest, outlet: StreamOutlet): Promise<StreamHandle | EncodedAnswer> {

@@ -35,7 +35,11 @@ export class SelectedMirror {
   #meaning: string;
   #epoch: { readonly long: string; readonly short: string } | undefined;
 
-  /** @param onEvents Called with the events of the mirror, never from within this constructor. */
+  /**
+   * Starts to follow the mirror.
+   *
+   * @param onEvents Called with the events of the mirror, never from within this constructor.
+   */
   constructor(mirror: MirrorReader, selection: MirrorSelection, onEvents: (events: readonly StoreEvent[]) => void) {
     this.mirror = mirror;
     this.#conditions = selection.conditions;
@@ -95,7 +99,7 @@ export class SelectedMirror {
     return transitionIn(event, this.#selected.has);
   }
 
-  /** True if selecting the objects takes long. They should be judged before a message needs many of them at once. */
+  /** True if checking the filter takes long. The objects should then be judged in steps, before a message needs many of them at once. */
   get isCostly(): boolean {
     return isCostly(this.#conditions);
   }

@@ -7,7 +7,7 @@ export interface SourceBudget {
   /**
    * Checks whether a new view with this many sources may begin. Existing views continue, also when clusters join.
    *
-   * @throws {MusterError} `TOO_COSTLY` if it is too many for one view. `OVERLOADED` if it is too many together with the other views.
+   * @throws {MusterError} `TOO_COSTLY` if `wanted` is too many for one view. `OVERLOADED` if all views together would have too many.
    */
   admit(wanted: number): void;
   /** Adds this many open sources. A negative number removes them. */

@@ -48,7 +48,7 @@ export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget
    * Moves readers for 2 ms. Stops earlier if the target view of a reader does not have all its sources yet. Call this method again until
    * `areDone`.
    *
-   * @param readers All readers of the view that they leave.
+   * @param readers All readers of the current view. Readers without a planned move are skipped.
    */
   proceed(readers: Iterable<ViewReader<Message>>, move: (reader: ViewReader<Message>, target: Target) => void): void {
     const { clock, viewFor } = this.#options;

@@ -27,7 +27,11 @@ export class ViewRights {
   readonly #signal: AbortSignal;
   readonly #callers = new Map<string, { readonly caller: Caller; readers: number }>();
 
-  /** @param signal Ends the checks: after its abort no verdict is reported. */
+  /**
+   * Creates the rights of a view without callers.
+   *
+   * @param signal Ends the checks: after its abort no verdict is reported.
+   */
   constructor(options: ViewRightsOptions, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;

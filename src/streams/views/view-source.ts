@@ -217,7 +217,7 @@ export class ViewSource implements MessageSource {
     return { source: this, before: nothingKnown, after: this.#known, news: { type: 'changed', batches } };
   }
 
-  /** Makes rows of changes. All rows have the state of the cluster and of the mirror at this moment. */
+  /** Returns a function that makes the row of a change. All its rows have the state of the cluster and of the mirror at the moment of this call. */
   rowMaker(): (change: ObjectChange) => Row {
     const { sensitive } = this.#options;
     const { cluster, kind } = this;

@@ -6,13 +6,13 @@ import type { StoreEvent, StoreReader } from '../../store/mirror-store.ts';
 /** A custom kind, as its CustomResourceDefinition describes it. */
 interface CustomKind extends GroupKind {
   readonly uid: string;
-  /** Changes with each change of the spec. The content of a version may differ afterwards. */
+  /** A text that changes with each change of the spec. After such a change, the objects of a version may have other content. */
   readonly generation: string;
   /** True if the API server serves the kind, or will in a moment. */
   readonly established: boolean;
 }
 
-/** Returns undefined for an object that is no valid definition. */
+/** Reads a CustomResourceDefinition. Returns undefined for an object that is no valid definition. */
 function customKindOf({ metadata, spec, status }: KubernetesObject): CustomKind | undefined {
   const names = isJsonObject(spec) ? spec.names : undefined;
   if (!isJsonObject(spec) || typeof spec.group !== 'string' || !isJsonObject(names) || typeof names.kind !== 'string') return undefined;

@@ -34,8 +34,8 @@ export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal
     perf: { now: () => clock.monotonic() },
     // Without this option, lru-cache remembers the time for a millisecond, with a timer of its own.
     ttlResolution: 0,
-    // Not `dispose`: an eviction ends the mirror, which then removes itself from this cache. Such a delete within a delete breaks the list
-    // of lru-cache. `remove` also deletes, but that is no eviction.
+    // Uses `disposeAfter` and not `dispose`: an eviction ends the mirror, which then removes itself from this cache. A delete within a
+    // delete breaks the list of lru-cache. The reason `delete` comes from `remove`, which is no eviction.
     disposeAfter: (_value, mirror, reason) => {
       if (reason !== 'delete') evictUnlessKept(mirror);
     },
@@ -51,7 +51,7 @@ export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal
 
   /** Updates the size of a mirror. lru-cache fixes a size at `set`, but idle mirrors keep growing. */
   function measure(mirror: OwnedMirror, keepTtl: { readonly noUpdateTTL: boolean }): void {
-    // lru-cache keeps the old size for the same value, so each `set` gets a new one.
+    // lru-cache keeps the old size for the same value, so each `set` gets a new value.
     idle.set(mirror, { mirror }, { size: Math.max(1, Math.ceil(mirror.store.bytes)), ...keepTtl });
   }
 

@@ -19,7 +19,10 @@ interface HeldMirror {
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
   count: number;
-  /** Undefined while the cluster is not a member or does not serve the kind. */
+  /**
+   * The lease of the mirror, and the signal that ends its subscription. Undefined while the cluster is not a member or does not serve the
+   * kind.
+   */
   running?: { readonly lease: MirrorLease; readonly end: AbortController } | undefined;
 }
 

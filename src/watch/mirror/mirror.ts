@@ -23,7 +23,7 @@ interface MirrorOptions {
   readonly policy: MirrorPolicy;
   /** An empty store for this mirror alone. */
   readonly store: MirrorStore;
-  /** Returns the namespaces to try if not all may be listed. This and the next two are explained in `ScopeReflectorsOptions`. */
+  /** Returns the namespaces to try if not all may be listed. The most likely ones come first. */
   readonly candidates: () => readonly string[];
   readonly candidatesKnown: (signal: AbortSignal) => Promise<void> | undefined;
   readonly streaming: () => boolean;
@@ -40,7 +40,7 @@ export interface OwnedMirror extends MirrorReader {
   readonly stagedCount: number;
   /** Monotonic milliseconds of the last activity of one of its streams. */
   readonly lastActivityMs: number | undefined;
-  /** The fault of `sync()`, without computing the rest. */
+  /** The fault of `sync()`, without computing its other fields. */
   readonly fault: Fault | undefined;
   /** The version up to which each scope is correct. */
   readonly versions: readonly ResourceVersion[];

@@ -47,7 +47,7 @@ export interface ScopeReflectors {
   readonly lastActivityMs: number | undefined;
   /** Why the kind may not be listed in all namespaces. Undefined while it may. */
   readonly refusal: Fault | undefined;
-  /** The namespaces that are mirrored instead. */
+  /** The namespaces that have a reflector of their own, because the kind may not be listed in all. */
   readonly namespaces: readonly string[];
   /** Set while it is unknown in which namespaces the kind may be read, or in which of the requested ones. */
   readonly pendingRights: PendingRights | undefined;
@@ -174,7 +174,7 @@ class AdaptiveReflectors implements ScopeReflectors {
     if (open.length === 0) return;
     // Requested namespaces are reviewed even if the gateway has reached its limit of namespaces to try by itself.
     this.#review(open, { how: 'awaited', max: maxNamespaces });
-    // A refusal that is old enough for another review is no result for a caller that names the namespace now.
+    // A caller that names a namespace with an old refusal waits for the new review, so the old refusal is forgotten.
     for (const namespace of open) {
       if (rights?.isDenied(namespace) === true) this.#verdictCount++;
       rights?.forget(namespace);

@@ -50,7 +50,10 @@ export function isScopeSettled(facts: ReflectorFacts, { breaker }: Pick<SyncMome
 
 const order: readonly SyncPhase[] = ['SYNCED', 'STALE', 'SYNCING', 'MISSING'];
 
-/** Returns the worst sync of the scopes of one mirror, the first of equals. It is valid until the earliest `untilMs` of all. */
+/**
+ * Returns the worst sync of the scopes of one mirror. If several are equally bad, returns the first. Its `untilMs` is the earliest of all
+ * scopes.
+ */
 export function worstSync(scopes: readonly ScopeSync[]): ScopeSync | undefined {
   if (scopes.length === 1) return scopes[0];
   const [worst] = scopes.toSorted((a, b) => order.indexOf(b.phase) - order.indexOf(a.phase));

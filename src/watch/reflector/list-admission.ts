@@ -37,7 +37,11 @@ export class ListAdmission {
   readonly #waiting: WaitingList[] = [];
   #bytesInFlight = 0;
 
-  /** @param signal Until it aborts, waiting lists are checked again after each measurement of the heap. */
+  /**
+   * Creates an admission without lists.
+   *
+   * @param signal Until the signal aborts, waiting lists are checked again after each measurement of the heap.
+   */
   constructor(
     limits: AdmissionLimits = admissionLimits,
     heap: HeapGauge = emptyHeapGauge,

@@ -7,7 +7,7 @@ import type { WatchObjectEvent } from './reflector-state.ts';
 export interface ListStaging {
   /** Number of objects staged so far. */
   readonly size: number;
-  /** Stages items of a list. Returns the reason if an item is unreadable; the list must then be discarded. */
+  /** Stages items of a list. Returns undefined if all items could be read. If not, returns the reason, and the list must be discarded. */
   stage(items: readonly Uint8Array[]): string | undefined;
   /** Stages one of the initial events of a WatchList. */
   stageEvent(event: WatchObjectEvent): void;

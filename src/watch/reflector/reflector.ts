@@ -23,7 +23,7 @@ interface ReflectorOptions {
   readonly context: ReflectorContext;
   readonly resource: ServedResource;
   readonly form: ObjectForm;
-  /** Default: all namespaces. */
+  /** The only namespace to mirror. Default: all namespaces. */
   readonly namespace?: string;
   readonly store: MirrorStore;
   /** Returns true if a first list may be a WatchList now (docs/internals/mirror.md 3.3). */

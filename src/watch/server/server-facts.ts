@@ -9,9 +9,9 @@ import { itemsOf, parseStored, textOrUndefined } from '../../core/stored.ts';
 export interface ServerFacts {
   /** The version, such as `v1.36.3`. */
   readonly version?: string | undefined;
-  /** The uid of the namespace `kube-system`. Undefined also if it may not be read. */
+  /** The uid of the namespace `kube-system`. Undefined if it could not be read, or may not be read. */
   readonly uid?: string | undefined;
-  /** The most recent version of the server's objects. Undefined also if namespaces may not be listed. */
+  /** The most recent version of the server's objects. Undefined if it could not be read, or if namespaces may not be listed. */
   readonly revision?: ResourceVersion | undefined;
   /** Why there is no version. */
   readonly fault?: Fault | undefined;
