@@ -73,10 +73,10 @@ export interface StoreReader {
   /** Returns the number of objects that `inNamespace` would return, without sorting them. */
   countIn(namespace: string): number;
   /**
-   * Finds objects by one requirement, each object once: a label with one of these values, the uid of an owner, the name of a node, or a
-   * mention of one of these values.
+   * Returns exactly the objects that meet one requirement, each once: a label with one of these values, the uid of an owner, the name of a
+   * node, or a mention of one of these values.
    *
-   * The result has no other objects. Undefined if there is no such index. In that case, filter `objects()`.
+   * Undefined if there is no such index. In that case, filter `objects()`.
    */
   indexed(index: IndexLookup): readonly KubernetesObject[] | undefined;
   /**
@@ -156,7 +156,7 @@ export type ExactParse = () => KubernetesObject;
  */
 export interface ListStage {
   /**
-   * Returns true if the store holds this uid at this version. The object is then kept, and its bytes need no parsing. Always false with
+   * Adds the stored object to the list and returns true, if it has this uid and version. Its bytes then need no parsing. Always false with
    * `byContent`.
    */
   keep(identity: ObjectIdentity): boolean;

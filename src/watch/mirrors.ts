@@ -31,8 +31,8 @@ export interface MirrorReader {
    */
   unmirroredFault(namespaces: readonly string[]): Fault | undefined;
   /**
-   * Returns `FORBIDDEN` if the kind may not be listed in all namespaces, and some visible ones are not mirrored. Its message names mirrored
-   * namespaces, but none that is not visible. Returns undefined if all visible namespaces are mirrored.
+   * Returns `FORBIDDEN` if the kind may not be listed in all namespaces, and some visible ones are not mirrored. Its message names the
+   * mirrored namespaces that are visible. Returns undefined if all visible namespaces are mirrored.
    */
   partialListFault(visible: 'all' | ReadonlySet<string>): Fault | undefined;
   /** True once the first list is complete, has failed, or can never come. Waiting for the mirror is useless then. */

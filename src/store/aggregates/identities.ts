@@ -6,8 +6,8 @@ export type ValueIdentity = string | number | bigint | boolean | symbol | null;
 
 /**
  * Returns a function that gives the identity of a value. Values have the same identity only if the API server sent the same value: `1000m`
- * differs from `1`, and `80` from `"80"`. Lists and maps compare by their content. Compare their identities only if the same function made
- * them.
+ * differs from `1`, and `80` from `"80"`. Lists and maps compare by their content. Two identities may be compared only if the same returned
+ * function made both.
  */
 export function createValueIdentities(): (value: Json) => ValueIdentity {
   const structures = new Map<string, symbol>();

@@ -4,7 +4,8 @@ import type { Json } from '../../core/json.ts';
  * The recursive filter as it comes from GraphQL (input type `Where`). All conditions of one level must hold, and `null` counts as absent.
  *
  * A path through lists matches if any of its values matches, separately for each comparison. `ne` is the opposite of `eq`: it holds if no
- * value is equal. Absent and null values are not equal, less or greater, and do not exist. `and: []` always holds, and `or: []` never.
+ * value is equal. Absent and null values are not equal, less or greater, and `exists` counts them as absent. `and: []` always holds, and
+ * `or: []` never.
  */
 export interface WhereInput {
   readonly path?: string | null | undefined;

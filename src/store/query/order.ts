@@ -32,7 +32,7 @@ export interface CompiledOrder {
 }
 
 const maxTerms = 8;
-/** Longer texts are cut to this length before they are compared, because cursors contain them. */
+/** Longer texts are shortened to this length before they are compared, because cursors contain them. */
 const maxTextLength = 1_024;
 
 /**

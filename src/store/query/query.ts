@@ -96,7 +96,7 @@ export function* queryInSteps<S extends QuerySource>(sources: readonly S[], spec
 const largeMirror = 2_000;
 
 /**
- * Makes the indexes and orders that `queryInSteps` needs of large mirrors, one mirror in each step. The first use of each costs some
+ * Makes the indexes and sorted lists that `queryInSteps` needs of large mirrors, one mirror in each step. The first use of each costs some
  * milliseconds per 20,000 objects. Run it before the query if other operations wait.
  */
 export function* prepareQuery(sources: readonly QuerySource[], spec: Omit<QuerySpec, 'first'>): Steps<void> {

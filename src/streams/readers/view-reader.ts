@@ -144,7 +144,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     this.#backlogs.set(backlog.source.key, backlog);
   }
 
-  /** Makes another view the host of this reader. No view waits any more until the reader has taken the messages that it still has. */
+  /** Makes another view the host of this reader. No view waits for the messages that the reader still has to take. */
   moveTo(host: ReaderHost<Message>): void {
     this.#host = host;
     this.#isRunShared = false;

@@ -111,8 +111,8 @@ export class SelectedMirror {
   }
 
   /**
-   * Returns the changes since this position, in batches of one message each. Only objects that a reader at this position knows have changes
-   * here. Undefined if the history of the mirror does not reach back that far.
+   * Returns the changes since this position, in batches of one message each. The result has only changes of objects that a reader at this
+   * position knows. Undefined if the history of the mirror does not reach back that far.
    */
   changesSince(position: SourcePosition): readonly (readonly ObjectChange[])[] | undefined {
     const events = this.#eventsSince(position);

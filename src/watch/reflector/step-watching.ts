@@ -25,7 +25,7 @@ import {
 
 type Watching = StepSituation<Extract<ReflectorState, { readonly phase: 'watching' }>>;
 
-/** A watch that ends sooner than this without an event has not ended because of `timeoutSeconds`. */
+/** Milliseconds. A watch that ends sooner and without an event counts as failed, because it did not end by its `timeoutSeconds`. */
 const minWatchMs = 1_000;
 
 /**

@@ -5,7 +5,7 @@ import type { GroupKind } from '../../core/kinds.ts';
 import { parseResourceVersion, type ResourceVersion } from '../../core/names.ts';
 import { itemsOf, parseStored, textOrUndefined } from '../../core/stored.ts';
 
-/** The facts that a server reports, or why it could not. */
+/** The facts that a server reports. */
 export interface ServerFacts {
   /** The version, such as `v1.36.3`. */
   readonly version?: string | undefined;
