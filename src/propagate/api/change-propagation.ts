@@ -148,8 +148,8 @@ function missing(kept: readonly PropagationRevision[], revision: number | undefi
 }
 
 /**
- * Deletes a Propagation on the hub. The controller then removes its copies as `spec.deletion` says. `deletion` replaces `spec.deletion`
- * first. Default: `spec.deletion` stays.
+ * Deletes a Propagation on the hub. The controller then removes its copies as `spec.deletion` says. If `deletion` is set, it is first
+ * written to `spec.deletion`. Default: `spec.deletion` stays.
  */
 export function deletePropagation(
   ports: HubPorts,

@@ -33,6 +33,8 @@ import { applyToExisting, releaseCopy, replaceExisting, withdrawFields } from '.
 export interface Removal {
   readonly key: ObjectKey;
   /**
+   * How the copy is removed:
+   *
    * - `delete`: the copy is deleted.
    * - `release`: the object stays, without marks and fields of Muster.
    * - `giveBack`: an object that was taken over after the target revision gets its old values and is released. Any other copy is deleted.
@@ -147,8 +149,8 @@ async function removeOwnCopy(copy: CopyToRemove, object: KubernetesObject): Prom
 }
 
 /**
- * Restores the old values and releases the object, in two writes. The object keeps Muster's marks until the second write, so a crash in
- * between can be continued.
+ * Restores the old values and releases the object, in two writes. The object keeps Muster's marks until the second write, so a later pass
+ * can continue after a crash in between.
  */
 async function giveBack(copy: CopyToRemove, object: KubernetesObject, old: OldValues | undefined): Promise<RemovalAttempt> {
   const { guardedClient, address, entry } = copy;

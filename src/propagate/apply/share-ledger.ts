@@ -29,7 +29,7 @@ export interface ShareLedger {
   confirm(signal: AbortSignal): Promise<LedgerSaved>;
 }
 
-/** Opens the share for changes. New entries follow the existing ones, in the order of `put`. */
+/** Creates the ledger of a share. New entries follow the existing ones, in the order of `put`. */
 export function createShareLedger({ share, shares, mayWrite }: CopyWork): ShareLedger {
   const entries = new Map(share.entries.map((entry) => [textOfKey(entry.key), entry]));
   let saved = share;

@@ -108,7 +108,7 @@ function keepRetry({ state, ports: { clock } }: Pass, { verdict, rendered }: Cur
  */
 const waitForWorkMs = 1_000;
 
-/** True if a user has answered what the plan waits for: the prune was confirmed, or another digest was requested. */
+/** True if a user has done what the plan waits for: confirmed the prune, or requested another digest. */
 function isAnswered({ verdict }: CurrentPlan, propagation: Propagation): boolean {
   const { annotations } = propagation.metadata;
   switch (verdict.result) {

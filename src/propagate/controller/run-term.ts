@@ -226,7 +226,10 @@ function isRefused({ plan }: PropagationState): boolean {
   return plan?.verdict.result === 'refused';
 }
 
-/** Retries a failed cluster: at once if it did not answer and now does, or soon if the object that blocked its copies has changed. */
+/**
+ * Makes the retry of a failed cluster due: now if it did not answer and answers again, or soon (`retrySoon`) if an object that blocked its
+ * copies has changed. Starts no job itself.
+ */
 function retryAfterChange({ ports }: TermContext, state: PropagationState, change: MemberChange): void {
   const known = state.clusters.get(change.cluster);
   const { members } = ports.hub;

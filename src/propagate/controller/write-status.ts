@@ -23,7 +23,11 @@ export type StatusWrite =
   | { readonly result: 'later'; readonly ms: number }
   | { readonly result: 'outdated' | 'failed' | 'stopped' };
 
-/** Writes the status if it differs. An `urgent` status is written at once; so is the end of a rollout, because users wait for it. */
+/**
+ * Writes the status to the hub if it differs from the status of `propagation`, and puts the written Propagation into `state.latest`. An
+ * `urgent` status is written at once. So is the end of a rollout, because users wait for it. Any other status is `later` if the last write
+ * was less than a second ago.
+ */
 export async function writeStatus(
   { state, ports, term }: Pass,
   {

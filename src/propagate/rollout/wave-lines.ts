@@ -10,7 +10,7 @@ const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {
 };
 
 /**
- * Maps the phase of a cluster in the status to `WaveLine.lost`. It counts only if the rollout mark of the cluster is `Succeeded` or
+ * Maps the phase of a cluster in the status to `WaveLine.lost`. A value counts only if the rollout mark of the cluster is `Succeeded` or
  * `Progressing`. A phase that is not listed, such as `Unknown`, has no effect.
  */
 const regressions: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([

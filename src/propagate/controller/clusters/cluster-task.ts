@@ -58,7 +58,10 @@ function stepOf(wanted: readonly unknown[], step: TaskStep): TaskStep | undefine
   return wanted.length === 0 ? undefined : step;
 }
 
-/** Returns each object with its mirrored object as of now. If the mirror is unread, with the object that the plan saw. */
+/**
+ * Returns a function that sets `live` of an object to its mirrored object as of now. If the mirror is unread, `live` stays the object that
+ * the plan saw.
+ */
 function withMirroredObject(copies: ClusterFacts['copies']): (object: RenderedObject) => RenderedObject {
   const seen = new Map(copies.map(({ entry, mirrored }) => [textOfKey(entry.key), mirrored]));
   return (object) => {

@@ -23,7 +23,8 @@ export interface LostCluster {
  * - If a user abandoned the cluster, its share is deleted.
  * - If the cluster has left the fleet, its copies become pending: they are deleted by their uid when the cluster is back.
  *
- * Undefined if neither applies. Undefined also while the cluster answers, even if it was abandoned.
+ * Undefined if neither applies, if the cluster answers, if a user must confirm the deletion first (`isHeld`), or if the inventory has
+ * recorded all this already.
  */
 export function taskForLostCluster({ share, propagation, members, nowMs, isHeld = false }: LostCluster): ClusterTask | undefined {
   const member = members.get(share.cluster);

@@ -20,7 +20,10 @@ export interface LeadershipOptions {
   readonly log: Log;
 }
 
-/** Time without a leader that is no problem: a new leader takes over within 15 s, and a restart of the gateway takes a few seconds. */
+/**
+ * Time for which no gateway may lead before this counts as a problem. A new leader takes over within 15 s, and a restart of the gateway
+ * takes a few seconds.
+ */
 const patienceMs = 30_000;
 
 /**

@@ -2,7 +2,7 @@ import type { Clock } from '../../../core/clock.ts';
 
 /** One timer for each key. */
 export interface DueTimes {
-  /** Sets the key due after `ms` at the latest. If the key has an earlier time already, that time stays. */
+  /** Sets the timer of the key to end after `ms`. If it ends earlier already, it stays as it is. */
   set(key: string, ms: number): void;
   /** Removes the timer of the key. */
   clear(key: string): void;
@@ -13,7 +13,7 @@ interface Timer {
   readonly cancel: AbortController;
 }
 
-/** Calls `onDue` for each key when its time has come. Calls nothing after the signal has aborted. */
+/** Creates timers that call `onDue` for each key when its time has come. After the signal has aborted, they call nothing. */
 export function createDueTimes(clock: Clock, onDue: (key: string) => void, signal: AbortSignal): DueTimes {
   const timers = new Map<string, Timer>();
   signal.addEventListener(
