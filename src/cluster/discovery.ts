@@ -127,7 +127,7 @@ function combineVersions(
   return { type: 'discovered', resources: [...fresh, ...kept], partial, ...(etag === undefined || partial.length > 0 ? {} : { etag }) };
 }
 
-/** Joins the tags of both documents. No tag contains a line break. */
+/** Joins the tags of both documents with a line break, which no tag contains. Undefined if a document has no tag. */
 function joinTags(tags: readonly (string | undefined)[]): string | undefined {
   return tags.length === roots.length && tags.every((tag) => tag !== undefined) ? tags.join('\n') : undefined;
 }

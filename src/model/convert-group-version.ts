@@ -60,7 +60,7 @@ function convertKind(resource: ServedResource, definitions: JsonObject, source: 
   };
 }
 
-/** Expands references in place. Each definition is read once, and its shape is shared. */
+/** Creates the dialect of one document. It expands references in place. Each definition is read once, and its shape is shared. */
 function dialectOf(definitions: JsonObject): Dialect {
   const known = new Map<string, Shape | 'reading'>();
   const sizes = new Map<string, number>();

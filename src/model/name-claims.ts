@@ -35,7 +35,8 @@ export interface StructureNames {
 }
 
 /**
- * Assigns the names of types and root fields, in addition to those of the baseline and those written by hand.
+ * Creates the part that assigns the names of types and root fields. Names of the baseline and names written by hand are in use from the
+ * start.
  *
  * The type name of a kind is the prefix of its group and the kind, whichever clusters are connected. If two groups have the same prefix, or
  * two type names are equal, the whole group becomes the prefix of the later one. A root field whose name is in use gets the suffix `List`

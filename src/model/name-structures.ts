@@ -118,8 +118,8 @@ function createOddity(): (shape: ObjectShape, hidden?: ReadonlySet<string>) => b
 }
 
 /**
- * Numbers structures, so that equal structures have equal numbers. Descriptions do not count, but rules for merging lists do. Each object is
- * visited once.
+ * Creates a numbering of structures. Equal structures have equal numbers. Descriptions do not count, but rules for merging lists do. Each
+ * object is visited once.
  */
 function createStructures(): { idOf(shape: ObjectShape): number } {
   const known = new Map<ObjectShape, number>();

@@ -15,7 +15,7 @@ export interface LiveRegion {
   frame(lines: readonly string[], size: TerminalSize): string;
   /** Returns what to write before and after lines that shall stay above the region. Both are empty if nothing is drawn. */
   linesAbove(size: TerminalSize): { readonly before: string; readonly after: string };
-  /** Keeps the last frame and shows the cursor below it. Empty if nothing was drawn. A second call does nothing. */
+  /** Returns the text that keeps the last frame and shows the cursor below it. Empty if nothing was drawn, and at a second call. */
   end(): string;
 }
 

@@ -45,8 +45,8 @@ export type RootFields = PothosSchemaTypes.QueryFieldBuilder<Types, object>;
 export type AnyOutput = OutputRef<unknown> | ListRef<Types, unknown>;
 
 /**
- * Returns a function that adds an enum with these values and their descriptions, in this order. The internal value of each name is the name
- * itself.
+ * Returns a function that adds an enum to the schema. `meanings` has the values in the order of the schema, each with its description.
+ * Resolvers and clients use the same text for a value.
  */
 export function enumsOf(pothos: Pothos) {
   return <const Value extends string>(name: string, description: string, meanings: Readonly<Record<Value, string>>) => {

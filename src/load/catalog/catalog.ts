@@ -228,7 +228,9 @@ function attempt(definition: KubernetesObject): KindSchema | MusterError {
   }
 }
 
-/** The name of a definition is `<plural>.<group>`, even if its spec cannot be read. */
+/**
+ * Returns the group of the kind that a definition defines. It comes from the name `<plural>.<group>`, because the spec may be unreadable.
+ */
 function groupOf({ metadata: { name } }: KubernetesObject): string {
   return name.slice(name.indexOf('.') + 1);
 }

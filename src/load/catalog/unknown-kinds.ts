@@ -117,7 +117,10 @@ function questionsAbout(
 /** The accepted content types. API servers send the documents as JSON, and the list of documents as plain text. */
 const expected = ['application/json', 'text/plain'];
 
-/** Fetches OpenAPI documents from the API servers. Undefined for a cluster that has left, does not answer, or does not answer with JSON. */
+/**
+ * Creates the function that fetches OpenAPI documents from the API servers. It gives undefined for a cluster that has left, does not
+ * answer, or does not answer with JSON.
+ */
 export function createDocumentFetcher(apiOf: (cluster: ClusterName) => ClusterApi | undefined): FetchDocument {
   return async (cluster, path, signal) => {
     const answer = await apiOf(cluster)?.send({ method: 'GET', path: ['openapi', 'v3', ...path], expected }, signal);

@@ -46,7 +46,9 @@ export function createLogs({ mirrors, access, model, member, budget = createQueu
 
 const defaultTailLines = 10;
 
-/** Implements `Logs.follow`. Readers share nothing. */
+/**
+ * Returns the source of a stream of logs: see `Logs.follow`. Each reader sends its own requests, also if two readers follow the same log.
+ */
 function followLogs(
   options: FollowLogsOptions,
   { caller }: ReadContext,

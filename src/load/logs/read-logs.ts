@@ -36,7 +36,7 @@ const defaultTailLines = 200;
 /** Maximum number of bytes of all logs in one answer. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** Implements `Logs.read`. */
+/** Reads the logs of the selected containers: see `Logs.read`. */
 export async function readLogs(
   options: ReadLogsOptions,
   context: ReadContext,
@@ -59,7 +59,10 @@ export async function readLogs(
   return { items, faults: [...new Set(faults)] };
 }
 
-/** Implements `Logs.readOfPod`. */
+/**
+ * Creates the function `Logs.readOfPod`, which reads the log of one Pod. It requests each log once per operation, also if several fields
+ * select it.
+ */
 export function createPodLogReader(options: ReadLogsOptions): (context: ReadContext, request: PodLogRequest) => Promise<PodLogView> {
   const loaders = new WeakMap<ReadContext, DataLoader<PodLogKey, PodLogView, string>>();
   return async (context, { row, extent }) => {

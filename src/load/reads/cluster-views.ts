@@ -94,7 +94,7 @@ const node = { group: '', kind: 'Node' };
 const nothing = {};
 const none: readonly never[] = [];
 
-/** Caches the facts that come from the Nodes of a cluster. They are computed again only after the Nodes have changed. */
+/** Creates a cache of the facts that come from the Nodes of each cluster. Facts are computed again only after the Nodes have changed. */
 function createFactsCache(): { of(store: StoreReader | undefined): NodeFacts } {
   const known = new WeakMap<StoreReader, { readonly version: string | undefined; readonly size: number; readonly facts: NodeFacts }>();
   return {

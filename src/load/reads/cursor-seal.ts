@@ -92,7 +92,10 @@ export function createSeal(key: Uint8Array): Seal {
   };
 }
 
-/** Splits the cursor of a stream. `isWhole` is true if the cursor was not damaged and belongs to this stream. */
+/**
+ * Splits the cursor of a stream into the id of the key and the sealed bytes. `isWhole` is true if the cursor was not damaged and belongs to
+ * this stream.
+ */
 function partsOf(bytes: Buffer, scope: StreamScope): { readonly id: Buffer; readonly sealed: Buffer; readonly isWhole: boolean } {
   const id = bytes.subarray(0, keyIdBytes);
   const sealed = bytes.subarray(keyIdBytes, -checkBytes);

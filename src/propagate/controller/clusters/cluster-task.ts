@@ -79,7 +79,7 @@ async function recordFinished(work: CopyWork, { finish }: ClusterNeeds, signal: 
   return await saveEntries({ ...work, share: { ...work.share, entries } }, work.share, signal);
 }
 
-/** Clears recorded faults that are over. */
+/** Removes the faults that are over from the inventory, and saves it on the hub. Returns the copies of these faults as `Unchanged`. */
 async function clearFaults(work: CopyWork, { healed }: ClusterNeeds, signal: AbortSignal): Promise<CopiesOutcome> {
   const keys = new Set(healed.map(textOfKey));
   const settled = work.share.entries.map((entry) => (keys.has(textOfKey(entry.key)) ? settledHealed(entry) : entry));
