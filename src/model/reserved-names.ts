@@ -23,7 +23,10 @@ export const reservedTypeNames: ReadonlySet<string> = new Set([
   ...words('MigratedApp ImportResult ImportedPropagation ImportedDocument DocumentFormat DocumentRole SourceSystem Workload'),
 ]);
 
-/** Fields of `Query` and `Subscription` that are written by hand, now or as designed. The list field of a kind is in both. */
+/**
+ * Fields of `Query` or `Subscription` that are written by hand, now or in a planned version. No kind gets such a name: the list field of a
+ * kind is a field of both types, so its name must be free in both.
+ */
 export const reservedRootFields: ReadonlySet<string> = new Set([
   ...words('clusters cluster gateway kinds resource resources podLogs jobStatus _service _entities'),
   ...words('planPropagation importManifests propagation propagations migration'),

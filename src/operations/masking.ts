@@ -56,7 +56,7 @@ function httpOf(error: unknown): HttpExtension | undefined {
 
 /**
  * The HTTP part of an error, in `extensions.http`. `spec: true`: the status applies only to `application/graphql-response+json`, and
- * `application/json` gets 200.
+ * `application/json` gets 200. Absent or false: both get the status.
  */
 export interface HttpExtension {
   readonly status: number;

@@ -209,8 +209,8 @@ export class RelationLookup implements Disposable {
   }
 
   /**
-   * Returns the source of a kind that an object named only after the wait. The source is reported as `SYNCING`, because waiting again for
-   * each new kind might never end.
+   * Returns the source of a related kind that was not waited for, because the reference to it was found only after the wait for mirrors.
+   * The source is reported as `SYNCING`: another wait for each new kind might never end.
    */
   #lateSource({ cluster, kind: relatedKind }: RelatedKind): ReadSource | Fault {
     const kind = this.#request.model.kinds.get(keyOfKind(relatedKind));

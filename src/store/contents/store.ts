@@ -84,7 +84,10 @@ interface StoreState {
   readonly stages: Set<StagedObjects>;
   readonly baseEpoch: string;
   epoch: string;
-  /** Number of lists that were of an older history than the store. */
+  /**
+   * Number of lists that came from another history of the cluster, such as a restored etcd. Each of them starts a new epoch, whose name
+   * contains this number.
+   */
   histories: number;
   /** True if the store is complete, and not known to be behind its cluster. */
   inSync: boolean;

@@ -93,7 +93,10 @@ export interface PreviousDecision {
   readonly spec: PropagationSpec;
 }
 
-/** Returns a copy of the snapshot in which the objects of `fresh`, from live reads, replace those of one cluster. */
+/**
+ * Returns a copy of the snapshot with the live objects in `fresh`. In the given cluster, they replace the mirrored objects with the same
+ * keys.
+ */
 export function withLiveObjects(snapshot: PlanSnapshot, cluster: string, fresh: ReadonlyMap<string, MirroredObject>): PlanSnapshot {
   const clusters = snapshot.clusters.map((entry) =>
     entry.cluster.name === cluster ? { ...entry, live: new Map([...entry.live, ...fresh]) } : entry,
