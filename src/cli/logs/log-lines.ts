@@ -53,7 +53,7 @@ export class LogPrinter {
     const padded = name + paddingOf(name, this.#width);
     if (!this.#options.hasColor) return padded;
     const color = this.#colors.get(name) ?? colors[this.#colors.size % colors.length] ?? 0;
-    // Pods come and go. Among this many logs colors no longer tell them apart.
+    // Forgets all colors, because Pods come and go. Logs may then change their color, but among this many logs colors distinguish nothing.
     if (this.#colors.size >= maxColored) this.#colors.clear();
     this.#colors.set(name, color);
     return `\x1b[${color}m${padded}\x1b[0m`;

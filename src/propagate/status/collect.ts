@@ -63,7 +63,7 @@ function isAllZero(key: string, picked: JsonObject): boolean {
   return (key === 'Deployment.apps' || key === 'ReplicaSet.apps') && Object.values(picked).every((figure) => (figure ?? 0) === 0);
 }
 
-/** The figures of workloads that are aggregated, by kind. */
+/** The numbers in the status of a workload that are aggregated, by kind. Jobs are in `otherCounters`. */
 export const workloadCounters: ReadonlyMap<string, readonly string[]> = new Map([
   ['Deployment.apps', ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas']],
   ['ReplicaSet.apps', ['replicas', 'readyReplicas', 'availableReplicas']],
@@ -82,7 +82,7 @@ export const workloadCounters: ReadonlyMap<string, readonly string[]> = new Map(
   ],
 ]);
 
-/** The figures of other kinds, and of Jobs, that are aggregated, by kind. */
+/** The numbers in the status that are aggregated, for Jobs, PodDisruptionBudgets and HorizontalPodAutoscalers. */
 export const otherCounters: ReadonlyMap<string, readonly string[]> = new Map([
   ['Job.batch', ['active', 'succeeded', 'failed']],
   ['PodDisruptionBudget.policy', ['disruptionsAllowed', 'expectedPods', 'desiredHealthy', 'currentHealthy']],
