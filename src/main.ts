@@ -14,6 +14,7 @@ import type { Log } from './core/log.ts';
 import { loggableError } from './core/loggable-error.ts';
 import { whenAborted } from './core/scheduling/until-aborted.ts';
 import type { Gateway, GatewayOptions } from './gateway.ts';
+import type { PropagationInput } from './propagate/model/propagations.ts';
 import { listen } from './serve/http/listen.ts';
 
 /** Milliseconds within which a second signal counts as the first one. npm forwards signals that the terminal has already sent. */
@@ -61,6 +62,7 @@ const exitCode = await runProgram(process.argv.slice(2), {
   reader: {
     documents: async (text) => (await import('./manifests/yaml-documents.ts')).readYamlDocuments(text),
     manifests: async (text) => (await import('./manifests/read-manifests.ts')).readManifestText(text, { lists: 'opened' }),
+    resource: async (input) => (await import('./propagate/model/parse-intents.ts')).resourceOfInput(input as PropagationInput),
     intents: async (text, options) => (await import('./propagate/model/parse-intents.ts')).parseIntents(text, options),
   },
   terminal,

@@ -14,6 +14,7 @@ import { addApplyCommand } from './commands/apply.ts';
 import { addClustersCommand } from './commands/clusters.ts';
 import { addDeleteCommand } from './commands/delete.ts';
 import { addDescribeCommand } from './commands/describe.ts';
+import { addImportCommand } from './commands/import.ts';
 import { addListCommand } from './commands/list.ts';
 import { addLogsCommand } from './commands/logs.ts';
 import { addPlanCommand } from './commands/plan.ts';
@@ -105,6 +106,7 @@ const readers = [addClustersCommand, addListCommand, addDescribeCommand, addTree
 const writers = [
   addPlanCommand,
   addPropagateCommand,
+  addImportCommand,
   addRolloutCommand,
   addApplyCommand,
   addDeleteCommand,

@@ -7,6 +7,20 @@ import { printable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { SourceFlags } from './gateway-options.ts';
 
+/**
+ * Reads the files as one text of YAML documents, in order; files of a directory are read by name. The text of a single file is unchanged.
+ *
+ * @throws {CommandFailure} for the first file that cannot be read or is no YAML, with the file and the line.
+ */
+export async function readDocumentFiles(by: SourceReader, flags: Pick<SourceFlags, 'filename'>): Promise<string> {
+  const sources = await sourcesOf(by, flags);
+  for (const { name, text } of sources) {
+    const read = await by.reader.documents(text);
+    if (read.result === 'refused') throw refused([name, read.message]);
+  }
+  return sources.map(({ text }) => text).join('\n---\n');
+}
+
 /** The parts of a session that are needed to read files. */
 export type SourceReader = Pick<Session, 'terminal' | 'reader'>;
 

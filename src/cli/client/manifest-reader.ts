@@ -14,6 +14,12 @@ export interface ParsedIntent {
   readonly input: Json;
 }
 
+/** A `PropagationInput` that the gateway has made from manifests of another system. */
+export interface ImportedInput extends JsonObject {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /**
  * All objects of a text, or the reason why the text is invalid. `path` is the path of the invalid field. If the text has several
  * documents, the path begins with the index of the document: `[2]` for the third one.
@@ -45,4 +51,6 @@ export interface ManifestReader {
    * @param options The namespace of `-n`, for all Propagations. Undefined: the namespace in each document, else `default`.
    */
   intents(text: string, options: { readonly namespace: string | undefined }): Promise<IntentsRead>;
+  /** Returns a GraphQL input as a resource of the hub, with apiVersion, kind, metadata and spec. */
+  resource(input: ImportedInput): Promise<JsonObject>;
 }

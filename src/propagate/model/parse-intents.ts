@@ -4,8 +4,9 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { isList } from '../../manifests/read-manifests.ts';
 import { readYamlDocuments } from '../../manifests/yaml-documents.ts';
-import { inputOf } from './input-spec.ts';
+import { documentOf, inputOf } from './input-spec.ts';
 import { musterGroup, musterVersion } from './propagation.ts';
+import type { PropagationInput } from './propagations.ts';
 import type { SpecProblem } from './spec.ts';
 import { spec } from './spec-definition.ts';
 
@@ -55,6 +56,15 @@ export function parseIntents(text: string, { namespace }: ReadIntentsOptions = {
     else intents.push(one);
   }
   return problems.length > 0 ? { result: 'refused', problems } : { result: 'read', intents };
+}
+
+/**
+ * Returns a `PropagationInput` as a resource of the hub, ready for `kubectl apply`. `parseIntents` reads an equal input from it. The spec
+ * is not checked.
+ */
+export function resourceOfInput(input: PropagationInput): JsonObject {
+  const { namespace, name, labels, document } = documentOf(input);
+  return { apiVersion, kind: 'Propagation', metadata: { namespace, name, ...(labels === undefined ? {} : { labels }) }, spec: document };
 }
 
 interface DocumentValue {

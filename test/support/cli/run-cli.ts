@@ -2,7 +2,8 @@ import type { ManifestReader } from '../../../src/cli/client/manifest-reader.ts'
 import { type OwnGateway, type ProgramOptions, runProgram } from '../../../src/cli/program.ts';
 import { readManifestText } from '../../../src/manifests/read-manifests.ts';
 import { readYamlDocuments } from '../../../src/manifests/yaml-documents.ts';
-import { parseIntents } from '../../../src/propagate/model/parse-intents.ts';
+import { parseIntents, resourceOfInput } from '../../../src/propagate/model/parse-intents.ts';
+import type { PropagationInput } from '../../../src/propagate/model/propagations.ts';
 import type { TestGateway } from '../gateway/start-gateway.ts';
 import { createFakeTerminal, type FakeTerminal, type FakeTerminalOptions } from './fake-terminal.ts';
 
@@ -19,6 +20,7 @@ export const manifestReader: ManifestReader = {
   documents: async (text) => readYamlDocuments(text),
   manifests: async (text) => readManifestText(text, { lists: 'opened' }),
   intents: async (text, options) => parseIntents(text, options),
+  resource: async (input) => resourceOfInput(input as PropagationInput),
 };
 
 /** A running command. Its clock is that of the test's gateway. */
