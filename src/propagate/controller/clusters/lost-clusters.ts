@@ -21,10 +21,10 @@ export interface LostCluster {
  * Returns the work for unwanted copies in a cluster that cannot be reached. It writes only to the hub.
  *
  * - If a user abandoned the cluster, its share is deleted.
- * - If the cluster has left the fleet, its copies become pending: they are deleted by their uid when the cluster is back.
+ * - If the cluster has left the fleet, its copies become pending: they are deleted by their uid when the cluster is back. This waits while
+ *   a user must confirm the deletion (`isHeld`), and is left out if the inventory records it already.
  *
- * Undefined if neither applies, if the cluster answers, if a user must confirm the deletion first (`isHeld`), or if the inventory has
- * recorded all this already.
+ * Undefined if neither applies, or if the cluster answers.
  */
 export function taskForLostCluster({ share, propagation, members, nowMs, isHeld = false }: LostCluster): ClusterTask | undefined {
   const member = members.get(share.cluster);
