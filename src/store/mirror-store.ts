@@ -190,13 +190,16 @@ export interface ListStageOptions {
 export interface StoreWriter {
   replace(options?: ListStageOptions): ListStage;
   /**
-   * Handles ADDED and MODIFIED. An object that equals the held one changes the version only. If another uid had the name, readers receive
-   * `deleted` for the old object, then `applied`.
+   * Stores the object of an ADDED or MODIFIED event. An object that equals the stored one changes only the version. If another uid had the
+   * name, readers receive `deleted` for the old object, then `applied`.
    */
   applied(object: KubernetesObject, version: ResourceVersion | undefined, exactly: ExactParse): void;
-  /** Handles DELETED, with the last state of the object. For an unknown object only the version changes. */
+  /** Removes the object of a DELETED event. `object` is its last state. For an unknown object only the version changes. */
   deleted(object: KubernetesObject, version: ResourceVersion | undefined, exactly: ExactParse): void;
-  /** Handles BOOKMARK. With a namespace, the bookmark is of the watch of that namespace. */
+  /**
+   * Records the version of a BOOKMARK. With a namespace, the bookmark is of the watch of that namespace. Default: of the watch of all
+   * namespaces.
+   */
   confirmed(version: ResourceVersion, namespace?: string): void;
   failed(fault: Fault): void;
   /** Reports that the store is in sync again after `failed`, without a new list. */

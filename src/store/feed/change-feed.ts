@@ -67,7 +67,7 @@ export class ChangeFeed {
   #confirmedMs = Number.NEGATIVE_INFINITY;
   #gone: Extract<StoreEvent, { readonly type: 'gone' }> | undefined;
   #scheduled = false;
-  /** Followers that were not called yet in this round, the next one last. */
+  /** Followers that were not called yet in this round, in reverse order, so that `pop` returns the next one. */
   #round: Follower[] = [];
 
   constructor({ clock, log, snapshot, scheduler = new WorkScheduler(clock) }: ChangeFeedOptions) {

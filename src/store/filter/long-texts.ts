@@ -22,7 +22,10 @@ class LongTexts implements TextTester {
   readonly #verdicts = new Map<ValueTest, Map<string, boolean>>();
   #chars = 0;
 
-  /** Returns the result of a test on a value. Results for long texts are remembered. */
+  /**
+   * Returns the result of a test on a value. Results for long texts are remembered. Throws `interruption` before a long text if the attempt
+   * has compared enough.
+   */
   passes(test: ValueTest, value: Json): boolean {
     if (typeof value !== 'string' || value.length < longText) return test(value);
     const ofTest = this.#verdicts.get(test) ?? new Map<string, boolean>();

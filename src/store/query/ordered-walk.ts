@@ -29,7 +29,7 @@ export function* walkInOrder<S extends QuerySource>(
   for (const namespace of walkNamespaces(walked, after)) yield* merge(lanesOf(walked, namespace, after));
 }
 
-/** The objects of one source by namespace and name. */
+/** The objects of one source, sorted by namespace and name. */
 interface SortedSource<S extends QuerySource> {
   readonly source: S;
   readonly objects: readonly KubernetesObject[];

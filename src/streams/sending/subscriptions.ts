@@ -53,8 +53,8 @@ const lifetimeCheckMs = 12_000;
 const maxSchemas = 3;
 
 /**
- * Maximum characters of the document and the variables of one stream. Bounds the memory of a stream. The cursor variable does not count: it grows with the fleet, and it is
- * released once the stream has begun.
+ * Maximum characters of the document and the variables of one stream. Bounds the memory of a stream. The cursor variable does not count: it
+ * grows with the fleet, and it is released once the stream has begun.
  */
 const maxRequestLength = 64 << 10;
 
@@ -94,8 +94,8 @@ interface StreamStart {
 }
 
 /**
- * All streams of all transports. They count to the same limits, and end for the same reasons. Streams with the same document, variables and rights share one execution of
- * each message. A slow stream never delays another one.
+ * All streams of all transports. They count to the same limits, and end for the same reasons. Streams with the same document, variables and
+ * rights share one execution of each message. A slow stream never delays another one.
  */
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
@@ -105,7 +105,9 @@ export class Subscriptions {
   readonly #openings = new Set<AbortController>();
   readonly #streams = new Map<StreamSender, RunningStream>();
   readonly #lifetimes: IntervalTimer<StreamSender>;
-  /** Sequence number of each schema: schemas are numbered in the order in which they were served. Weak: only streams keep old schemas alive. */
+  /**
+   * Sequence number of each schema: schemas are numbered in the order in which they were served. Weak: only streams keep old schemas alive.
+   */
   readonly #generations = new WeakMap<GraphQLSchema, number>();
   #generation = 0;
   #isClosed = false;
@@ -128,18 +130,19 @@ export class Subscriptions {
   }
 
   /**
-   * Returns the lifetime of a stream: an hour, up to 10 % shorter or longer. Streams of server-sent events are ended here after this time. A WebSocket ends itself after
-   * such a time.
+   * Returns the lifetime of a stream or a WebSocket: an hour, up to 10 % shorter or longer. Streams of server-sent events are ended here. A
+   * WebSocket ends itself.
    */
   lifetimeMs(): number {
     return lifetimeMs * (0.9 + 0.2 * this.#options.clock.random());
   }
 
   /**
-   * Begins a stream. Its messages, and its end, may reach the outlet before the promise resolves. The abort controller of the origin belongs to the stream: aborting it
-   * closes the stream, and it is aborted when the stream has ended.
+   * Begins a stream. Its messages, and its end, may reach the outlet before the promise resolves. The abort controller of the origin
+   * belongs to the stream: aborting it closes the stream, and it is aborted when the stream has ended.
    *
-   * @returns The stream. Or the answer that says why it did not begin, such as `OVERLOADED` or `SHUTTING_DOWN`: the outlet then got nothing.
+   * @returns The stream. Or the answer that says why it did not begin, such as `OVERLOADED` or `SHUTTING_DOWN`: the outlet then got
+   * nothing.
    * @throws The abort reason, if the origin was aborted with another error than a MusterError before the stream began.
    */
   async open(requested: StreamRequest, outlet: StreamOutlet): Promise<StreamHandle | EncodedAnswer> {
@@ -198,8 +201,8 @@ export class Subscriptions {
   }
 
   /**
-   * Stops beginning streams. Ends the streams of server-sent events with `complete`, spread evenly over this time, and resolves when they have ended. An abort ends the
-   * others at once. Streams of a WebSocket end with the socket.
+   * Stops beginning streams. Ends the streams of server-sent events with `complete`, spread evenly over this time, and resolves when they
+   * have ended. An abort ends the others at once. Streams of a WebSocket end with the socket.
    */
   async drain(spreadMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;

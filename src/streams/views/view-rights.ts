@@ -4,7 +4,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { compareVisibility, type WatchScope, watchVisibility } from './watch-scope.ts';
 
-/** A source whose message is about to be sent. */
+/** A source whose rights are checked. */
 interface WatchedSource {
   readonly cluster: { readonly name: ClusterName };
   readonly kind: ModelKind;

@@ -49,7 +49,7 @@ export interface ScopeReflectors {
   readonly refusal: Fault | undefined;
   /** The namespaces that have a reflector of their own, because the kind may not be listed in all. */
   readonly namespaces: readonly string[];
-  /** Set while it is unknown in which namespaces the kind may be read, or in which of the requested ones. */
+  /** The missing results. Set while it is unknown in which namespaces, or in which requested namespaces, the kind may be read. */
   readonly pendingRights: PendingRights | undefined;
   /**
    * Requests namespaces for a caller. If not all namespaces may be listed, the rights in them are reviewed at once, and again if the last

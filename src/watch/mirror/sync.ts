@@ -13,7 +13,7 @@ const polledForMs = 2 * pollIntervalMs;
 export interface ScopeSync {
   readonly phase: SyncPhase;
   readonly fault?: Fault;
-  /** Monotonic time at which this result changes if nothing happens. */
+  /** Monotonic time at which this result changes if nothing happens. Undefined if only an event can change it. */
   readonly untilMs?: number;
 }
 

@@ -64,7 +64,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
   return new StepReflector(options);
 }
 
-/** Maximum wait for a busy server that does not count as a failure. */
+/** Milliseconds. A wait for a busy server (429) counts as a failure only if it is longer. */
 const maxBusyMs = 5_000;
 
 class StepReflector implements Reflector {

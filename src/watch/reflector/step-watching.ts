@@ -29,8 +29,8 @@ type Watching = StepSituation<Extract<ReflectorState, { readonly phase: 'watchin
 const minWatchMs = 1_000;
 
 /**
- * Number of ERROR events in a row, for which no other rule exists, after which the kind is listed: the server may be unable to watch from
- * v.
+ * Maximum number of ERROR events in a row that no other rule handles. The kind is then listed, because the server may be unable to watch
+ * from v.
  */
 const maxErrorEvents = 3;
 
