@@ -14,14 +14,19 @@ export interface KarmadaPlacement {
   readonly replicaScheduling?: ReplicaScheduling | null;
 }
 
-/** Karmada's ClusterAffinityTerm, with the affinities to use when its clusters are full. */
-interface ClusterAffinityTerm extends ClusterAffinity {
+/** A ClusterAffinity with a name. */
+export interface AffinityTerm extends ClusterAffinity {
   readonly affinityName?: string;
-  readonly overflowAffinities?: readonly (ClusterAffinity & { readonly affinityName?: string })[] | null;
+}
+
+/** Karmada's ClusterAffinityTerm, with the affinities to use when its clusters are full. */
+export interface ClusterAffinityTerm extends AffinityTerm {
+  readonly overflowAffinities?: readonly AffinityTerm[] | null;
 }
 
 export interface SpreadConstraint {
   readonly spreadByField?: string;
+  readonly spreadByLabel?: string;
   readonly minGroups?: number;
   readonly maxGroups?: number;
 }

@@ -1,36 +1,27 @@
-import { readDocument } from '../../core/json/documents.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { labelsAt, textAt } from '../../core/json-at.ts';
-import { matchesLabelSelector } from '../../core/selectors.ts';
+import { textAt } from '../../core/json-at.ts';
 import { compareText } from '../../core/text.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
-import { labelSelector } from '../model/cluster-set-definition.ts';
 import { matchesSet } from '../plan/placing/cluster-set.ts';
 import { type ClusterAffinity, setOfAffinity } from './cluster-affinity.ts';
 import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 import { applyOverriders, type Overriders } from './overriders.ts';
+import { compareImplicitPriorities, type ImplicitPriority, type ResourceSelector, selectorsPriority } from './resource-selector.ts';
 
 /** Karmada's OverridePolicy and ClusterOverridePolicy (policy/v1alpha1). */
 interface OverridePolicy {
   readonly metadata: { readonly name: string; readonly namespace?: string };
-  readonly spec: {
-    readonly resourceSelectors?: readonly ResourceSelector[] | null;
-    readonly overrideRules?: readonly OverrideRule[] | null;
-    /** The older form of a single rule. Ignored if `overrideRules` is not empty. */
-    readonly targetCluster?: ClusterAffinity | null;
-    readonly overriders?: Overriders | null;
-  };
+  readonly spec: OverridePolicySpec;
 }
 
-interface ResourceSelector {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly labelSelector?: JsonObject | null;
+export interface OverridePolicySpec {
+  readonly resourceSelectors?: readonly ResourceSelector[] | null;
+  readonly overrideRules?: readonly OverrideRule[] | null;
+  /** The older form of a single rule. Ignored if `overrideRules` is not empty. */
+  readonly targetCluster?: ClusterAffinity | null;
+  readonly overriders?: Overriders | null;
 }
 
-interface OverrideRule {
+export interface OverrideRule {
   /** The clusters of the rule. Absent: all clusters. */
   readonly targetCluster?: ClusterAffinity | null;
   readonly overriders: Overriders;
@@ -57,8 +48,8 @@ export function matchPolicies({ policies, object, cluster }: PolicyRequest): { r
   const member = memberClusterOf(cluster);
   const ranked = policies
     .map((policy) => ({ policy, priority: policyPriority(policy, object) }))
-    .filter(({ priority }) => priority > 0)
-    .toSorted((a, b) => a.priority - b.priority || compareText(a.policy.metadata.name, b.policy.metadata.name));
+    .filter(({ priority }) => priority !== 'MisMatch')
+    .toSorted((a, b) => compareImplicitPriorities(a.priority, b.priority) || compareText(a.policy.metadata.name, b.policy.metadata.name));
   const apply = ranked.flatMap(({ policy: { metadata, spec } }) =>
     rulesOf(spec)
       .filter(({ targetCluster }) => matchesSet(setOfAffinity(targetCluster ?? {}), member))
@@ -100,23 +91,8 @@ function applyAll(request: PolicyRequest): { readonly object: Manifest; readonly
   return { object, names: [...new Set(apply.map(({ policy }) => policy))] };
 }
 
-/**
- * Returns how specifically a policy selects the object: 0 not at all, 1 by kind or without selectors, 2 by labels, 3 by name. The most
- * specific selector counts.
- */
-function policyPriority({ spec }: OverridePolicy, object: Manifest): number {
+/** Returns how specifically a policy selects the object. A policy without selectors selects every object. */
+function policyPriority({ spec }: OverridePolicy, object: Manifest): ImplicitPriority {
   const selectors = spec.resourceSelectors ?? [];
-  return selectors.length === 0 ? 1 : Math.max(...selectors.map((selector) => selectorPriority(selector, object)));
-}
-
-function selectorPriority(
-  { apiVersion, kind, namespace = '', name = '', labelSelector: labels }: ResourceSelector,
-  object: Manifest,
-): number {
-  if (apiVersion !== object.apiVersion || kind !== object.kind) return 0;
-  if (namespace !== '' && namespace !== object.metadata.namespace) return 0;
-  if (name !== '') return name === object.metadata.name ? 3 : 0;
-  if (labels === undefined || labels === null) return 1;
-  const read = readDocument(labelSelector, labels);
-  return 'value' in read && matchesLabelSelector(read.value, labelsAt(object, 'metadata', 'labels')) ? 2 : 0;
+  return selectors.length === 0 ? 'MatchAll' : selectorsPriority({ resource: object, selectors }).priority;
 }

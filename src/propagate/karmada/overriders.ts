@@ -49,7 +49,7 @@ interface FieldOverrider {
   readonly yaml?: readonly FieldPatch[] | null;
 }
 
-interface FieldPatch {
+export interface FieldPatch {
   readonly subPath: string;
   readonly operator: OverriderOperator;
   readonly value?: Json;

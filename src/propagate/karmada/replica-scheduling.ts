@@ -29,6 +29,16 @@ export function isStaticWeighted({ replicaSchedulingType, replicaDivisionPrefere
   return (weightPreference?.dynamicWeight ?? '') === '';
 }
 
+/** True for division by free room, and for division into as few clusters as possible. */
+export function isDynamicDivided({ replicaScheduling: scheduling }: { readonly replicaScheduling?: ReplicaScheduling | null }): {
+  readonly dynamic: boolean;
+} {
+  if (scheduling?.replicaSchedulingType !== 'Divided') return { dynamic: false };
+  const { replicaDivisionPreference } = scheduling;
+  const isByRoom = replicaDivisionPreference === 'Weighted' && !isStaticWeighted(scheduling);
+  return { dynamic: isByRoom || replicaDivisionPreference === 'Aggregated' };
+}
+
 /**
  * Converts the strategy to a `ReplicasSpec`. With fixed weights, all replicas are always divided anew, and a weight of 0 counts as a
  * missing rule. Undefined: the strategy is unknown.

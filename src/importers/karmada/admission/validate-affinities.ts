@@ -1,0 +1,75 @@
+import { isLabelKey } from '../../../core/selectors.ts';
+import type { ClusterAffinity } from '../../../propagate/karmada/cluster-affinity.ts';
+import type { AffinityTerm, ClusterAffinityTerm } from '../../../propagate/karmada/karmada-placement.ts';
+import type { ResourceSelector } from '../../../propagate/karmada/resource-selector.ts';
+import { type AdmissionProblem, checkEach, isPresent, problemIf, quoted } from './problems.ts';
+
+/** Checks the conditions of a ClusterAffinity: its field selector. Karmada does not check its label selector. */
+export function validateClusterAffinity(affinity: ClusterAffinity | null | undefined, path: string): readonly AdmissionProblem[] {
+  const expressions = affinity?.fieldSelector?.matchExpressions ?? [];
+  // Karmada reports the first wrong expression only.
+  for (const { key = '', operator = '' } of expressions) {
+    if (!fields.includes(key))
+      return problemIf(true, `${path}.fieldSelector`, `expected a key of ${fields.join(', ')}, got ${quoted(key)}`);
+    if (operator !== 'In' && operator !== 'NotIn') {
+      return problemIf(true, `${path}.fieldSelector`, `expected an operator of In, NotIn, got ${quoted(operator)}`);
+    }
+  }
+  return [];
+}
+
+const fields: readonly string[] = ['provider', 'region', 'zone'];
+
+/** Checks `clusterAffinities`: the names and conditions of the groups and of their overflow. */
+export function validateClusterAffinities(
+  affinities: readonly ClusterAffinityTerm[] | null | undefined,
+  path: string,
+): readonly AdmissionProblem[] {
+  const names = (affinities ?? []).map(({ affinityName = '' }) => affinityName);
+  return checkEach(affinities, path, (affinity, at, index) => [
+    ...nameProblems(affinity, at),
+    ...problemIf(names.indexOf(names[index] ?? '') < index, path, `expected groups of different names, got ${quoted(names[index])} again`),
+    ...validateClusterAffinity(affinity, at),
+    ...validateOverflowAffinities(affinity, at),
+  ]);
+}
+
+/** Checks the overflow of one group of `clusterAffinities`. */
+export function validateOverflowAffinities(affinity: ClusterAffinityTerm, path: string): readonly AdmissionProblem[] {
+  const { overflowAffinities, affinityName = '' } = affinity;
+  if (!isPresent(overflowAffinities)) return [];
+  const below = `${path}.overflowAffinities`;
+  const names = [affinityName, ...overflowAffinities.map((one) => one.affinityName ?? '')];
+  return [
+    ...problemIf(isEmptyAffinity(affinity), below, 'expected a group with conditions above an overflow, got one without'),
+    ...checkEach(overflowAffinities, below, (overflow, at, index) => [
+      ...nameProblems(overflow, `${at}.affinityName`),
+      ...problemIf(
+        names.indexOf(overflow.affinityName ?? '') <= index,
+        `${at}.affinityName`,
+        `expected a name that no other overflow and not the group has, got ${quoted(overflow.affinityName)}`,
+      ),
+      ...validateClusterAffinity(overflow, at),
+    ]),
+  ];
+}
+
+/** Checks that a namespaced policy selects in its own namespace only. */
+export function validateResourceSelectors(
+  selectors: readonly ResourceSelector[] | null | undefined,
+  namespace: string | null | undefined,
+): readonly AdmissionProblem[] {
+  if (!isPresent(namespace) || namespace === '') return [];
+  return checkEach(selectors, 'spec.resourceSelectors', (selector, path) => {
+    const message = `expected the namespace of the policy, ${quoted(namespace)}, got ${quoted(selector.namespace)}`;
+    return problemIf(selector.namespace !== namespace, `${path}.namespace`, message);
+  });
+}
+
+function nameProblems({ affinityName = '' }: AffinityTerm, path: string): readonly AdmissionProblem[] {
+  return problemIf(!isLabelKey(affinityName), path, `expected a name with the syntax of a label key, got ${quoted(affinityName)}`);
+}
+
+function isEmptyAffinity({ labelSelector, fieldSelector, clusterNames, exclude }: ClusterAffinity): boolean {
+  return !isPresent(labelSelector) && !isPresent(fieldSelector) && (clusterNames ?? []).length === 0 && (exclude ?? []).length === 0;
+}

@@ -1,0 +1,118 @@
+import { readDocument } from '../../core/json/documents.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { labelsAt } from '../../core/json-at.ts';
+import { type LabelSelector, matchesLabelSelector } from '../../core/selectors.ts';
+import { compareText } from '../../core/text.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
+import { labelSelector } from '../model/cluster-set-definition.ts';
+
+/** Karmada's ResourceSelector (policy/v1alpha1). A `name` wins over a `labelSelector`. Without both, it selects every object of the kind. */
+export interface ResourceSelector {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly labelSelector?: JsonObject | null;
+}
+
+/** How specifically selectors select an object, from the least specific to the most. `MisMatch`: they do not select it. */
+export const implicitPriorities = ['MisMatch', 'MatchAll', 'MatchLabelSelector', 'MatchName'] as const;
+
+export type ImplicitPriority = (typeof implicitPriorities)[number];
+
+/** A policy that claims resources, as far as the choice between policies depends on it. */
+interface ClaimingPolicy {
+  readonly name: string;
+  readonly priority?: number | null;
+  readonly resourceSelectors?: readonly ResourceSelector[] | null;
+}
+
+/** Compares by the position in `implicitPriorities`: the less specific one comes first. */
+export function compareImplicitPriorities(a: ImplicitPriority, b: ImplicitPriority): number {
+  return implicitPriorities.indexOf(a) - implicitPriorities.indexOf(b);
+}
+
+/** Returns how specifically the selector selects the resource. An invalid label selector selects nothing, without an error. */
+export function selectorPriority({ resource, selector }: { readonly resource: Manifest; readonly selector: ResourceSelector }): {
+  readonly priority: ImplicitPriority;
+} {
+  return { priority: preparedSelector(selector)(resource) };
+}
+
+/** Returns the highest priority of several selectors. Without selectors: `MisMatch`. */
+export function selectorsPriority({
+  resource,
+  selectors,
+}: {
+  readonly resource: Manifest;
+  readonly selectors?: readonly ResourceSelector[] | null;
+}): { readonly priority: ImplicitPriority } {
+  return { priority: preparedSelectors(selectors)(resource) };
+}
+
+/** True if the selector selects the resource. */
+export function resourceMatches(request: Parameters<typeof selectorPriority>[0]): { readonly matches: boolean } {
+  return { matches: selectorPriority(request).priority !== 'MisMatch' };
+}
+
+/** True if at least one selector selects the resource. */
+export function matchSelectors(request: Parameters<typeof selectorsPriority>[0]): { readonly matches: boolean } {
+  return { matches: selectorsPriority(request).priority !== 'MisMatch' };
+}
+
+/**
+ * Returns the name of the policy that claims the resource: the one with the highest `priority`, then the most specific one, then the first by
+ * name. Null if no policy selects the resource.
+ */
+export function highestPriorityPolicy({
+  resource,
+  policies,
+}: {
+  readonly resource: Manifest;
+  readonly policies?: readonly ClaimingPolicy[] | null;
+}): { readonly policy: string | null } {
+  const candidates = (policies ?? []).map(({ name, priority, resourceSelectors }) => ({
+    name,
+    explicit: priority ?? 0,
+    implicit: selectorsPriority({ resource, selectors: resourceSelectors ?? [] }).priority,
+  }));
+  const [winner] = candidates.filter(({ implicit }) => implicit !== 'MisMatch').toSorted(compareClaims);
+  return { policy: winner?.name ?? null };
+}
+
+/** The claim of a policy on a resource. */
+export interface PolicyClaim {
+  readonly name: string;
+  /** `priority` of the policy. */
+  readonly explicit: number;
+  readonly implicit: ImplicitPriority;
+}
+
+/** Compares the claims of policies of one kind on one resource. The winner comes first. */
+export function compareClaims(a: PolicyClaim, b: PolicyClaim): number {
+  return b.explicit - a.explicit || compareImplicitPriorities(b.implicit, a.implicit) || compareText(a.name, b.name);
+}
+
+/** Returns a function that does what `selectorPriority` does, for many resources. The selector is read once. */
+function preparedSelector({ apiVersion, kind, namespace = '', name = '', labelSelector: labels }: ResourceSelector) {
+  const named = name === '' ? labelPriority(labels) : (resource: Manifest) => (resource.metadata.name === name ? 'MatchName' : 'MisMatch');
+  return (resource: Manifest): ImplicitPriority => {
+    if (resource.apiVersion !== apiVersion || resource.kind !== kind) return 'MisMatch';
+    return namespace !== '' && namespace !== resource.metadata.namespace ? 'MisMatch' : named(resource);
+  };
+}
+
+function labelPriority(labels: JsonObject | null | undefined): (resource: Manifest) => ImplicitPriority {
+  if (labels === undefined || labels === null) return () => 'MatchAll';
+  const read = readDocument(labelSelector, labels);
+  if ('problems' in read) return () => 'MisMatch';
+  const selector: LabelSelector = read.value;
+  return (resource) => (matchesLabelSelector(selector, labelsAt(resource, 'metadata', 'labels')) ? 'MatchLabelSelector' : 'MisMatch');
+}
+
+/** Returns a function that does what `selectorsPriority` does, for many resources. The selectors are read once. */
+export function preparedSelectors(selectors: readonly ResourceSelector[] | null | undefined): (resource: Manifest) => ImplicitPriority {
+  const prepared = (selectors ?? []).map(preparedSelector);
+  return (resource) =>
+    prepared.map((priorityOf) => priorityOf(resource)).reduce((a, b) => (compareImplicitPriorities(a, b) >= 0 ? a : b), 'MisMatch');
+}
