@@ -4,7 +4,7 @@ import type { ClusterName } from '../core/names.ts';
 import { importText } from './import-documents.ts';
 import type { Imports } from './model/imports.ts';
 
-/** What imports need from the gateway. */
+/** The parts of the gateway that imports use. */
 export interface ImportsPorts {
   /** Returns the clusters that the caller may see, sorted by name. */
   readonly visibleClusters: (caller: Caller) => readonly MemberCluster[];

@@ -16,7 +16,7 @@ export interface ImportAnswer {
   readonly faults: readonly ClusterFault[];
 }
 
-/** What to import: the text of files, or the living resources of a cluster. Null: all kinds, or all namespaces. */
+/** The source of an import: the text of files, or the living resources of a cluster. Null: all kinds, or all namespaces. */
 export type ImportRequest =
   | { readonly yaml: string; readonly exact: boolean }
   | {

@@ -3,7 +3,7 @@ import type { Json } from '../../core/json.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import type { SourceSystem } from '../../propagate/model/spec.ts';
 
-/** What other systems' manifests become in Muster. Every document of the input is in some `documents` or in `unread`. */
+/** The Propagations that manifests of other systems become. Every document of the input is in some `documents` or in `unread`. */
 export interface ImportResult {
   /** One Propagation per resource, in the order of the resources in the input. */
   readonly propagations: readonly ImportedPropagation[];
@@ -11,7 +11,7 @@ export interface ImportResult {
   readonly unread: readonly ImportedDocument[];
   /** The notes that belong to no Propagation, in the order of the documents. */
   readonly notes: readonly ImportNote[];
-  /** What could not be read from the clusters. Empty for an import of text. */
+  /** The reasons why something could not be read from a cluster. Empty for an import of text. */
   readonly faults: readonly Fault[];
 }
 
@@ -25,7 +25,7 @@ export interface ImportedPropagation {
   readonly notes: readonly ImportNote[];
 }
 
-/** One document of the input, and what it was to a Propagation. */
+/** One document of the input, with its role in a Propagation. */
 export interface ImportedDocument {
   /** The index of the document, from 0. Empty documents are not counted. The items of a list have the index of their list. */
   readonly index: number;
@@ -35,7 +35,7 @@ export interface ImportedDocument {
 }
 
 /**
- * What a document is to a Propagation: the resource itself or its federated form (`TEMPLATE`), the choice of clusters (`PLACEMENT`),
+ * The role of a document in a Propagation: the resource itself or its federated form (`TEMPLATE`), the choice of clusters (`PLACEMENT`),
  * differences between clusters (`OVERRIDE`), the division of replicas (`SCHEDULING`), or none of them (`OTHER`).
  */
 export type DocumentRole = 'TEMPLATE' | 'PLACEMENT' | 'OVERRIDE' | 'SCHEDULING' | 'OTHER';
@@ -46,7 +46,7 @@ export type DocumentRole = 'TEMPLATE' | 'PLACEMENT' | 'OVERRIDE' | 'SCHEDULING' 
  */
 export interface ImportNote {
   readonly severity: 'INFO' | 'WARNING' | 'ERROR';
-  /** One word for programs, such as `UNKNOWN_CLUSTER` (docs/internals/importers.md lists all of them). */
+  /** One word for programs, such as `UNKNOWN_CLUSTER`. */
   readonly code: string;
   /** The note for people. It contains no values of Secrets. */
   readonly message: string;

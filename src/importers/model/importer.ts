@@ -33,7 +33,7 @@ export interface Importer {
   translate(documents: readonly SourceDocument[], context: ImportContext): Steps<Translation>;
 }
 
-/** What one importer made of the documents. A document that is in no proposal and not in `unread` was not for this importer. */
+/** The result of one importer. A document that is in no proposal and not in `unread` was not for this importer. */
 export interface Translation {
   readonly proposals: readonly Proposal[];
   /** The documents of this system that no proposal was made from. A note must say why. */
