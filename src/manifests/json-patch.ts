@@ -5,12 +5,18 @@ import { type JsonPatchOperation, maxPatchOperations } from './json-patch-defini
 import { listIndexOf, parsePointer, valueAtKeys } from './json-pointer.ts';
 
 /** The result of a patch. `index` is the index of the failed operation. Messages contain pointers, never values. */
-type JsonPatchResult =
+export type JsonPatchResult =
   | { readonly result: 'patched'; readonly document: Json }
   | { readonly result: 'failed'; readonly index: number; readonly pointer: string; readonly message: string };
 
 /** The maximum size of all copied values of one patch, in characters of JSON. It is the limit of the API server for one request. */
 const maxCopiedCharacters = 3 * 1024 * 1024;
+
+/**
+ * Returns the operation to apply instead of the given one, for systems whose patches differ from RFC 6902. Undefined: there is nothing to
+ * do. `document` is the result of the operations before, and must not be changed.
+ */
+export type PatchAdapter = (operation: JsonPatchOperation, document: Json) => JsonPatchOperation | undefined;
 
 /**
  * Applies the operations of a JSON patch (RFC 6902): all of them, or none if one fails. Does not change its arguments, and the result
@@ -19,14 +25,15 @@ const maxCopiedCharacters = 3 * 1024 * 1024;
  * Refuses pointers through `__proto__`, or through `constructor` to `prototype`, which the standard does not forbid. Allows at most
  * `maxPatchOperations` operations and `maxCopiedCharacters` of copied values.
  */
-export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[]): JsonPatchResult {
+export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[], adapt?: PatchAdapter): JsonPatchResult {
   if (operations.length > maxPatchOperations) {
     const message = `expected at most ${maxPatchOperations} operations, got ${operations.length}`;
     return { result: 'failed', index: maxPatchOperations, pointer: '', message };
   }
   const patching: PatchState = { document: mutableCopy(document), copied: 0 };
-  for (const [index, operation] of operations.entries()) {
-    const problem = applyOne(patching, operation);
+  for (const [index, written] of operations.entries()) {
+    const operation = adapt === undefined ? written : adapt(written, patching.document);
+    const problem = operation === undefined ? undefined : applyOne(patching, operation);
     if (problem !== undefined) return { result: 'failed', index, pointer: problem.pointer, message: problem.message };
   }
   return { result: 'patched', document: patching.document };

@@ -34,7 +34,8 @@ function retaining(kind: string): VectorOp {
   }, sameFields);
 }
 
-function sameFields(got: unknown, expected: Json): boolean {
+/** Compares the object of an answer, or only the fields that the expectation names by their paths. */
+export function sameFields(got: unknown, expected: Json): boolean {
   if (!isJsonObject(expected) || 'object' in expected || 'error' in expected) return sameAnswer(got, expected);
   const { object } = got as { readonly object?: JsonObject };
   return (

@@ -1,0 +1,112 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { valueAt } from '../../core/json-at.ts';
+
+/** One override as a federated object has it. KubeFed reads no other fields. */
+export interface WrittenOverride {
+  /** Default: `replace`. */
+  readonly op?: string | undefined;
+  readonly path: string;
+  /** Absent and null are the same. */
+  readonly value?: Json | undefined;
+}
+
+/** The overrides of one cluster. `at` is the path of each override below `spec`. */
+export interface ClusterOverrides {
+  readonly cluster: string;
+  readonly overrides: readonly (WrittenOverride & { readonly at: string })[];
+}
+
+/** The result of reading overrides. KubeFed refuses the whole object for one problem. `path` is below `spec`. */
+export type OverridesRead =
+  | { readonly result: 'read'; readonly clusters: readonly ClusterOverrides[] }
+  | { readonly result: 'refused'; readonly path: string; readonly message: string };
+
+/** The path of the replica count, which a ReplicaSchedulingPreference owns. */
+export const replicasPath = '/spec/replicas';
+
+const protectedPaths = ['/metadata/namespace', '/metadata/name', '/metadata/generateName', '/kind'];
+
+/**
+ * Reads `spec.overrides` of a federated object as KubeFed's GetOverrides does. Refuses wrong types, a cluster or a path that appears twice,
+ * and paths of the name, the namespace and the kind.
+ */
+export function readClusterOverrides(spec: JsonObject): OverridesRead {
+  const clusters: ClusterOverrides[] = [];
+  try {
+    for (const { value, at } of itemsAt(spec, 'overrides', '')) {
+      const cluster = textIn(value, 'clusterName', at) ?? '';
+      if (clusters.some((known) => known.cluster === cluster)) {
+        throw new RefusedOverride(`${at}.clusterName`, `expected each cluster once, got ${JSON.stringify(cluster)} again`);
+      }
+      clusters.push({ cluster, overrides: overridesIn(value, at) });
+    }
+  } catch (error) {
+    if (error instanceof RefusedOverride) return { result: 'refused', path: error.path, message: error.message };
+    throw error;
+  }
+  return { result: 'read', clusters };
+}
+
+class RefusedOverride extends Error {
+  readonly path: string;
+
+  constructor(path: string, message: string) {
+    super(message);
+    this.path = path;
+  }
+}
+
+function overridesIn(cluster: JsonObject, clusterAt: string): ClusterOverrides['overrides'] {
+  const paths = new Set<string>();
+  return itemsAt(cluster, 'clusterOverrides', clusterAt).map(({ value, at }) => {
+    const path = textIn(value, 'path', at) ?? '';
+    if (protectedPaths.includes(path)) {
+      throw new RefusedOverride(`${at}.path`, `expected none of the paths ${protectedPaths.join(', ')}, got ${JSON.stringify(path)}`);
+    }
+    if (paths.has(path))
+      throw new RefusedOverride(`${at}.path`, `expected each path once for a cluster, got ${JSON.stringify(path)} again`);
+    paths.add(path);
+    return { op: textIn(value, 'op', at), path, value: value.value, at };
+  });
+}
+
+interface Item {
+  readonly value: JsonObject;
+  readonly at: string;
+}
+
+function itemsAt(object: JsonObject, field: string, parent: string): readonly Item[] {
+  const at = parent === '' ? field : `${parent}.${field}`;
+  const list = object[field] ?? [];
+  if (!Array.isArray(list)) throw new RefusedOverride(at, 'expected a list');
+  return list.map((value: Json, index) => {
+    if (!isJsonObject(value)) throw new RefusedOverride(`${at}[${index}]`, 'expected an object');
+    return { value, at: `${at}[${index}]` };
+  });
+}
+
+/** Undefined if the member is absent or null. */
+function textIn(object: JsonObject, field: string, at: string): string | undefined {
+  const value = valueAt(object, field) ?? undefined;
+  if (value === undefined || typeof value === 'string') return value;
+  throw new RefusedOverride(`${at}.${field}`, 'expected a text');
+}
+
+/**
+ * What KubeFed's replica scheduler leaves in the overrides of one cluster: the count that it planned for the cluster, 0 too, and none for a
+ * cluster without a plan. Other overrides stay.
+ */
+export function mergeReplicaOverrides<T extends WrittenOverride>({
+  cluster,
+  clusterOverrides,
+  scheduledReplicas,
+}: {
+  readonly cluster: string;
+  readonly clusterOverrides: readonly T[];
+  readonly scheduledReplicas: Readonly<Record<string, number>>;
+}): readonly (T | WrittenOverride)[] {
+  const replicas = Object.hasOwn(scheduledReplicas, cluster) ? scheduledReplicas[cluster] : undefined;
+  if (replicas === undefined) return clusterOverrides.filter(({ path }) => path !== replicasPath);
+  if (!clusterOverrides.some(({ path }) => path === replicasPath)) return [...clusterOverrides, { path: replicasPath, value: replicas }];
+  return clusterOverrides.map((override) => (override.path === replicasPath ? { ...override, value: replicas } : override));
+}

@@ -1,0 +1,44 @@
+import { isJsonObject, type Json } from '../../core/json.ts';
+import { applyJsonPatch, type JsonPatchResult } from '../../manifests/json-patch.ts';
+import type { JsonPatchOperation } from '../../manifests/json-patch-definition.ts';
+import { parsePointer, printPointer, valueAtKeys } from '../../manifests/json-pointer.ts';
+
+/**
+ * Applies the overrides of one cluster as KubeFed does, with the leniency of its library (json-patch 4). Otherwise like `applyJsonPatch`.
+ *
+ * - `replace` adds a missing member to an existing map.
+ * - A negative index counts from the end of a list.
+ * - `test` accepts a missing member of a map if the value is null.
+ */
+export function applyKubeFedPatch(document: Json, operations: readonly JsonPatchOperation[]): JsonPatchResult {
+  return applyJsonPatch(document, operations, asStandardOperation);
+}
+
+/**
+ * Returns the operation of RFC 6902 that does what json-patch 4 does with the given one. Undefined if there is nothing to do. An operation
+ * that json-patch 4 refuses stays as it is, or becomes another one that is refused.
+ */
+export function asStandardOperation(operation: JsonPatchOperation, document: Json): JsonPatchOperation | undefined {
+  const written = parsePointer(operation.path);
+  if (written === undefined || written.length === 0) return operation;
+  const keys = withPositiveIndexes(written, operation.op, document);
+  const path = printPointer(keys);
+  const isMissing = isJsonObject(valueAtKeys(document, keys.slice(0, -1))) && valueAtKeys(document, keys) === undefined;
+  if (isMissing && operation.op === 'replace') return { ...operation, op: 'add', path };
+  if (isMissing && operation.op === 'test' && (operation.value ?? null) === null) return undefined;
+  return { ...operation, path };
+}
+
+function withPositiveIndexes(keys: readonly string[], op: JsonPatchOperation['op'], document: Json): readonly string[] {
+  const positive: string[] = [];
+  for (const [at, key] of keys.entries()) {
+    const list = valueAtKeys(document, positive);
+    const isIndex = Array.isArray(list) && /^[+-]?\d+$/.test(key);
+    positive.push(isIndex ? positiveIndex(Number(key), list.length + (op === 'add' && at === keys.length - 1 ? 1 : 0)) : key);
+  }
+  return positive;
+}
+
+function positiveIndex(index: number, length: number): string {
+  return String(index < 0 ? index + length : index);
+}
