@@ -1,4 +1,5 @@
 import { MusterError } from '../core/errors.ts';
+import { fault } from '../core/faults.ts';
 import { groupOfApiVersion } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { Manifest } from '../manifests/manifest.ts';
@@ -86,7 +87,7 @@ async function applyOne(
   const { address, key } = addressed;
   const client = clientOf(cluster, caller);
   if (client === undefined) {
-    return failedChange(cluster, key, { code: 'GONE', cluster, kind, message: 'the cluster has left the fleet', retry: 'NEVER' });
+    return failedChange(cluster, key, fault('GONE', 'the cluster has left the fleet', { cluster, kind, retry: 'NEVER' }));
   }
   const run = dryRun ? 'dry' : 'real';
   const redaction = createRedaction(isSensitive(kind));

@@ -1,6 +1,6 @@
 import type { Access, Caller } from '../access/access.ts';
 import { MusterError } from '../core/errors.ts';
-import type { Fault } from '../core/faults.ts';
+import { type Fault, fault } from '../core/faults.ts';
 import { apiVersionOf, type GroupKind, groupOfApiVersion, keyOfKind, type ServedResource } from '../core/kinds.ts';
 import { type ClusterName, isPathSegment } from '../core/names.ts';
 import { nearestWord } from '../core/nearest-word.ts';
@@ -123,20 +123,18 @@ export async function addressOfTarget(target: ChangeTarget, members: Members, si
   const member = members.get(cluster);
   const key = keyOf(target);
   if (member === undefined) {
-    return { result: 'failed', key, fault: { code: 'GONE', ...about, message: 'the cluster has left the fleet', retry: 'NEVER' } };
+    return { result: 'failed', key, fault: fault('GONE', 'the cluster has left the fleet', { ...about, retry: 'NEVER' }) };
   }
   const away = member.phase === 'UNREACHABLE' ? member.faults.at(0) : undefined;
   if (away !== undefined) return { result: 'failed', key, fault: { ...away, kind } };
   const served = await servedBy(target, members, signal);
   if (served === undefined) {
-    const fault =
-      member.faults.at(0) ?? ({ code: 'SYNCING', cluster, message: 'the cluster has not answered yet', retry: 'LATER' } as const);
-    return { result: 'failed', key, fault: { ...fault, kind } };
+    const unread = member.faults.at(0) ?? fault('SYNCING', 'the cluster has not answered yet', { cluster, retry: 'LATER' });
+    return { result: 'failed', key, fault: { ...unread, kind } };
   }
   if (served === 'absent') {
     const named = target.apiVersion === undefined ? keyOfKind(kind) : `${kind.kind} of ${target.apiVersion}`;
-    const fault: Fault = { code: 'NOT_SERVED', ...about, message: `the cluster does not serve ${named}`, retry: 'LATER' };
-    return { result: 'failed', key, fault };
+    return { result: 'failed', key, fault: fault('NOT_SERVED', `the cluster does not serve ${named}`, { ...about, retry: 'LATER' }) };
   }
   return addressed(target, served);
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../core/faults.ts';
+import { type Fault, fault } from '../core/faults.ts';
 import { groupOfApiVersion } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
@@ -71,5 +71,5 @@ export function failedChange(cluster: ClusterName, key: ObjectKey, fault: Fault)
 export function absentObjectFault(cluster: ClusterName, { apiVersion, kind, namespace, name }: ObjectKey): Fault {
   const where = namespace === undefined ? '' : ` in the namespace ${JSON.stringify(namespace.slice(0, 80))}`;
   const message = `there is no ${kind} named ${JSON.stringify(name.slice(0, 80))}${where}`;
-  return { code: 'NOT_FOUND', cluster, kind: { group: groupOfApiVersion(apiVersion), kind }, message, retry: 'NEVER' };
+  return fault('NOT_FOUND', message, { cluster, kind: { group: groupOfApiVersion(apiVersion), kind }, retry: 'NEVER' });
 }

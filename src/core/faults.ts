@@ -52,6 +52,14 @@ export interface Fault {
   readonly status?: ApiStatus;
 }
 
+/** The facts of a fault besides its code and its message. */
+type FaultFacts = Omit<Fault, 'code' | 'message'>;
+
+/** Returns a fault. `retry` has no default, because it depends on the request and not only on the code. */
+export function fault(code: FaultCode, message: string, facts: FaultFacts): Fault {
+  return { code, message, ...facts };
+}
+
 /** The results of a request to several clusters, and the faults of the clusters that failed. */
 export interface Gathered<T> {
   readonly items: readonly T[];

@@ -1,6 +1,6 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Endpoint } from '../cluster/endpoint.ts';
-import type { Fault } from '../core/faults.ts';
+import { type Fault, fault } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { ClusterCandidate } from './cluster-source.ts';
@@ -220,7 +220,7 @@ function isSame(a: PlannedMember, b: PlannedMember): boolean {
 }
 
 function duplicateFaults(cluster: ClusterName, { duplicates, twins }: PlannedMember): readonly Fault[] {
-  const faultOf = (message: string): Fault => ({ code: 'DUPLICATE', cluster, message, retry: 'NEVER' });
+  const faultOf = (message: string): Fault => fault('DUPLICATE', message, { cluster, retry: 'NEVER' });
   return [
     ...duplicates.map((other) => faultOf(`${other} is the same cluster: it is read once, as ${cluster}`)),
     ...twins.map((other) => faultOf(`${other} has the same kube-system uid at another address: if both are one cluster, it is read twice`)),
@@ -232,17 +232,17 @@ function duplicateFaults(cluster: ClusterName, { duplicates, twins }: PlannedMem
  * any other faulty cluster.
  */
 function brokenApi(cluster: ClusterName, problem: string): ClusterApi {
-  const fault: Fault = { code: 'INVALID', cluster, message: problem, retry: 'NEVER' };
+  const broken = fault('INVALID', problem, { cluster, retry: 'NEVER' });
   async function* fail() {
-    yield { type: 'failed', fault } as const;
+    yield { type: 'failed', fault: broken } as const;
   }
   return {
     cluster,
     list: fail,
     watch: fail,
     logs: fail,
-    send: () => Promise.resolve({ type: 'failed', fault }),
-    standingFaults: [fault],
+    send: () => Promise.resolve({ type: 'failed', fault: broken }),
+    standingFaults: [broken],
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
-import type { Fault } from '../../core/faults.ts';
+import { type Fault, fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { FollowPlaces, WaitingFollow } from './follow-places.ts';
 import { type FollowedRun, type FollowRunOptions, followRun, type RunOutcome, type RunState } from './follow-run.ts';
@@ -154,14 +154,14 @@ export class FollowedContainer implements WaitingFollow {
   #tellWaiting(reason: string): void {
     if (quietReasons.has(reason) || !/^[A-Za-z]{1,64}$/.test(reason)) return;
     const message = `the container is waiting to start: ${reason}`;
-    this.#fail({ code: 'NOT_FOUND', cluster: this.target.cluster.name, kind: podKind, message, retry: 'LATER' });
+    this.#fail(fault('NOT_FOUND', message, { cluster: this.target.cluster.name, kind: podKind, retry: 'LATER' }));
   }
 
   #tellFull(): void {
     const { places, most } = this.#host;
     if (places.waiting > maxToldWaiting) return;
     const message = `at most ${most} containers are followed at the same time: this one starts as soon as another has ended`;
-    this.#fail({ code: 'TOO_LARGE', cluster: this.target.cluster.name, kind: podKind, message, retry: 'LATER' });
+    this.#fail(fault('TOO_LARGE', message, { cluster: this.target.cluster.name, kind: podKind, retry: 'LATER' }));
   }
 
   /** Reports each failure once, until lines arrive again. */

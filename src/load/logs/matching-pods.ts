@@ -1,5 +1,5 @@
 import type { Access, AccessRequest, Caller } from '../../access/access.ts';
-import type { Fault } from '../../core/faults.ts';
+import { type Fault, fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { matchesLabelSelector } from '../../core/selectors.ts';
@@ -61,7 +61,7 @@ export async function logRightIn(
       if (visibility.type === 'none') return visibility.fault;
       if (visibility.namespaces.has(namespace)) return undefined;
       const message = `logs of Pods in the namespace ${namespace} may not be read`;
-      return { code: 'FORBIDDEN', cluster, kind: podKind, message, retry: 'NEVER' };
+      return fault('FORBIDDEN', message, { cluster, kind: podKind, retry: 'NEVER' });
     },
   };
 }

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { MusterError } from '../../core/errors.ts';
-import type { Fault, Gathered } from '../../core/faults.ts';
+import { type Fault, fault, type Gathered } from '../../core/faults.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
@@ -173,11 +173,11 @@ function withFault(target: LogTarget, fault: Fault): PodLogView {
 
 /** Creates the fault of a cluster that has left the fleet. */
 export function hasLeft(cluster: ClusterName): Fault {
-  return { code: 'GONE', cluster, message: 'the cluster has left the fleet', retry: 'NEVER' };
+  return fault('GONE', 'the cluster has left the fleet', { cluster, retry: 'NEVER' });
 }
 
 function noSuchContainer({ cluster, container }: LogTarget, pod: KubernetesObject): Fault {
   const known = podContainersOf(pod).slice(0, maxContainers).join(', ');
   const message = `expected one of the Pod's containers (${known}), got ${JSON.stringify(container.slice(0, 80))}`;
-  return { code: 'NOT_FOUND', cluster: cluster.name, kind: podKind, message, retry: 'NEVER' };
+  return fault('NOT_FOUND', message, { cluster: cluster.name, kind: podKind, retry: 'NEVER' });
 }

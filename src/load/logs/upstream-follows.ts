@@ -1,4 +1,4 @@
-import type { Fault } from '../../core/faults.ts';
+import { type Fault, fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { podKind } from './matching-pods.ts';
 
@@ -21,7 +21,7 @@ export function createUpstreamFollows(): UpstreamFollows {
     take(cluster) {
       if ((taken.get(cluster) ?? 0) >= mostInCluster) {
         const message = `${mostInCluster} logs of this cluster are followed already`;
-        return { code: 'THROTTLED', cluster, kind: podKind, message, retry: 'LATER' };
+        return fault('THROTTLED', message, { cluster, kind: podKind, retry: 'LATER' });
       }
       change(cluster, 1);
       const place = new DisposableStack();

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Fault } from '../../core/faults.ts';
+import { type Fault, fault } from '../../core/faults.ts';
 import { parseJsonBody } from '../../core/json.ts';
 import type { ServedResource } from '../../core/kinds.ts';
 import { isPathSegment, parseResourceVersion } from '../../core/names.ts';
@@ -69,11 +69,9 @@ function pathOf({ group, version, resource }: ServedResource, namespace: string 
 
 function malformed({ api, resource }: LiveRead): Fault {
   const { group, kind } = resource;
-  return {
-    code: 'MALFORMED',
+  return fault('MALFORMED', 'expected the requested object, got something else', {
     cluster: api.cluster,
     kind: { group, kind },
-    message: 'expected the requested object, got something else',
     retry: 'LATER',
-  };
+  });
 }

@@ -1,7 +1,7 @@
 import type { Visibility } from '../../access/access.ts';
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import { MusterError } from '../../core/errors.ts';
-import type { Fault } from '../../core/faults.ts';
+import { type Fault, fault } from '../../core/faults.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
@@ -240,11 +240,9 @@ function isVisible(visibility: Exclude<Visibility, { type: 'none' }>, namespace:
 }
 
 function secretsForbidden({ cluster, kind }: SourceRequest): Fault {
-  return {
-    code: 'FORBIDDEN',
+  return fault('FORBIDDEN', 'the config of the gateway does not allow Secrets of this cluster to be read live', {
     cluster: cluster.name,
     kind: { group: kind.group, kind: kind.kind },
-    message: 'the config of the gateway does not allow Secrets of this cluster to be read live',
     retry: 'NEVER',
-  };
+  });
 }

@@ -1,6 +1,6 @@
 import type { Access, Visibility } from '../../access/access.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Fault } from '../../core/faults.ts';
+import { type Fault, fault } from '../../core/faults.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { redact } from '../../core/redaction.ts';
@@ -236,19 +236,17 @@ const messages = {
 /** Creates the fault of a whole source. Lists and streams share its message. */
 export function readFault({ cluster, kind }: Pick<SourceRequest, 'cluster' | 'kind'>, code: keyof typeof messages): Fault {
   const retry = code === 'SYNCING' ? 'LATER' : 'NEVER';
-  return {
-    code,
+  return fault(code, `${keyOfKind(kind)}: ${messages[code]}`, {
     cluster: cluster.name,
     kind: { group: kind.group, kind: kind.kind },
-    message: `${keyOfKind(kind)}: ${messages[code]}`,
     retry,
-  };
+  });
 }
 
 /** Creates the fault for a kind that the schema does not have, so that nothing is known about its objects. */
 export function unknownKindFault({ name }: ClusterView, { group, kind }: GroupKind): Fault {
   const message = `${keyOfKind({ group, kind })}: this schema does not have the kind`;
-  return { code: 'NOT_SERVED', cluster: name, kind: { group, kind }, message, retry: 'NEVER' };
+  return fault('NOT_SERVED', message, { cluster: name, kind: { group, kind }, retry: 'NEVER' });
 }
 
 /** True for a fault that can prevent reading from a cluster. The other faults are about the configuration of its connection. */

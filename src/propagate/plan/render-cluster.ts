@@ -1,4 +1,4 @@
-import type { Fault } from '../../core/faults.ts';
+import { type Fault, fault } from '../../core/faults.ts';
 import { sha256Of } from '../../core/json/canonical-json.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { liveHashOf } from '../../manifests/live-hash.ts';
@@ -40,12 +40,12 @@ export function renderCluster(context: RenderContext, placed: PlacedCluster, cop
       overrides: [],
       unmatched: [],
       objects: [],
-      fault: { code: 'INVALID', cluster: chosen.cluster, message, retry: 'NEVER' },
+      fault: fault('INVALID', message, { cluster: chosen.cluster, retry: 'NEVER' }),
     };
   }
   const { applied: overrides, unmatched } = copies;
-  const fault = locationFault ?? faultOf(entry);
-  if (fault !== undefined) return { ...base, overrides, unmatched, objects: [], fault };
+  const problem = locationFault ?? faultOf(entry);
+  if (problem !== undefined) return { ...base, overrides, unmatched, objects: [], fault: problem };
   const entries = entriesOf(entry);
   const wanted = copies.copies.map((copy) => renderCopy(context, { entry, copy, entries }));
   const texts = new Set(copies.copies.map(({ keyText }) => keyText));
@@ -77,7 +77,7 @@ function faultOf({ live, cluster }: SnapshotCluster): Fault | undefined {
 }
 
 function unreadFault(cluster: ClusterName): Fault {
-  return { code: 'SYNCING', cluster, message: 'the mirrors have not been read yet', retry: 'LATER' };
+  return fault('SYNCING', 'the mirrors have not been read yet', { cluster, retry: 'LATER' });
 }
 
 function entriesOf({ share }: SnapshotCluster): ReadonlyMap<string, InventoryEntry> {

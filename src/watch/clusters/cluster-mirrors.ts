@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Fault } from '../../core/faults.ts';
+import { type Fault, fault } from '../../core/faults.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../../core/names.ts';
 import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
@@ -152,8 +152,8 @@ export class ClusterMirrors {
   /** Ends requests, empties the stores, and sends `gone` with the reason to readers. */
   end(message: string): void {
     this.#life.abort();
-    const fault: Fault = { code: 'GONE', cluster: this.name, message, retry: 'NEVER' };
-    for (const [key] of [...this.#entries]) this.#endMirror(key, fault);
+    const gone = fault('GONE', message, { cluster: this.name, retry: 'NEVER' });
+    for (const [key] of [...this.#entries]) this.#endMirror(key, gone);
   }
 
   #entry(resource: ServedResource): Entry {
@@ -224,9 +224,9 @@ export class ClusterMirrors {
     entry.leases--;
     const key = keyOfKind(entry.mirror.resource);
     if (entry.leases > 0 || this.#entries.get(key) !== entry || neverEvictedKinds.has(key)) return;
-    const fault: Fault = { code: 'GONE', cluster: this.name, message: 'no request has read the kind for a while', retry: 'NOW' };
+    const gone = fault('GONE', 'no request has read the kind for a while', { cluster: this.name, retry: 'NOW' });
     this.#services.idle.add(entry.mirror, () => {
-      if (this.#entries.get(key) === entry) this.#endMirror(key, fault);
+      if (this.#entries.get(key) === entry) this.#endMirror(key, gone);
     });
   }
 
@@ -306,7 +306,7 @@ export class ClusterMirrors {
 
   #withdraw(key: string): void {
     const mirror = this.#entries.get(key)?.mirror;
-    this.#endMirror(key, { code: 'GONE', cluster: this.name, message: 'the kind is not served any more', retry: 'NEVER' });
+    this.#endMirror(key, fault('GONE', 'the kind is not served any more', { cluster: this.name, retry: 'NEVER' }));
     if (mirror !== undefined) this.#mirrorChanged(mirror.resource, mirror.sync());
   }
 

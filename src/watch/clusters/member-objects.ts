@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { Fault } from '../../core/faults.ts';
+import { type Fault, fault } from '../../core/faults.ts';
 import { type GroupKind, groupOfApiVersion, keyOfKind, type ServedResource, versionOfApiVersion } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
@@ -104,14 +104,14 @@ function unreadOf(mirror: MirrorReader): Fault | undefined {
 function absenceOf(mirrors: Mirrors, cluster: ClusterName, kind: GroupKind): Fault {
   const state = mirrors.cluster(cluster);
   const about = { cluster, kind: { group: kind.group, kind: kind.kind } };
-  if (state === undefined) return { code: 'GONE', ...about, message: 'the cluster is not a member of the fleet', retry: 'LATER' };
-  const [fault] = state.faults;
-  if (state.resources === undefined) return fault === undefined ? syncing(cluster, kind) : { ...fault, ...about };
-  return { code: 'NOT_SERVED', ...about, message: `the cluster does not serve ${keyOfKind(kind)}`, retry: 'LATER' };
+  if (state === undefined) return fault('GONE', 'the cluster is not a member of the fleet', { ...about, retry: 'LATER' });
+  const [problem] = state.faults;
+  if (state.resources === undefined) return problem === undefined ? syncing(cluster, kind) : { ...problem, ...about };
+  return fault('NOT_SERVED', `the cluster does not serve ${keyOfKind(kind)}`, { ...about, retry: 'LATER' });
 }
 
 function syncing(cluster: ClusterName, { group, kind }: GroupKind): Fault {
-  return { code: 'SYNCING', cluster, kind: { group, kind }, message: 'the first list is not complete yet', retry: 'LATER' };
+  return fault('SYNCING', 'the first list is not complete yet', { cluster, kind: { group, kind }, retry: 'LATER' });
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ObjectForm } from '../../cluster/cluster-api.ts';
-import type { Fault, FaultCode } from '../../core/faults.ts';
+import { type Fault, type FaultCode, fault } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../../core/names.ts';
 import type { MirrorStore } from '../../store/mirror-store.ts';
@@ -287,13 +287,11 @@ class ReflectedMirror implements OwnedMirror {
 
   #fault(code: FaultCode, message: string): Fault {
     const { group, kind } = this.#resource;
-    return {
-      code,
+    return fault(code, message, {
       cluster: this.cluster,
       kind: { group, kind },
-      message,
       retry: code === 'SYNCING' || code === 'TOO_LARGE' ? 'LATER' : 'NEVER',
-    };
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
-import type { Fault } from '../../core/faults.ts';
+import { type Fault, fault } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
 import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { parseStored } from '../../core/stored.ts';
@@ -87,5 +87,5 @@ function withoutReview(fault: Fault): RightVerdict {
 
 function notAReview({ api, resource: { group, kind } }: Pick<RightsReview, 'api' | 'resource'>): Fault {
   const message = 'expected a SelfSubjectAccessReview, got something else';
-  return { code: 'MALFORMED', cluster: api.cluster, kind: { group, kind }, message, retry: 'LATER' };
+  return fault('MALFORMED', message, { cluster: api.cluster, kind: { group, kind }, retry: 'LATER' });
 }

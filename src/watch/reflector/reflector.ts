@@ -1,6 +1,6 @@
 import type { ObjectForm } from '../../cluster/cluster-api.ts';
 import { decodeEvent } from '../../cluster/decoding/decode.ts';
-import type { Fault, FaultCode } from '../../core/faults.ts';
+import { type Fault, type FaultCode, fault } from '../../core/faults.ts';
 import { keyOfKind, type ServedResource } from '../../core/kinds.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { ResourceVersion } from '../../core/names.ts';
@@ -282,7 +282,7 @@ class StepReflector implements Reflector {
 
   #fault(code: FaultCode, message: string): Fault {
     const { context, resource } = this.#options;
-    return { code, cluster: context.cluster, kind: { group: resource.group, kind: resource.kind }, message, retry: 'LATER' };
+    return fault(code, message, { cluster: context.cluster, kind: { group: resource.group, kind: resource.kind }, retry: 'LATER' });
   }
 }
 
