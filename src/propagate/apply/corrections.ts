@@ -7,16 +7,23 @@ import type { CopyContext } from './copy-to-write.ts';
 
 /**
  * Maximum number of corrections of a copy in 10 minutes. After so many, the copy is `Contended`: it is not corrected again until the first
- * of these corrections is more than 10 minutes old (docs/internals/propagation.md 7).
+ * of these corrections is more than 10 minutes old, or until a user resumes the Propagation (docs/internals/propagation.md 7).
  */
 export const maxCorrections = 5;
 const withinMs = 10 * 60_000;
 
-/** Returns when the copy may be corrected again, in Unix milliseconds. Undefined if it may be corrected now. */
-export function contendedUntilMs({ corrections = [] }: InventoryEntry, nowMs: number): number | undefined {
-  const [first] = corrections.slice(-maxCorrections);
-  if (first === undefined || corrections.length < maxCorrections) return undefined;
-  const untilMs = Date.parse(first) + withinMs;
+/**
+ * Returns when the copy may be corrected again, in Unix milliseconds. Undefined if it may be corrected now. Corrections before the last
+ * resume of the Propagation do not count.
+ */
+export function contendedUntilMs(
+  { corrections = [] }: InventoryEntry,
+  { nowMs, resumedAtMs = 0 }: { readonly nowMs: number; readonly resumedAtMs?: number | undefined },
+): number | undefined {
+  const counted = corrections.map((time) => Date.parse(time)).filter((ms) => ms > resumedAtMs);
+  const [firstMs] = counted.slice(-maxCorrections);
+  if (firstMs === undefined || counted.length < maxCorrections) return undefined;
+  const untilMs = firstMs + withinMs;
   return untilMs > nowMs ? untilMs : undefined;
 }
 

@@ -93,8 +93,8 @@ async function prepare(batch: CopyBatch, object: RenderedObject): Promise<Prepar
   if (object.held === 'SourceMissing') return skippedResult(entry, { message: 'its source is gone: it stays unchanged' });
   if (!isReturned && work.spec.conflict === 'CreateOnly' && (entry.uid !== undefined || object.live !== undefined))
     return skippedResult(entry, { message: 'it exists already, and conflict mode CreateOnly never changes an existing object' });
-  if (purpose === 'correct' && contendedUntilMs(entry, work.clock.now()) !== undefined && address !== undefined)
-    return await contendedResult(batch, entry, address);
+  const untilMs = contendedUntilMs(entry, { nowMs: work.clock.now(), resumedAtMs: work.resumedAtMs });
+  if (purpose === 'correct' && untilMs !== undefined && address !== undefined) return await contendedResult(batch, entry, address);
   if (address === undefined) {
     const fault = copyFault(work.share.cluster, 'NOT_SERVED', `the cluster does not serve ${object.key.kind} in ${object.key.apiVersion}`);
     return failedResult(entry, fault, { now: work.clock.now() });
@@ -253,7 +253,8 @@ export function applyCopies(work: CopyWork, objects: readonly RenderedObject[], 
  * differs from its entry.
  *
  * A copy that was corrected 5 times in 10 minutes is `Contended`: its fault names the other manager, and the copy is not corrected until
- * the first of these corrections is more than 10 minutes old. A copy without drift is not counted.
+ * the first of these corrections is more than 10 minutes old, or until a user resumes the Propagation. Corrections before the resume do not
+ * count. A copy without drift is not counted.
  */
 export function correctDrift(work: CopyWork, objects: readonly RenderedObject[], signal: AbortSignal): Promise<CopiesOutcome> {
   return writeCopies(work, { objects, purpose: 'correct' }, signal);

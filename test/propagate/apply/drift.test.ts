@@ -41,8 +41,8 @@ for (const { title, available, start } of contractServers) {
       const [entry] = bench.shares.current().entries;
       return rendered.live !== undefined && entry?.observedHash !== observedHashOf(rendered, rendered.live, bench.work());
     };
-    const correct = async (bench: CopyBench) => {
-      const { copies } = await correctDrift(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
+    const correct = async (bench: CopyBench, more?: Parameters<CopyBench['work']>[0]) => {
+      const { copies } = await correctDrift(bench.work(more), [await bench.rendered(workload(bench.namespace))], never);
       return copies[0];
     };
     const scale = (bench: CopyBench, count: number) => bench.writeAsOther(replicas(bench.namespace, count), { verb: 'merge' });
@@ -116,6 +116,21 @@ for (const { title, available, start } of contractServers) {
       expect(await correct(bench)).toMatchObject({ action: 'Configured' });
       expect(bench.shares.kept?.entries[0]).toMatchObject({ corrections: { length: 5 } });
       expect(bench.shares.kept?.entries[0]?.fault).toBeUndefined();
+    });
+
+    test('a resume corrects a contended copy at once, and five more corrections make it contended again', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      await applyCopies(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
+      const change = async (resumedAtMs?: number) => {
+        await bench.clock.advance(1_000);
+        await scale(bench, 10 + bench.shares.saves.length);
+        return await correct(bench, { resumedAtMs });
+      };
+      for (let time = 1; time <= 5; time += 1) expect(await change()).toMatchObject({ action: 'Configured' });
+      expect(await change()).toMatchObject({ reason: 'Contended' });
+      const resumedAtMs = bench.clock.now();
+      for (let time = 1; time <= 5; time += 1) expect(await change(resumedAtMs)).toMatchObject({ action: 'Configured' });
+      expect(await change(resumedAtMs)).toMatchObject({ reason: 'Contended' });
     });
   });
 }

@@ -72,12 +72,17 @@ test.each([
 
 test('a copy with five corrections in ten minutes is contended until the first one is older than that', () => {
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
-  const until = (corrections: readonly string[], minute: number) => contendedUntilMs({ ...owned, corrections }, Date.parse(at(minute)));
+  const until = (corrections: readonly string[], minute: number, resumedAtMs?: number) =>
+    contendedUntilMs({ ...owned, corrections }, { nowMs: Date.parse(at(minute)), resumedAtMs });
   expect(until([0, 1, 2, 3].map(at), 3)).toBeUndefined();
   expect(until([0, 1, 2, 3, 4].map(at), 9)).toBe(Date.parse(at(10)));
   expect(until([0, 1, 2, 3, 4].map(at), 10)).toBeUndefined();
   expect(until([0, 6, 7, 8, 9, 10].map(at), 11)).toBe(Date.parse(at(16)));
-  expect(contendedUntilMs(owned, 0)).toBeUndefined();
+  expect(contendedUntilMs(owned, { nowMs: 0 })).toBeUndefined();
+  const resumedAtMs = Date.parse(at(4));
+  expect(until([0, 1, 2, 3, 4].map(at), 5, resumedAtMs)).toBeUndefined();
+  expect(until([4, 5, 6, 7, 8].map(at), 8, resumedAtMs)).toBeUndefined();
+  expect(until([5, 6, 7, 8, 9].map(at), 9, resumedAtMs)).toBe(Date.parse(at(15)));
 });
 
 test('the copies of an unreachable cluster wait for deletion with their uids', () => {
