@@ -12,6 +12,7 @@ import { type OpenSubscription, webSocketSubscriptions } from './client/open-str
 import type { Command } from './client/session.ts';
 import { addApplyCommand } from './commands/apply.ts';
 import { addClustersCommand } from './commands/clusters.ts';
+import { addConfigCommand } from './commands/config.ts';
 import { addDeleteCommand } from './commands/delete.ts';
 import { addDescribeCommand } from './commands/describe.ts';
 import { addImportCommand } from './commands/import.ts';
@@ -87,6 +88,7 @@ export async function runProgram(args: readonly string[], options: ProgramOption
     exitCode = await runCommand({ command, flags, effect }, options);
   };
   for (const add of [...readers, ...writers]) add(program, run);
+  addConfigCommand(program, options);
   const { schema } = options;
   if (schema !== undefined) addSchemaCommand(program, async (flags) => void terminal.out(await schema(flags)));
   // `serve` is the default command, so the help of the program lists its flags too.

@@ -7,7 +7,7 @@ import { nearestWord } from '../core/nearest-word.ts';
 import { defaultLimits, logLevels, secretsModes } from './defaults.ts';
 
 /** The only supported version of the config file. */
-const configApiVersion = 'config.muster.dev/v1alpha1';
+export const configApiVersion = 'config.muster.dev/v1alpha1';
 
 /** Maximum bytes of a config file. */
 const maxConfigFileBytes = 1 << 20;
@@ -133,6 +133,23 @@ const kindsKeys = {
   deny: listOf(groupPattern).exactOptional().describe('API groups whose custom kinds are left out, even if they are allowed.'),
 };
 
+const importedSystem = oneOf(['MultiClusterResource']).describe('The system whose resources are kept in sync.');
+
+/** The name of an object that Kubernetes allows for a service account. */
+const accountName = textLike('the name of a service account', { pattern: new RegExp(`${label}(?:\\.${label})*`) });
+
+const importerKeys = {
+  system: importedSystem,
+  serviceAccount: accountName.describe(
+    "The service account that writes copies: the one of this name in the resource's own namespace, in each cluster.",
+  ),
+};
+
+const importer = z.union(
+  [importedSystem, mapping(importerKeys)],
+  typeError('MultiClusterResource, or { system: MultiClusterResource, serviceAccount: NAME }'),
+);
+
 const fileKeys = {
   apiVersion: oneOf([configApiVersion]).describe('The version of this file.'),
   clusters: listOf(mapping(clusterKeys))
@@ -162,6 +179,11 @@ const fileKeys = {
   shutdownDelaySeconds: integer({ min: 0, max: 600 })
     .exactOptional()
     .describe('Seconds between reporting "not ready" and refusing connections.'),
+  importers: listSchema(importer, { max: 1 })
+    .exactOptional()
+    .describe(
+      'Systems whose resources on the hub become Propagations, and stay in sync with them. Each is the name of a system, or a mapping with the service account that writes copies. Needs a hub.',
+    ),
   limits: mapping(limitKeys).exactOptional().describe('Limits for requests.'),
 };
 
@@ -181,31 +203,52 @@ export type ClusterEntry = NonNullable<ConfigFile['clusters']>[number];
  * @throws {MusterError} `BAD_INPUT` with one line: the file, the path of the key, the expected and the actual value.
  */
 export async function parseConfigFile(source: string, name: string): Promise<ConfigFile> {
-  if (source.length > maxConfigFileBytes) throw new MusterError('BAD_INPUT', `${name}: expected at most ${maxConfigFileBytes} bytes`);
-  // Imported here, because only a gateway with a config file needs the YAML parser.
-  const { parseDocument } = await import('yaml');
-  const document = parseDocument(source, { prettyErrors: true, uniqueKeys: true, logLevel: 'silent' });
-  const problem = document.errors[0];
-  if (problem !== undefined) throw new MusterError('BAD_INPUT', `${name}: ${firstLine(problem.message)}`);
+  const document = await readConfigYaml(source, name);
   try {
-    const read = readDocument(configFile, document.toJS({ maxAliasCount: 100 }) as Json, { unknown: unknownKey });
-    if ('problems' in read) throw new MusterError('BAD_INPUT', lineOf(read.problems[0]));
+    const read = readDocument(configFile, document, { unknown: unknownConfigKey });
+    if ('problems' in read) throw new MusterError('BAD_INPUT', problemLine(read.problems[0]));
     const config = read.value;
     demandUniqueNames(config.clusters ?? []);
     demandOneHub(config.clusters ?? []);
     return config;
   } catch (error) {
-    throw new MusterError('BAD_INPUT', `${name}: ${firstLine(error instanceof Error ? error.message : String(error))}`, { cause: error });
+    throw refusalOf(name, error);
   }
 }
 
-function unknownKey(name: string, names: readonly string[], path: string): string {
+/**
+ * Reads the only document of a YAML text. Duplicate keys are refused, and more than 1 MiB.
+ *
+ * @throws {MusterError} `BAD_INPUT` with one line: the file, the problem and its line.
+ */
+export async function readConfigYaml(source: string, name: string): Promise<Json> {
+  if (source.length > maxConfigFileBytes) throw new MusterError('BAD_INPUT', `${name}: expected at most ${maxConfigFileBytes} bytes`);
+  // Imported here, because only a gateway with a config file needs the YAML parser.
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(source, { prettyErrors: true, uniqueKeys: true, logLevel: 'silent' });
+  const problem = document.errors[0];
+  if (problem !== undefined) throw refusalOf(name, problem);
+  try {
+    return document.toJS({ maxAliasCount: 100 }) as Json;
+  } catch (error) {
+    throw refusalOf(name, error);
+  }
+}
+
+function refusalOf(name: string, error: unknown): MusterError {
+  const message = firstLine(error instanceof Error ? error.message : String(error));
+  return new MusterError('BAD_INPUT', `${name}: ${message}`, { cause: error });
+}
+
+/** Returns the message for a key that a config file does not have, with the key that was probably meant. */
+export function unknownConfigKey(name: string, names: readonly string[], path: string): string {
   const meant = nearestWord(name, names);
   const advice = meant === undefined ? `expected one of ${names.join(', ')}` : `did you mean ${path.slice(0, -name.length)}${meant}?`;
   return `unknown key ${path}; ${advice}`;
 }
 
-function lineOf({ path, message }: DocumentProblem = { path: '', message: 'expected a mapping' }): string {
+/** Returns one line for a problem of a config file. */
+export function problemLine({ path, message }: DocumentProblem = { path: '', message: 'expected a mapping' }): string {
   if (message === requiredMessage) return `${path} is missing`;
   return message.startsWith('unknown key ') ? message : `${path === '' ? 'the file' : path}: ${message}`;
 }

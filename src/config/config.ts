@@ -17,6 +17,13 @@ export interface ConfiguredCluster {
   readonly secrets: SecretsMode;
 }
 
+/** A system whose resources on the hub become Propagations, and stay in sync with them. */
+export interface ConfiguredImporter {
+  readonly system: 'MultiClusterResource';
+  /** The service account in the namespace of each resource that writes its copies. Default: the account of the gateway. */
+  readonly serviceAccount?: string;
+}
+
 /** All settings, deeply frozen. Flags win over `MUSTER_*` variables, these over the config file, and the file over the defaults. */
 export interface Config {
   /** True: use the embedded fleet, even if there is a kubeconfig. */
@@ -32,6 +39,8 @@ export interface Config {
   readonly clusters: readonly ConfiguredCluster[];
   /** The name of the cluster that keeps Propagations. Undefined: there is no hub. The demo has a hub of its own. */
   readonly hub?: string | undefined;
+  /** Each system at most once. Empty without a hub. */
+  readonly importers: readonly ConfiguredImporter[];
   /** The absolute path of the config file. When it changes, its `clusters` are read again. */
   readonly configFile?: string | undefined;
   readonly host: string;

@@ -45,6 +45,7 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
     contexts: given.contexts,
     hub: given.hub?.value ?? file.clusters?.find((cluster) => cluster.hub === true)?.name,
     clusters: clustersOf(file, configFile),
+    importers: (file.importers ?? []).map((importer) => (typeof importer === 'string' ? { system: importer } : importer)),
     configFile,
     host: given.host?.value ?? file.host ?? defaultHost,
     port: given.port === undefined ? (file.port ?? defaultPort) : portOf(given.port),
@@ -69,6 +70,11 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
     throw new MusterError('BAD_INPUT', '--demo is the embedded fleet: expected no --kubeconfig and no --context with it');
   if (config.demo && config.hub !== undefined)
     throw new MusterError('BAD_INPUT', '--demo is the embedded fleet, which has a hub: expected no --hub with it');
+  if (config.importers.length > 0 && config.hub === undefined && !config.demo)
+    throw new MusterError(
+      'BAD_INPUT',
+      `${configFile}: importers: expected a hub, which keeps their Propagations: set \`hub: true\` for a cluster, or --hub`,
+    );
   return deeplyFrozen(config);
 }
 

@@ -1,5 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { type ProgramOptions, runProgram } from '../../src/cli/program.ts';
@@ -61,6 +64,27 @@ test('prints the schema without a gateway', async () => {
   expect(await run('schema', '--schema-lock', 'here')).toEqual({ code: 0, out: '# of here\n', err: '' });
   expect(await run('schema', '--schema-lock', 'broken')).toEqual({ code: 2, out: '', err: 'muster: it is no lock\n' });
   expect(await run('schema', 'more')).toMatchObject({ code: 2, out: '' });
+});
+
+test('converts a config without a gateway', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'muster-program-'));
+  const file = path.join(folder, 'config.yaml');
+  const text = 'clusters:\n  - metadata: { clusterName: a, configPath: kubeconfig, isMaster: true, weight: 3 }\n';
+  await writeFile(file, text);
+  expect(await run('config', 'import', '-f', file)).toEqual({
+    code: 0,
+    out: `apiVersion: config.muster.dev/v1alpha1\nclusters:\n  - name: a\n    kubeconfig: ${folder}/kubeconfig\n    hub: true\nimporters:\n  - MultiClusterResource\n`,
+    err: 'warning: unknown key clusters[0].metadata.weight; expected one of clusterName, configPath, insecure, isMaster\n',
+  });
+  await writeFile(file, 'clusters: []\n');
+  expect(await run('config', 'import', '-f', file)).toEqual({
+    code: 2,
+    out: '',
+    err: `muster: ${file}: clusters: expected 1 to 1000 members, got 0\n`,
+  });
+  expect(await run('config', 'import')).toMatchObject({ code: 2, out: '' });
+  expect(await run('config', 'import', '-f', path.join(folder, 'absent'))).toMatchObject({ code: 2, out: '' });
+  await rm(folder, { recursive: true });
 });
 
 test.each([

@@ -206,3 +206,33 @@ test('the hub is that of a flag, a variable or the file, in this order, and the 
   await expect(load({ demo: true, hub: 'north' })).rejects.toThrow('expected no --hub with it');
   await expect(load({ hub: '' })).rejects.toThrow('--hub: expected a value, got empty text');
 });
+
+const hub = 'clusters: [{ name: north, hub: true }]\n';
+
+test('importers are names of systems, or mappings with a service account', async () => {
+  expect((await loadFile(`${header}${hub}importers: [MultiClusterResource]\n`)).importers).toEqual([{ system: 'MultiClusterResource' }]);
+  const withAccount = { system: 'MultiClusterResource', serviceAccount: 'deployer' };
+  expect((await loadFile(`${header}${hub}importers: [${JSON.stringify(withAccount)}]\n`)).importers).toEqual([withAccount]);
+  expect((await load()).importers).toEqual([]);
+});
+
+test.each([
+  [
+    'importers: [Karmada]',
+    'importers[0]: expected MultiClusterResource, or { system: MultiClusterResource, serviceAccount: NAME }, got "Karmada"',
+  ],
+  ['importers: [{ system: MultiClusterResource }]', 'importers[0]: expected MultiClusterResource, or {'],
+  ['importers: [{ system: MultiClusterResource, serviceAccount: Not_A_Name }]', 'importers[0]: expected MultiClusterResource, or {'],
+  ['importers: [MultiClusterResource, MultiClusterResource]', 'importers: expected 0 to 1 members, got 2'],
+])('refuses %s', async (line, message) => {
+  expect(await problem(loadFile(`${header}${hub}${line}\n`))).toContain(message);
+});
+
+test('importers need a hub, of the file, a flag or the embedded fleet', async () => {
+  const text = `${header}clusters: [{ name: north }]\nimporters: [MultiClusterResource]\n`;
+  expect(await problem(loadFile(text))).toBe(
+    'BAD_INPUT: /muster.yaml: importers: expected a hub, which keeps their Propagations: set `hub: true` for a cluster, or --hub',
+  );
+  expect((await loadFile(text, { hub: 'north' })).hub).toBe('north');
+  expect((await loadFile(`${header}importers: [MultiClusterResource]\n`, { demo: true })).importers).toHaveLength(1);
+});
