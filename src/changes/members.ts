@@ -12,11 +12,11 @@ export interface ClusterTaint {
 }
 
 /**
- * Location fields of a cluster that the intent uses and that are unknown. The Nodes that could provide them are unread, or may not be read,
+ * Location fields of a cluster that the planned spec uses and that are unknown. The Nodes that could provide them are unread, or may not be read,
  * or do not exist yet.
  */
 export interface UnknownLocation {
-  /** The fields that the intent uses and the cluster does not have. */
+  /** The fields that the spec uses and the cluster does not have. */
   readonly fields: readonly ('provider' | 'region' | 'zone')[];
   /**
    * True while Nodes may still provide the fields: they are unread, or a cluster that holds copies has no Nodes yet. False: the gateway may
@@ -40,8 +40,8 @@ export interface MemberCluster {
   readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
   /**
-   * Location fields that the intent uses and that are unknown. Set only while a plan is made. If it is absent then, fields without a value
-   * count as absent.
+   * Location fields that the planned spec uses and whose values in this cluster are not known yet. Only the clusters of a plan have it. If a
+   * plan finds it undefined, a field without a value really has none.
    */
   readonly unknownLocation?: UnknownLocation | undefined;
 }

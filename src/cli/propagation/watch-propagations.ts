@@ -102,7 +102,7 @@ class EndWatch {
     const { generation, until } = this.#ends;
     const result = until === 'gone' || state.generation < generation ? 'open' : endVerdict(state);
     if (result === this.#candidate?.result) {
-      // A state with the same end does not restart the time.
+      // The verdict is the same as before, so the wait (`patienceMs`) goes on. Only the state to report is replaced.
       this.#candidate = { ...this.#candidate, state };
       return;
     }

@@ -57,7 +57,7 @@ function addResult(builder: GraphBuilder, using: ImportTypes): ObjectRefOf<Impor
       unread: t.field({
         type: [document],
         nullable: false,
-        description: 'The documents that are part of no Propagation, in the order of the input. A note says why.',
+        description: 'The documents from which no Propagation was made, in the order of the input. For each, an entry of `notes` says why.',
         resolve: resolveChargedList('unread'),
       }),
       notes: t.field({

@@ -170,13 +170,10 @@ function addPodLog({ pothos, types }: GraphBuilder, line: ObjectRefOf<LogLineVie
 }
 
 function addBatch({ pothos, types }: GraphBuilder, line: ObjectRefOf<LogLineView>): ObjectRefOf<LogBatchView> {
-  const type = enumsOf(pothos)(
-    'LogBatchType',
-    'The type of a message of a followed log. Each message is about one container.',
-    batchMeanings,
-  );
+  const type = enumsOf(pothos)('LogBatchType', 'The type of a message of a followed log.', batchMeanings);
   return pothos.objectRef<LogBatchView>('LogBatch').implement({
-    description: 'One message of a followed log. Each message is about one container.',
+    description:
+      'One message of a followed log, about one container. If the Pods of a cluster cannot be read, a message `FAILED` is about the cluster: its namespace, pod and container are empty.',
     fields: (t) => ({
       type: t.field({ type, nullable: false, description: 'The type of the message.', resolve: (batch) => batch.type }),
       ...containerFields(t, types),

@@ -56,9 +56,9 @@ export const maxRelationDepth = 5;
 /**
  * The relations between objects, for one operation. A relation never leaves its cluster.
  *
- * Answers at once if the mirror of the related kind has settled and the rights of the caller are known. Otherwise it waits, but only for
- * first lists: at most 10 s (or `waitMs` of the row) for one list, and 15 s in total. Mirrors start on first use and are held until the
- * operation ends.
+ * Both methods answer at once if the first list of the related kind is complete or has failed, and the rights of the caller are known.
+ * Otherwise they return a promise. It waits for the rights, for clusters that have not answered yet, and for first lists: at most 10 s (or
+ * `waitMs` of the row) for one source, and 15 s in total. Mirrors start on first use and are held until the operation ends.
  *
  * The messages of a stream wait for 2 s in total, because other messages follow them. The stream holds its mirrors until it ends, so that
  * later messages find them.

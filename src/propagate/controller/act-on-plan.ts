@@ -72,7 +72,7 @@ function mayAct({ verdict }: CurrentPlan): boolean {
   return verdict.result === 'do' || verdict.result === 'holdPrune';
 }
 
-/** Adds the problem `SurgeHeld` to each cluster whose decrease is held, because the matching increase failed. */
+/** Adds the problem `SurgeHeld` to each cluster whose decrease is held, because the matching increase failed. An existing problem stays. */
 function withSurge(assessments: readonly ClusterAssessment[], { surge }: RolloutDecision): readonly ClusterAssessment[] {
   if (surge.held.length === 0) return assessments;
   const problem: ClusterFacts['problem'] = {

@@ -93,7 +93,7 @@ export function wireText(kind: SimKind, stored: SimObject, form: WireForm): stri
   return `{"kind":"${kind.kind}","apiVersion":"${apiVersionOf({ group: kind.group, version: form.version })}",${stored.text}}`;
 }
 
-/** Returns a new, complete copy of the object. */
+/** Parses the stored text. Returns a new object at each call, with `kind` and with the `apiVersion` of the first version of the kind. */
 export function parseSimObject(kind: SimKind, stored: SimObject): KubernetesObject {
   const version = kind.versions[0] ?? '';
   const text = wireText(kind, stored, { shape: 'object', version });

@@ -16,7 +16,7 @@ export interface LogKey {
 
 /** Log lines that tests wrote for containers. */
 export interface ContainerLines {
-  /** Returns the lines that are still stored. `first` is the number of the first of them in the log. */
+  /** Returns the lines that are still stored. `first` is the position of the first of them in the whole log, from 0. */
   read(key: LogKey): { readonly entries: readonly LogEntry[]; readonly first: number };
   /** Calls the listener with the uid of each Pod that writes. Ends with the disposable. */
   onWrite(listener: (uid: string) => void): Disposable;

@@ -368,7 +368,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     this.#schedule();
   }
 
-  /** Moves a reader to the view of its new scope. It gets all objects of the sources that it sees differently now. */
+  /** Moves a reader to the view for what its caller may watch now. For each source with other rights, the reader gets the whole list. */
   #moveReader(reader: ViewReader<Message>, target: StreamView<Message>): void {
     if (this.#readers.has(reader)) {
       // Cuts both views now, so that the reader has missed the same changes in both.

@@ -124,7 +124,7 @@ export interface ClusterState {
   retryAtMs: number;
   /** True if an immediate retry was requested while a job was running. A failure of that job then does not increase the backoff. */
   isRetryRequested: boolean;
-  /** Time of the last retry by `retrySoon`, by the monotonic clock. It may be in the future. */
+  /** Time for which `retrySoon` last scheduled a retry, by the monotonic clock. The retry may still be to come. `-Infinity`: none yet. */
   retrySoonAtMs: number;
   /** True if the last job failed because the cluster did not answer. Retried as soon as the cluster answers. */
   isUnreachable: boolean;
