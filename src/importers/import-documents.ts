@@ -70,7 +70,9 @@ function propagationOf({ system, proposal }: SystemProposal, { context, names }:
   const namespace = proposal.namespace ?? 'default';
   const name = names.take(namespace, proposal.name);
   const documents = inOrder(proposal.documents);
-  const document = { ...proposal.spec, source: sourceOf(system, proposal, context) } as SpecDocument;
+  // The copies of a living system exist already, so they are adopted.
+  const adoption = context.living === undefined ? {} : { conflict: 'Adopt' };
+  const document = { ...proposal.spec, ...adoption, source: sourceOf(system, proposal, context) } as SpecDocument;
   const input = inputOf({ metadata: { namespace, name, labels: {} }, spec: parseSpec(document), document });
   return { system, input, documents, notes: proposal.notes };
 }

@@ -17,6 +17,8 @@ export interface SourceDocument {
   readonly key?: ObjectKey;
   /** The object without `status` and without the metadata that a server fills in (`withoutServerFields`). */
   readonly object?: JsonObject;
+  /** The uid of the object in its cluster. Karmada decides ties with it. Absent for an object that was never in a cluster. */
+  readonly uid?: string;
 }
 
 /** A document that is a Kubernetes object. */
@@ -56,12 +58,13 @@ function withKindOfList(item: Json, list: Json): Json {
 function documentOf(json: Json, index: number, path: string): SourceDocument {
   const [apiVersion, kind, name] = [textAt(json, 'apiVersion'), textAt(json, 'kind'), textAt(json, 'metadata', 'name')];
   if (!isJsonObject(json) || apiVersion === undefined || kind === undefined || name === undefined) return { index, path };
-  const namespace = textAt(json, 'metadata', 'namespace');
+  const [namespace, uid] = [textAt(json, 'metadata', 'namespace'), textAt(json, 'metadata', 'uid')];
   return {
     index,
     path,
     key: { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name },
     object: withoutServerFields(json),
+    ...(uid === undefined ? {} : { uid }),
   };
 }
 

@@ -30,6 +30,7 @@ describe('source documents', () => {
         path: '[0].items[0]',
         key: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'a' },
         object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'shop' } },
+        uid: '1',
       },
       {
         index: 0,
