@@ -1,0 +1,110 @@
+import { type KubeFedPlanRequest, planKubeFed } from '../../kubefed/plan-kubefed.ts';
+import type { ReplicaDivision, ReplicaShare } from '../../model/placement.ts';
+import type { PropagationSpec, ReplicasSpec } from '../../model/spec.ts';
+import type { DivisionTarget } from '../placing/divide-replicas.ts';
+import { divisionNotes } from '../placing/division-notes.ts';
+import { boundsOf, defaultBounds } from '../placing/replica-bounds.ts';
+import { sumBy } from '../placing/sum-by.ts';
+
+/** True if the replicas of the spec are divided by the rules of KubeFed or of Federation v1, which have the same planner. */
+export function isDividedAsKubeFed({ exact, replicas }: Pick<PropagationSpec, 'exact' | 'replicas'>): boolean {
+  return replicas.mode === 'Divided' && (exact?.system === 'Kubefed' || exact?.system === 'FederationV1');
+}
+
+/** The input of `divideAsKubeFed`. */
+interface KubeFedDivisionInput {
+  /** The number of replicas, or the parallelism of a Job. Whole, ≥ 0. */
+  readonly count: number;
+  /** The completions of a Job. Absent for other workloads, and for Jobs without completions. */
+  readonly completions?: number | undefined;
+  readonly replicas: Pick<ReplicasSpec, 'mode' | 'strategy' | 'rules' | 'rebalance'>;
+  readonly chosen: readonly DivisionTarget[];
+  /** `namespace/name` of the workload in the source system. It decides between clusters of equal weight. */
+  readonly key: string;
+  /** `previous`: nothing that decides has changed, and every cluster keeps its previous number. `current`: running replicas stay. */
+  readonly from: 'previous' | 'current' | 'zero';
+}
+
+/**
+ * Divides replicas as KubeFed and Federation v1 do (docs/internals/propagation.md 3.4). Each cluster gets `plan` + `overflow` of their
+ * planner, so a full cluster is asked for more replicas than fit. Minimums come before weights, and maximums can leave replicas unplaced.
+ *
+ * A cluster without a matching rule gets none. Without any rules, all clusters have equal weights. The completions of a Job are divided by
+ * the same rules as its parallelism.
+ */
+export function divideAsKubeFed(input: KubeFedDivisionInput): ReplicaDivision {
+  const { count, completions, replicas, chosen } = input;
+  const counts = input.from === 'previous' ? previousCountsOf(chosen) : writtenCounts(requestOf(input, count));
+  const completed = completions === undefined ? undefined : writtenCounts(requestOf(input, completions));
+  const shares = chosen.map((target) => shareOf(replicas, target, { to: counts[target.cluster.name] ?? 0, completed }));
+  const unplaced = Math.max(0, count - sumBy(shares, ({ to }) => to));
+  return { shares, unplaced, notes: divisionNotes({ replicas, shares, unplaced, count }) };
+}
+
+type Counts = Readonly<Record<string, number>>;
+
+function previousCountsOf(chosen: readonly DivisionTarget[]): Counts {
+  return Object.fromEntries(chosen.map(({ cluster, previous }) => [cluster.name, previous]));
+}
+
+function writtenCounts(request: KubeFedPlanRequest): Counts {
+  const { plan, overflow } = planKubeFed(request);
+  return Object.fromEntries(Object.entries(plan).map(([cluster, count]) => [cluster, count + (overflow[cluster] ?? 0)]));
+}
+
+function requestOf({ replicas, chosen, key, from }: KubeFedDivisionInput, totalReplicas: number): KubeFedPlanRequest {
+  const running = from === 'current' ? chosen : [];
+  return {
+    totalReplicas,
+    preferences: Object.fromEntries(
+      chosen.flatMap((target) => {
+        const preference = preferenceOf(replicas, target);
+        return preference === undefined ? [] : [[target.cluster.name, preference]];
+      }),
+    ),
+    clusters: chosen.map(({ cluster }) => cluster.name),
+    currentReplicas: countsOf(running, ({ running: state }) => state?.current),
+    estimatedCapacity: countsOf(running, ({ running: state }) => state?.capacity),
+    key,
+    rebalance: replicas.rebalance,
+  };
+}
+
+function countsOf(targets: readonly DivisionTarget[], countIn: (target: DivisionTarget) => number | undefined): Counts {
+  return Object.fromEntries(
+    targets.flatMap((target) => {
+      const count = countIn(target);
+      return count === undefined ? [] : [[target.cluster.name, count]];
+    }),
+  );
+}
+
+/** Returns the preference of a cluster. Undefined if rules exist and none of them matches: the cluster then gets no replicas. */
+function preferenceOf({ rules }: Pick<ReplicasSpec, 'rules'>, { cluster, previous, isUndecided }: DivisionTarget) {
+  if (isUndecided === true) return { weight: 0, minReplicas: previous, maxReplicas: previous };
+  const bounds = rules.length === 0 ? defaultBounds : boundsOf(rules, cluster);
+  if (bounds === undefined) return undefined;
+  const { weight, min, max } = bounds;
+  return { weight, minReplicas: min, maxReplicas: Number.isFinite(max) ? max : undefined };
+}
+
+function shareOf(
+  replicas: KubeFedDivisionInput['replicas'],
+  target: DivisionTarget,
+  { to, completed }: { readonly to: number; readonly completed: Counts | undefined },
+): ReplicaShare {
+  const { cluster, previous, running } = target;
+  const { weight = 0, minReplicas = 0, maxReplicas } = preferenceOf(replicas, target) ?? {};
+  return {
+    cluster: cluster.name,
+    from: previous,
+    to,
+    kept: Math.min(previous, to),
+    strategy: 'Weighted',
+    weight,
+    ...(minReplicas > 0 ? { min: minReplicas } : {}),
+    ...(maxReplicas === undefined ? {} : { max: maxReplicas }),
+    ...(running?.capacity === undefined ? {} : { capacity: running.capacity }),
+    ...(completed === undefined ? {} : { completions: completed[cluster.name] ?? 0 }),
+  };
+}

@@ -1,0 +1,88 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import type { Members } from '../../../changes/members.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { isJsonObject } from '../../../core/json.ts';
+import { numberAt, textAt, valueAt } from '../../../core/json-at.ts';
+import type { GroupKind } from '../../../core/kinds.ts';
+import { labelSelectorOf } from '../../../core/label-selectors.ts';
+import type { ClusterName } from '../../../core/names.ts';
+import type { KubernetesObject, TypedObject } from '../../../core/objects.ts';
+import { matchesLabelSelector } from '../../../core/selectors.ts';
+import { itemsOf } from '../../../core/stored.ts';
+import type { Manifest } from '../../../manifests/manifest.ts';
+import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
+import type { MirroredObject } from '../../../store/member-objects.ts';
+import { type AnalyzedPod, clusterReplicaState } from '../../kubefed/capacity-feedback.ts';
+import { countFieldOf } from '../placing/workload-count.ts';
+
+/** The replicas of a workload that run in a cluster, as KubeFed counts them (docs/internals/propagation.md 3.4). */
+export interface RunningReplicas {
+  readonly current: number;
+  /** The number of replicas for which the cluster has room. Absent: no Pod waits for room for longer than 60 s. */
+  readonly capacity?: number;
+}
+
+interface ExistingWorkloads {
+  readonly manifests: readonly Manifest[];
+  /** The existing objects of the cluster, by `textOfKey`. */
+  readonly live: ReadonlyMap<string, MirroredObject>;
+}
+
+/**
+ * Returns the running replicas of each workload that exists in the cluster, by its index in `manifests`. Jobs have no entry.
+ *
+ * If not all replicas are ready, the Pods in the mirror are counted. While the Pods are unread, the ready replicas count as running.
+ */
+export function runningReplicasIn(
+  { members, clock }: { readonly members: Pick<Members, 'objects'>; readonly clock: Clock },
+  cluster: ClusterName,
+  { manifests, live }: ExistingWorkloads,
+): ReadonlyMap<number, RunningReplicas> {
+  const found = new Map<number, RunningReplicas>();
+  for (const [index, manifest] of manifests.entries()) {
+    const existing = live.get(textOfKey(keyOfManifest(manifest)));
+    if (existing?.result !== 'held' || countFieldOf(manifest) !== 'replicas') continue;
+    const pods = members.objects.all(cluster, podKind);
+    found.set(index, pods === undefined ? readyReplicasOf(existing.object) : runningReplicasOf(existing.object, pods, clock.now()));
+  }
+  return found;
+}
+
+const podKind: GroupKind = { group: '', kind: 'Pod' };
+
+function readyReplicasOf(workload: KubernetesObject): RunningReplicas {
+  return { current: numberAt(workload, 'status', 'readyReplicas') ?? 0 };
+}
+
+function runningReplicasOf(workload: KubernetesObject, pods: readonly KubernetesObject[], nowMs: number): RunningReplicas {
+  const replicas = numberAt(workload, 'spec', 'replicas') ?? 0;
+  const { current: readyReplicas } = readyReplicasOf(workload);
+  const own = replicas === readyReplicas ? [] : podsOf(workload, pods);
+  const state = clusterReplicaState({
+    clusters: { here: { replicas, readyReplicas, pods: own.map((pod) => analyzedPodOf(pod, nowMs)) } },
+  });
+  const { here: current = 0 } = state.current;
+  const { here: capacity } = state.estimatedCapacity;
+  return { current, ...(capacity === undefined ? {} : { capacity }) };
+}
+
+/** Returns the Pods that the selector of the workload selects. A workload without a selector has none. */
+function podsOf(workload: KubernetesObject, pods: readonly KubernetesObject[]): readonly KubernetesObject[] {
+  const written = valueAt(workload, 'spec', 'selector');
+  const selector = isJsonObject(written) ? labelSelectorOf(written) : undefined;
+  const { namespace } = workload.metadata;
+  if (selector === undefined) return [];
+  return pods.filter(({ metadata }) => metadata.namespace === namespace && matchesLabelSelector(selector, metadata.labels));
+}
+
+function analyzedPodOf({ status }: TypedObject<V1Pod>, nowMs: number): AnalyzedPod {
+  return {
+    phase: status?.phase,
+    conditions: itemsOf(status?.conditions).map((condition) => ({
+      type: textAt(condition, 'type') ?? '',
+      status: condition.status,
+      reason: condition.reason,
+      ageSeconds: (nowMs - Date.parse(condition.lastTransitionTime ?? '')) / 1_000,
+    })),
+  };
+}
