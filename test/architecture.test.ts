@@ -27,7 +27,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   propagate: [],
   'propagate/model': ['manifests', 'changes'],
   'propagate/hub': ['cluster', 'store', 'manifests', 'changes', 'propagate/model'],
-  'propagate/plan': ['cluster', 'store', 'manifests', 'changes', 'propagate/model', 'propagate/hub'],
+  'propagate/plan': ['cluster', 'store', 'manifests', 'changes', 'propagate/model', 'propagate/hub', 'propagate/kubefed'],
   'propagate/karmada': ['manifests', 'changes', 'propagate/model', 'propagate/plan'],
   'propagate/kubefed': ['manifests', 'changes', 'propagate/model'],
   'propagate/apply': ['manifests', 'changes', 'propagate/model', 'propagate/plan'],

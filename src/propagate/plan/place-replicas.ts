@@ -4,15 +4,24 @@ import { objectAt } from '../../core/json-at.ts';
 import { compareText } from '../../core/text.ts';
 import { keyOfManifest } from '../../manifests/object-key.ts';
 import type { Note } from '../model/notes.ts';
-import type { ChosenCluster, ClusterSelection, PlacementCandidate, RejectedCluster, ReplicaShare } from '../model/placement.ts';
+import type {
+  ChosenCluster,
+  ClusterSelection,
+  PlacementCandidate,
+  RejectedCluster,
+  ReplicaDivision,
+  ReplicaShare,
+} from '../model/placement.ts';
 import { type PropagationSpec, printSpec } from '../model/spec.ts';
 import { copyFault } from './copies/copy-reason.ts';
+import { divideAsKubeFed, isDividedAsKubeFed, keepsEmptyCopy } from './exact/divide-as-kubefed.ts';
+import { keptClusters } from './kept-clusters.ts';
 import { dependsOnUnknown } from './placing/cluster-set.ts';
 import { type DivisionTarget, divideReplicas } from './placing/divide-replicas.ts';
-import { areReplicasChanged, rescheduleDueMs } from './placing/reschedule.ts';
+import { rescheduleDueMs } from './placing/reschedule.ts';
 import { selectPlacement } from './placing/select-placement.ts';
 import { otherSetsIn } from './placing/sets-in.ts';
-import { type WorkloadCount, workloadCountOf } from './placing/workload-count.ts';
+import { type WorkloadCount, wantedPodsOf, workloadCountOf } from './placing/workload-count.ts';
 import { type CountedWorkload, type PreviousCounts, previousCounts } from './previous-counts.ts';
 import { holdsCopies } from './snapshot/cluster-locations.ts';
 import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
@@ -84,21 +93,17 @@ interface Workload extends WorkloadCount, CountedWorkload {}
 
 function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionInput): PlacementResult {
   const { spec, previous } = snapshot;
-  const chosen = chooseClusters({ snapshot, workloads, fresh, selection });
+  const kept = keptClusters({ snapshot, selection, fresh, desired: workloads.length === 0 ? undefined : totalOf(workloads) });
+  const chosen = chooseClusters({ snapshot, selection }, kept);
   const desired = totalOf(workloads);
   const rulesChanged = previous !== undefined && textOfRules(previous.spec) !== textOfRules(spec);
   const previousOf = previousCounts(previous, workloads, snapshot.clusters);
-  const divisions = workloads.map(({ index, count, completions }) => ({
-    index,
-    division: divideReplicas({
-      count,
-      ...(completions === undefined ? {} : { completions }),
-      replicas: spec.replicas,
-      chosen: chosen.clusters.map(({ chosen: one, entry }) => targetOf({ chosen: one, entry, index, previousOf, spec })),
-      fresh,
-      rulesChanged,
-    }),
-  }));
+  const isKept = kept !== undefined;
+  const divisions = workloads.map((workload) => {
+    const { index } = workload;
+    const targets = chosen.clusters.map(({ chosen: one, entry }) => targetOf({ chosen: one, entry, index, previousOf, spec }));
+    return { index, division: divideWorkload(workload, targets, { spec, fresh, rulesChanged, isKept }) };
+  });
   // With mode External, an autoscaler owns the replicas: they are not divided, and the wanted number is unknown.
   const isCounted = workloads.length > 0 && spec.replicas.mode !== 'External';
   const clusters = chosen.clusters.map((one, at): PlacedCluster => {
@@ -106,7 +111,8 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
     const { share, ...placed } = withCounts(one, shares);
     return { ...placed, ...(share === undefined || !isCounted ? {} : { share }), ...locationFaultOf(spec, one) };
   });
-  const isUsed = ({ share }: PlacedCluster) => spec.replicas.mode !== 'Divided' || desired === 0 || share === undefined || share.to > 0;
+  const isUsed = ({ share, entry }: PlacedCluster) =>
+    spec.replicas.mode !== 'Divided' || desired === 0 || share === undefined || share.to > 0 || keepsEmptyCopy(spec, entry);
   const used = clusters.filter(isUsed);
   const empty = clusters
     .filter((cluster) => !isUsed(cluster))
@@ -122,6 +128,25 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
     fromZero: previous?.scheduledAt === undefined || fresh || rulesChanged,
     notes: [...selection.notes, ...divisions.flatMap(({ division }) => division.notes), ...notesOfTotal(spec, workloads)],
   };
+}
+
+interface DivisionFacts {
+  readonly spec: PropagationSpec;
+  readonly fresh: boolean;
+  readonly rulesChanged: boolean;
+  /** True if the clusters of the previous division stay. */
+  readonly isKept: boolean;
+}
+
+function divideWorkload(
+  { key, count, completions }: Workload,
+  chosen: readonly DivisionTarget[],
+  { spec, fresh, rulesChanged, isKept }: DivisionFacts,
+): ReplicaDivision {
+  const wanted = { count, ...(completions === undefined ? {} : { completions }), replicas: spec.replicas, chosen };
+  if (!isDividedAsKubeFed(spec)) return divideReplicas({ ...wanted, fresh, rulesChanged });
+  const from = isKept ? 'previous' : fresh ? 'zero' : 'current';
+  return divideAsKubeFed({ ...wanted, from, key: spec.exact?.key ?? `${key.namespace ?? ''}/${key.name}` });
 }
 
 /**
@@ -160,7 +185,8 @@ function workloadsIn({ spec, templates }: PlanSnapshot): readonly Workload[] {
   return templates.flatMap(({ manifest }, index): readonly Workload[] => {
     const workload = workloadCountOf(manifest);
     if (workload === undefined) return [];
-    const { count, completions } = workload;
+    const { completions } = workload;
+    const count = isDividedAsKubeFed(spec) ? wantedPodsOf(manifest) : workload.count;
     return [
       { index, key: keyOfManifest(manifest), count: spec.replicas.total ?? count, ...(completions === undefined ? {} : { completions }) },
     ];
@@ -190,11 +216,12 @@ interface ChosenClusters {
   readonly problem?: string | undefined;
 }
 
-function chooseClusters(dividing: DivisionInput): ChosenClusters {
-  const { snapshot, selection } = dividing;
+function chooseClusters(
+  { snapshot, selection }: Pick<DivisionInput, 'snapshot' | 'selection'>,
+  kept: readonly SnapshotCluster['cluster']['name'][] | undefined,
+): ChosenClusters {
   const entries = new Map(snapshot.clusters.map((entry) => [entry.cluster.name, entry]));
   const selected = new Map(selection.chosen.map((chosen) => [chosen.cluster, chosen]));
-  const kept = keptClusters(dividing);
   const chosen = kept === undefined ? selection.chosen : kept.map((cluster) => keptChoice(cluster, selected.get(cluster)));
   const names = new Set(chosen.map(({ cluster }) => cluster));
   const passed = selection.chosen.filter(({ cluster }) => !names.has(cluster));
@@ -221,22 +248,6 @@ function keptChoice(cluster: ChosenCluster['cluster'], selected: ChosenCluster |
   return choice;
 }
 
-/**
- * Returns the clusters of the previous division if nothing requires a new one. Changed labels and capacity do not move replicas
- * (docs/internals/propagation.md 3.2). Undefined: divide again.
- */
-function keptClusters({
-  snapshot: { spec, previous, clusters },
-  workloads,
-  fresh,
-}: DivisionInput): readonly SnapshotCluster['cluster']['name'][] | undefined {
-  if (previous === undefined || workloads.length === 0 || spec.replicas.mode !== 'Divided' || fresh) return undefined;
-  const names = clusters.map(({ cluster }) => cluster.name).filter((name) => previous.replicas.has(name));
-  const placed = [...previous.replicas.values()].map((replicas) => ({ replicas }));
-  const isSame = names.length > 0 && names.length === placed.length && !areReplicasChanged(totalOf(workloads), placed, 'Divided');
-  return isSame && textOfPlacing(previous.spec) === textOfPlacing(spec) ? names : undefined;
-}
-
 function targetOf({
   chosen,
   entry,
@@ -254,12 +265,14 @@ function targetOf({
 }): DivisionTarget {
   const { cluster } = entry;
   const capacity = entry.capacities.get(index);
+  const running = entry.running?.get(index);
   const areRulesOpen = cluster.unknownLocation?.mayBecomeKnown === true && rules.some(({ set }) => dependsOnUnknown(set, cluster));
   return {
     chosen,
     cluster,
     previous: previousOf(chosen.cluster, index),
     ...(capacity === undefined ? {} : { capacity }),
+    ...(running === undefined ? {} : { running }),
     ...(areRulesOpen ? { isUndecided: true } : {}),
   };
 }
@@ -288,11 +301,6 @@ function sumOfShares(shares: readonly ReplicaShare[]): ReplicaShare | undefined 
 
 function textOfRules(spec: PropagationSpec): string {
   return canonicalJson(objectAt(printSpec(spec), 'replicas').rules ?? null);
-}
-
-function textOfPlacing(spec: PropagationSpec): string {
-  const { placement = null, replicas = null } = printSpec(spec);
-  return canonicalJson({ placement, replicas });
 }
 
 function byName(a: { readonly cluster: string }, b: { readonly cluster: string }): number {

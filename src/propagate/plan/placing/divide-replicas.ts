@@ -1,6 +1,7 @@
 import type { MemberCluster } from '../../../changes/members.ts';
 import type { ChosenCluster, ReplicaDivision, ReplicaShare } from '../../model/placement.ts';
 import type { ReplicaRule, ReplicasSpec } from '../../model/spec.ts';
+import type { RunningReplicas } from '../snapshot/running-replicas.ts';
 import { type Apportionment, apportion, fewestSeatsThenName, type Party, type TieBreak } from './apportion.ts';
 import { divideByCapacity } from './divide-by-capacity.ts';
 import { divisionNotes } from './division-notes.ts';
@@ -15,6 +16,8 @@ export interface DivisionTarget {
   readonly previous: number;
   /** The number of additional replicas that fit. Absent or Infinity: unlimited or unknown. */
   readonly capacity?: number;
+  /** The replicas that run in the cluster. Used by the rules of KubeFed only. Absent: the workload does not exist there. */
+  readonly running?: RunningReplicas;
   /** True if it is unknown which rules match the cluster, because its location is unknown. Then it keeps its previous number. */
   readonly isUndecided?: true;
 }

@@ -57,9 +57,18 @@ export function countFieldOf({ apiVersion, kind }: JsonObject): string | undefin
   return Object.hasOwn(countFields, key) ? countFields[key] : undefined;
 }
 
+/**
+ * Returns the number of Pods that a workload asks for: `replicas`, or the parallelism of a Job, which may be larger than its completions. An
+ * absent field counts as 1.
+ */
+export function wantedPodsOf(manifest: JsonObject): number {
+  const field = countFieldOf(manifest);
+  return field === undefined ? 1 : (wholeAt(manifest, ['spec', field]) ?? 1);
+}
+
 /** Reads the count of a Job: its parallelism, at most its completions, because no more Pods run at once. */
 function jobCountOf(job: JsonObject): WorkloadCount {
-  const parallelism = wholeAt(job, ['spec', 'parallelism']) ?? 1;
+  const parallelism = wantedPodsOf(job);
   const completions = wholeAt(job, ['spec', 'completions']);
   return completions === undefined ? { count: parallelism } : { count: Math.min(parallelism, completions), completions };
 }

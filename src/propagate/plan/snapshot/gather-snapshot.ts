@@ -8,6 +8,7 @@ import { groupKindOfKey, keyOfManifest, objectPlaceOf, textOfKey } from '../../.
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
 import type { Placement } from '../../model/spec.ts';
+import { isDividedAsKubeFed } from '../exact/divide-as-kubefed.ts';
 import { dependsOnUnknown, matchesSet } from '../placing/cluster-set.ts';
 import { locationFieldsIn, placementSetsIn } from '../placing/sets-in.ts';
 import { membersWithLocations, whenLocationsAreRead } from './cluster-locations.ts';
@@ -15,6 +16,7 @@ import { autoscaledIn, capacitiesIn, capacityKinds, type TemplateWorkloads } fro
 import type { ExistingPropagation, PlannerPorts, PlanRequest } from './plan-request.ts';
 import { maxMirrorWaitMs } from './read-dependencies.ts';
 import { readTemplates } from './read-templates.ts';
+import { runningReplicasIn } from './running-replicas.ts';
 import type { PlanSnapshot, PreviousDecision, SnapshotCluster, TemplateObject } from './snapshot.ts';
 import { clustersOfMakers } from './sources.ts';
 import { createdKindOf, creationsOf, type TemplateCreations } from './template-creations.ts';
@@ -46,7 +48,7 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   const wanted = reads.flatMap(({ cluster, kinds }) => kinds.map((kind) => ({ cluster: cluster.name, kind })));
   await members.objects.whenRead(wanted, untilMs - clock.monotonic(), signal);
   signal.throwIfAborted();
-  const workloads = { replicas: spec.replicas, manifests: templates.objects.map(({ manifest }) => manifest) };
+  const workloads = { spec, manifests: templates.objects.map(({ manifest }) => manifest) };
   const clusters = reads.map((read) => readCluster(ports, read, workloads));
   // A cluster that leaves the fleet during the wait stays in `clusters`. So its share is not added to `sharesOutsideFleet` too.
   const readClusters = new Set(reads.map(({ cluster }) => cluster.name));
@@ -91,11 +93,12 @@ async function sharesOf({ hub }: PlannerPorts, { existing, shares, namespace, si
 }
 
 function previousDecisionOf({ status, decided }: ExistingPropagation, { spec, purpose }: PlanRequest): PreviousDecision {
-  const { clusters = [], affinityGroup, scheduledAt, mostObjects } = status;
+  const { clusters = [], affinityGroup, scheduledAt, mostObjects, desired } = status;
   // Clusters whose copies are being removed were not chosen by the previous decision.
   const chosen = clusters.filter(({ phase }) => phase !== 'Draining' && phase !== 'Deleting');
   return {
     replicas: new Map(chosen.map(({ cluster, replicas = 0 }) => [cluster, replicas])),
+    ...(desired === undefined ? {} : { desired }),
     ...(affinityGroup === undefined ? {} : { affinityGroup }),
     ...(scheduledAt === undefined ? {} : { scheduledAt }),
     ...(purpose === 'decide' || mostObjects === undefined ? {} : { mostObjects }),
@@ -126,7 +129,7 @@ interface ReadPlanInputs {
 function planReads({ members, served, request, objects, shares }: ReadPlanInputs): readonly ClusterReads[] {
   const makes = creationsOf(objects.map(({ manifest }) => manifest));
   const shareOf = new Map(shares.map((share) => [share.cluster, share]));
-  const workloadKinds = capacityKinds({ replicas: request.spec.replicas, manifests: objects.map(({ manifest }) => manifest) });
+  const workloadKinds = capacityKinds({ spec: request.spec, manifests: objects.map(({ manifest }) => manifest) });
   return members.map((cluster) => {
     const share = shareOf.get(cluster.name);
     const mayBeChosen = placementMayChoose(request.spec.placement, cluster);
@@ -165,11 +168,14 @@ function readCluster(
   workloads: TemplateWorkloads,
 ): SnapshotCluster {
   const { members } = ports;
+  const live = new Map(keys.map((key) => [textOfKey(key), readObject(ports, cluster.name, key)]));
+  const { manifests } = workloads;
   return {
     cluster,
     missingKinds: missing,
     capacities: mayBeChosen ? capacitiesIn(members, cluster.name, workloads) : new Map(),
-    live: new Map(keys.map((key) => [textOfKey(key), readObject(ports, cluster.name, key)])),
+    ...(isDividedAsKubeFed(workloads.spec) ? { running: runningReplicasIn(ports, cluster.name, { manifests, live }) } : {}),
+    live,
     otherVersions: new Set(keys.filter((key) => isOtherVersion(members, cluster.name, key)).map(textOfKey)),
     autoscaled: mayBeChosen ? autoscaledIn(members, cluster.name, workloads) : new Set(),
     ...(share === undefined ? {} : { share }),

@@ -7,6 +7,7 @@ import type { Manifest } from '../../../manifests/manifest.ts';
 import { textOfKey } from '../../../manifests/object-key.ts';
 import { podSpecOf } from '../../../manifests/pod-specs.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
+import { isDividedAsKubeFed } from '../exact/divide-as-kubefed.ts';
 import { nodeRoomsOf, replicasThatFit } from '../placing/node-rooms.ts';
 import { workloadCountOf } from '../placing/workload-count.ts';
 
@@ -16,26 +17,28 @@ const autoscalers: GroupKind = { group: 'autoscaling', kind: 'HorizontalPodAutos
 
 /** The workloads of a template and how their replicas are set. */
 export interface TemplateWorkloads {
-  readonly replicas: Pick<PropagationSpec['replicas'], 'mode'>;
+  readonly spec: Pick<PropagationSpec, 'replicas' | 'exact'>;
   readonly manifests: readonly Manifest[];
 }
 
 /**
- * Returns the kinds to read for the workloads of a template: autoscalers. Mode Divided also needs Nodes and Pods, for the free capacity.
- * Empty with mode External, and for a template without workloads.
+ * Returns the kinds to read for the workloads of a template: autoscalers. Mode Divided also needs Nodes and Pods, for the free capacity. The
+ * rules of KubeFed need Pods only. Empty with mode External, and for a template without workloads.
  */
-export function capacityKinds({ replicas: { mode }, manifests }: TemplateWorkloads): readonly GroupKind[] {
+export function capacityKinds({ spec, manifests }: TemplateWorkloads): readonly GroupKind[] {
+  const { mode } = spec.replicas;
   if (mode === 'External' || !manifests.some((manifest) => workloadCountOf(manifest) !== undefined)) return [];
-  return mode === 'Divided' ? [nodes, pods, autoscalers] : [autoscalers];
+  if (mode !== 'Divided') return [autoscalers];
+  return isDividedAsKubeFed(spec) ? [pods, autoscalers] : [nodes, pods, autoscalers];
 }
 
 /**
  * Returns how many additional replicas of each workload fit in a cluster, by the workload's index. Empty unless the mode is Divided and
- * Nodes and Pods have been read.
+ * Nodes and Pods have been read. Empty also with the rules of KubeFed, which know no free room.
  */
 export function capacitiesIn(members: Members, cluster: ClusterName, template: TemplateWorkloads): ReadonlyMap<number, number> {
   const workloads = [...template.manifests.entries()].filter(([, manifest]) => workloadCountOf(manifest) !== undefined);
-  if (template.replicas.mode !== 'Divided' || workloads.length === 0) return new Map();
+  if (template.spec.replicas.mode !== 'Divided' || isDividedAsKubeFed(template.spec) || workloads.length === 0) return new Map();
   const allNodes = members.objects.all(cluster, nodes);
   const allPods = members.objects.all(cluster, pods);
   if (allNodes === undefined || allPods === undefined) return new Map();

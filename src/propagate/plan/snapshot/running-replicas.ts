@@ -72,7 +72,7 @@ function podsOf(workload: KubernetesObject, pods: readonly KubernetesObject[]): 
   const selector = isJsonObject(written) ? labelSelectorOf(written) : undefined;
   const { namespace } = workload.metadata;
   if (selector === undefined) return [];
-  return pods.filter(({ metadata }) => metadata.namespace === namespace && matchesLabelSelector(selector, metadata.labels));
+  return pods.filter(({ metadata }) => metadata.namespace === namespace && matchesLabelSelector(selector, metadata.labels ?? undefined));
 }
 
 function analyzedPodOf({ status }: TypedObject<V1Pod>, nowMs: number): AnalyzedPod {
@@ -82,7 +82,7 @@ function analyzedPodOf({ status }: TypedObject<V1Pod>, nowMs: number): AnalyzedP
       type: textAt(condition, 'type') ?? '',
       status: condition.status,
       reason: condition.reason,
-      ageSeconds: (nowMs - Date.parse(condition.lastTransitionTime ?? '')) / 1_000,
+      ageSeconds: (nowMs - Date.parse(condition.lastTransitionTime ?? '1970-01-01T00:00:00Z')) / 1_000,
     })),
   };
 }

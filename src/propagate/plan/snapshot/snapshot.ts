@@ -7,6 +7,7 @@ import type { Note } from '../../model/notes.ts';
 import type { RenderedObject, TemplateOrigin } from '../../model/plan.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import type { PlanRequest, ReplacedIntent } from './plan-request.ts';
+import type { RunningReplicas } from './running-replicas.ts';
 import type { SourceObject } from './sources.ts';
 
 /** All inputs of a plan. Equal snapshots give equal plans. A snapshot is never changed. */
@@ -69,6 +70,11 @@ export interface SnapshotCluster {
   /** Additional replicas that fit, by the workload's index in `templates`. A workload without an entry: unlimited or unknown. */
   readonly capacities: ReadonlyMap<number, number>;
   /**
+   * The running replicas of each existing workload, by its index in `templates`. Absent: the replicas are not divided by the rules of
+   * KubeFed.
+   */
+  readonly running?: ReadonlyMap<number, RunningReplicas>;
+  /**
    * The objects of the inventory and, if the placement may choose the cluster, of the template, by `textOfKey`. Each is existing, absent or
    * unread in its mirror. Empty if no object was looked up.
    */
@@ -84,6 +90,8 @@ export interface SnapshotCluster {
 export interface PreviousDecision {
   /** The replicas of each chosen cluster. 0 if the template has no workload. */
   readonly replicas: ReadonlyMap<string, number>;
+  /** The wanted replicas of all workloads together. Absent without a workload. */
+  readonly desired?: number;
   readonly affinityGroup?: string;
   /** The time of the last division (RFC 3339). */
   readonly scheduledAt?: string;
