@@ -10,12 +10,12 @@ import { startClusterJob } from './clusters/cluster-job.ts';
 import { hasWork, needsNoWrite } from './clusters/cluster-needs.ts';
 import { mirroredVersionsOf, taskFor } from './clusters/cluster-task.ts';
 import { taskForLostCluster } from './clusters/lost-clusters.ts';
-import { decideRollout, mayBegin, type RolloutDecision } from './decide-rollout.ts';
+import { decideRollout, mayWriteIn, type RolloutDecision } from './decide-rollout.ts';
 import { openPrune } from './open-prune.ts';
 import type { PassSnapshot, PlannedPropagation } from './pass-snapshot.ts';
 import { isToRestoreFirst, restorePlaced } from './restore-placed.ts';
 import { retryHubLater } from './retry-hub-later.ts';
-import { rollBack } from './roll-back.ts';
+import { rollBackAfterBreach } from './roll-back.ts';
 import type { Pass, PassResult } from './state/ports.ts';
 import { type CurrentPlan, clusterStateOf, forgetFailures, rescheduleMsOf } from './state/propagation-state.ts';
 import { factsOf } from './status-facts.ts';
@@ -39,14 +39,14 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
   const decided = isDecided(planned.propagation) ? planned.propagation : await saveDecision(pass, planned, snapshot);
   if ('result' in decided) return decided;
   const now = { ...planned, propagation: decided };
-  const restored = await rollBack(pass, now, snapshot);
-  if ('againMs' in restored) return { result: 'passed', ...restored };
-  const isFirst = restored.clusters.some(({ share }) => share?.entries.some((entry) => isToRestoreFirst(planned.plan, entry)));
-  const kept = isFirst ? await restorePlaced(pass, now, restored) : undefined;
+  const after = await rollBackAfterBreach(pass, now, snapshot);
+  if ('againMs' in after) return { result: 'passed', ...after };
+  const isFirst = after.clusters.some(({ share }) => share?.entries.some((entry) => isToRestoreFirst(planned.plan, entry)));
+  const kept = isFirst ? await restorePlaced(pass, now, after) : undefined;
   // Another process has saved the inventory since it was read. So the snapshot is void, and the next pass reads the inventory first.
   if (state.shares === undefined) return { result: 'passed', againMs: 0 };
-  if (restored.rollback === undefined) startJobs(pass, now, restored);
-  return await finishPass(pass, now, kept ?? (await restorePlaced(pass, now, restored)));
+  if (after.rollback === undefined) startJobs(pass, now, after);
+  return await finishPass(pass, now, kept ?? (await restorePlaced(pass, now, after)));
 }
 
 /**
@@ -134,7 +134,7 @@ function startJobs(pass: Pass, planned: PlannedPropagation, { clusters: assessme
     if (known.isBusy || known.retryAtMs > ports.clock.monotonic()) continue;
     const lost =
       facts.stage === 'leaving' && share !== undefined ? taskForLostCluster({ share, propagation, members, nowMs, isHeld }) : undefined;
-    const task = lost ?? (mayBegin(facts, rollout) && hasWork(needs) ? taskFor(needs, facts.copies) : undefined);
+    const task = lost ?? (mayWriteIn(facts, rollout) && hasWork(needs) ? taskFor(needs, facts.copies) : undefined);
     if (task === undefined) continue;
     const checkedVersions = mirroredVersionsOf(needs.correct, facts.copies);
     const { isPinned, revision, rollback } = plan;

@@ -43,11 +43,11 @@ export function decideRollout({ clusters: assessments, propagation, spec, plan, 
   const lines = linesOf(clusters, { generation, spec, breachedAtMs, nowMs });
   const excused = completionIn({ spec, clusters, previous: propagation.status }, lines)?.excused;
   const moves = assessments.flatMap((assessment) => moveOf(assessment, lines.get(assessment.cluster)?.rollout?.phase));
-  const counts = decideSurge(moves, spec.rollout.onFailure);
+  const surge = decideSurge(moves, spec.rollout.onFailure);
   const waves = nextWaves({
     rollout: spec.rollout,
     waves: plan.rendered.waves.map((name, index) => ({ name, clusters: clustersIn(plan, index) })),
-    lines: waveLinesOf(lines, { generation, held: new Set([...counts.waiting, ...counts.held]) }),
+    lines: waveLinesOf(lines, { generation, held: new Set([...surge.waiting, ...surge.held]) }),
     resumedAtMs: resumedAtMsOf(propagation),
     breachedAtMs,
     nowMs,
@@ -55,13 +55,13 @@ export function decideRollout({ clusters: assessments, propagation, spec, plan, 
   });
   const isPaused = annotations[marks.paused] !== undefined;
   const isStopped = isPaused || (waves.breach !== undefined && waves.breach.action !== 'Continue');
-  return { waves, surge: counts, isPaused, mayDrain: !isStopped, start: new Set(isPaused ? [] : waves.start) };
+  return { waves, surge, isPaused, mayDrain: !isStopped, start: new Set(isPaused ? [] : waves.start) };
 }
 
 /** True if this generation may write in the cluster: it was started there, or the cluster is leaving and its copies may be deleted now. */
-export function mayBegin({ cluster, stage, member }: ClusterFacts, { surge: counts, mayDrain }: RolloutDecision): boolean {
+export function mayWriteIn({ cluster, stage, member }: ClusterFacts, { surge, mayDrain }: RolloutDecision): boolean {
   if (stage !== 'leaving') return stage === 'begun';
-  return mayDrain && member !== undefined && !counts.waiting.includes(cluster) && !counts.held.includes(cluster);
+  return mayDrain && member !== undefined && !surge.waiting.includes(cluster) && !surge.held.includes(cluster);
 }
 
 /**

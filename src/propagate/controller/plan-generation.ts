@@ -38,12 +38,12 @@ export async function planGeneration(
   const past = await priorDecisionOf(ports, planning, signal);
   if ('fault' in past) return past;
   const { decided, ...kept } = past;
-  const duringWrite = busyClusters(state);
+  const writingClusters = busyClusters(state);
   const existing: ExistingPropagation = { uid, status: propagation.status, ...(decided === undefined ? {} : { decided }) };
   const shares = [...(state.shares?.values() ?? [])];
   const purpose = isDecided(propagation) ? 'keep' : 'decide';
   const request: PlanRequest = { namespace, name, spec, purpose, existing, shares, signal };
-  return decisionOf(ports, planning, { ...kept, writingClusters: duringWrite, rendered: await checked(ports, request) });
+  return decisionOf(ports, planning, { ...kept, writingClusters, rendered: await checked(ports, request) });
 }
 
 /** The facts that earlier generations leave for the next plan. */
@@ -132,12 +132,7 @@ async function checked({ planner }: ControllerPorts, request: PlanRequest): Prom
 function decisionOf(
   ports: ControllerPorts,
   planning: PlanContext,
-  {
-    rendered,
-    revision,
-    rollback,
-    writingClusters: duringWrite,
-  }: Pick<CurrentPlan, 'rendered' | 'revision' | 'rollback' | 'writingClusters'>,
+  { rendered, revision, rollback, writingClusters }: Pick<CurrentPlan, 'rendered' | 'revision' | 'rollback' | 'writingClusters'>,
 ): CurrentPlan {
   const { propagation } = planning;
   const { metadata, status } = propagation;
@@ -160,7 +155,7 @@ function decisionOf(
     isPinned: asked?.generation === generation && asked.digest === digest,
     lateClusters: lateClustersOf(rendered, propagation),
     rollback,
-    writingClusters: duringWrite,
+    writingClusters,
   };
 }
 

@@ -88,8 +88,8 @@ async function currentPlan(pass: Pass, propagation: Propagation, spec: Propagati
 }
 
 /** True if a write that was under way while the plan was made has ended. */
-function isWriteOver({ clusters }: Pass['state'], { writingClusters: duringWrite }: CurrentPlan): boolean {
-  return duringWrite.values().some((cluster) => clusters.get(cluster)?.isBusy !== true);
+function isWriteOver({ clusters }: Pass['state'], { writingClusters }: CurrentPlan): boolean {
+  return writingClusters.values().some((cluster) => clusters.get(cluster)?.isBusy !== true);
 }
 
 /**

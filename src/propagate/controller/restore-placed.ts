@@ -9,7 +9,7 @@ import { type ClusterAssessment, lostCopiesOf } from './clusters/cluster-assessm
 import { startClusterJob } from './clusters/cluster-job.ts';
 import { noNeeds } from './clusters/cluster-needs.ts';
 import { taskFor } from './clusters/cluster-task.ts';
-import { mayBegin } from './decide-rollout.ts';
+import { mayWriteIn } from './decide-rollout.ts';
 import type { PassSnapshot, PlannedPropagation } from './pass-snapshot.ts';
 import type { Pass } from './state/ports.ts';
 import { type CurrentPlan, clusterStateOf, type PlacedCopies } from './state/propagation-state.ts';
@@ -75,7 +75,7 @@ function shareToKeep(
   const isSuspended = spec.suspend.all || spec.suspend.clusters.includes(cluster);
   const isHeld = plan.verdict.result !== 'do';
   if (share === undefined || member === undefined || isSuspended || stage === 'rollingBack') return undefined;
-  if (stage === 'leaving' && !isHeld && mayBegin(facts, snapshot.rollout)) return undefined;
+  if (stage === 'leaving' && !isHeld && mayWriteIn(facts, snapshot.rollout)) return undefined;
   const going = new Set(needs.prune.map(({ key }) => textOfKey(key)));
   const kept = new Set(rendered?.objects.filter(isRemoval).map(({ key }) => textOfKey(key)));
   const isOfOlder = (entry: InventoryEntry) => {

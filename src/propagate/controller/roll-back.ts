@@ -22,7 +22,11 @@ import { type BreachRollback, clusterStateOf } from './state/propagation-state.t
  * first copy is restored, and marked as in effect again after a resume. If the previous state is unknown, no copy is changed, and the
  * snapshot says why.
  */
-export async function rollBack(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<PassSnapshot | NextPass> {
+export async function rollBackAfterBreach(
+  pass: Pass,
+  planned: PlannedPropagation,
+  snapshot: PassSnapshot,
+): Promise<PassSnapshot | NextPass> {
   const { state } = pass;
   if (snapshot.rollout.waves.breach?.action !== 'Rollback') {
     if (isRestarted(planned.propagation, planned.spec) && !(await mark(pass, planned, 'inEffect'))) return retryHubLater(pass);

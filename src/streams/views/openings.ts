@@ -20,7 +20,7 @@ interface OpeningsOptions<Message extends object> {
   readonly scope: string;
   readonly kinds: readonly ModelKind[];
   readonly sources: () => ReadonlyMap<string, ViewSource>;
-  readonly run: (said: RunContents) => MessageRun<Message>;
+  readonly run: (contents: RunContents) => MessageRun<Message>;
 }
 
 /** The content of a run, before it becomes messages. */

@@ -34,8 +34,8 @@ export interface ViewSourceOptions {
   readonly visibility: QueryVisibility | Fault;
   /** Called when there may be changes for the next cut to send. */
   readonly onNews: () => void;
-  /** Runs an action that applies the filter. If it throws, the streams of this view end. */
-  readonly guard: (action: () => void) => void;
+  /** Notes that the source is part of the next cut, then runs the action. If the action throws, the streams of the view end. */
+  readonly runNoted: (action: () => void) => void;
 }
 
 /** The state of a source, by its mirror. The mirror may come and go while the view lives. */

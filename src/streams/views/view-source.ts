@@ -31,7 +31,7 @@ import { goneFault, hasEnded, isComplete, mirrorOf, rethrow, type SourceState, t
  *
  * After `pull` and `cut`, the source has sent everything that the mirror has. So the position of the source is the version of the store.
  *
- * Next: `PendingChanges` collects the changes. `ViewSources` (view-sources.ts) notes in `onNews` and `guard` that this source has news.
+ * Next: `PendingChanges` collects the changes. `ViewSources` (view-sources.ts) notes in `onNews` and `runNoted` that this source has news.
  * Then `StreamView` (view.ts) decides when to cut.
  */
 export class ViewSource implements MessageSource {
@@ -273,13 +273,13 @@ export class ViewSource implements MessageSource {
 
   /** Loads the mirror. Follows it at once if the loader of the view holds it already, as at the start of the view. */
   #load(visibility: QueryVisibility): void {
-    const { loader, guard } = this.#options;
+    const { loader, runNoted } = this.#options;
     const loaded = loader.load(this.#request());
     if (!(loaded instanceof Promise)) this.#loaded(visibility, loaded);
     else
       void loaded.then(
-        (mirror) => guard(() => this.#loaded(visibility, mirror)),
-        (error) => guard(() => rethrow(error)),
+        (mirror) => runNoted(() => this.#loaded(visibility, mirror)),
+        (error) => runNoted(() => rethrow(error)),
       );
   }
 
@@ -290,7 +290,7 @@ export class ViewSource implements MessageSource {
       this.#reportMissing();
       return;
     }
-    const onEvents = (events: readonly StoreEvent[]) => this.#options.guard(() => this.#onEvents(events));
+    const onEvents = (events: readonly StoreEvent[]) => this.#options.runNoted(() => this.#onEvents(events));
     this.#state = { phase: 'listing', mirror: new SelectedMirror(mirror, this.#selection(visibility), onEvents) };
     this.#resource = mirror.resource;
     this.checkPhase();

@@ -40,7 +40,7 @@ interface ViewSourcesOptions {
   readonly scope: WatchScope;
   /** Called when a source may have news. */
   readonly onNews: () => void;
-  /** Runs an action that applies the filter. If it throws, the streams of this view end. */
+  /** Runs an action that applies the filter. If the action throws, the streams of the view end. */
   readonly guard: (action: () => void) => void;
 }
 
@@ -295,7 +295,7 @@ export class ViewSources {
       sensitive: sensitive.has(kind),
       visibility: visibilityOrFault,
       onNews: noteNews,
-      guard: runNoted,
+      runNoted,
     });
     this.#all.set(key, source);
     this.#order.set(source, this.#nextOrder++);

@@ -91,7 +91,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
       scope: scope.digest,
       kinds: query.kinds,
       sources: () => this.#sources.all,
-      run: (said) => this.#createRun(said),
+      run: (contents) => this.#createRun(contents),
     });
     this.#moves = new ViewMoves({ clock, viewFor });
     this.#judging = new ViewJudging({ clock, isCostly: isCostly(query.conditions), sources: () => this.#sources.all.values() });
@@ -300,8 +300,8 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     return this.#joining.size > 0;
   }
 
-  #createRun({ isOpening = false, ...said }: RunContents): MessageRun<Message> {
-    return createMessageRun({ ...said, positions: this.#positions, make: (draft, known) => this.#createMessage(draft, known, isOpening) });
+  #createRun({ isOpening = false, ...run }: RunContents): MessageRun<Message> {
+    return createMessageRun({ ...run, positions: this.#positions, make: (draft, known) => this.#createMessage(draft, known, isOpening) });
   }
 
   #createMessage(draft: MessageDraft, { base, over }: KnownPositions<ViewPositions>, isOpening: boolean): Message {

@@ -247,14 +247,14 @@ function isBegun({ input, cluster, line, rendered, isSuspended }: AssessmentCont
 
 function plannedOf(
   { chosen, wave, share, objects, fault }: RenderedCluster,
-  { lateClusters: late, writingClusters: duringWrite }: CurrentPlan,
+  { lateClusters: late, writingClusters }: CurrentPlan,
 ): PlannedFacts {
   return {
     wave,
     ...(late.has(chosen.cluster) ? { isLate: true } : {}),
     ...(share === undefined ? {} : { replicas: share.to }),
     objects,
-    ...(fault === undefined && !duringWrite.has(chosen.cluster) ? {} : { isUnknown: true }),
+    ...(fault === undefined && !writingClusters.has(chosen.cluster) ? {} : { isUnknown: true }),
   };
 }
 

@@ -30,21 +30,21 @@ type TaskStep = (work: CopyWork, signal: AbortSignal) => Promise<CopiesOutcome>;
  */
 export function taskFor(needs: ClusterNeeds, copies: ClusterFacts['copies']): ClusterTask {
   const fresh = withMirroredObject(copies);
-  const bring: readonly (TaskStep | undefined)[] = [
+  const writeSteps: readonly (TaskStep | undefined)[] = [
     stepOf(needs.finish, (work, signal) => recordFinished(work, needs, signal)),
     stepOf(needs.healed, (work, signal) => clearFaults(work, needs, signal)),
     stepOf(needs.correct, (work, signal) => correctDrift(work, needs.correct.map(fresh), signal)),
     stepOf(needs.apply, (work, signal) => applyCopies(work, needs.apply.map(fresh), signal)),
   ];
-  const take: readonly (TaskStep | undefined)[] = [
+  const deleteSteps: readonly (TaskStep | undefined)[] = [
     stepOf(needs.announce, (work, signal) => announceDeletions(work, needs, signal)),
     stepOf(needs.prune, (work, signal) => pruneCopies(work, needs.prune.map(fresh), signal)),
   ];
   return async (work, signal) => {
     const outcomes: CopiesOutcome[] = [];
-    for (const step of [...bring, ...take]) {
+    for (const step of [...writeSteps, ...deleteSteps]) {
       if (step === undefined) continue;
-      if (take.includes(step) && outcomes.some(({ copies }) => copies.some(({ fault }) => fault !== undefined))) break;
+      if (deleteSteps.includes(step) && outcomes.some(({ copies }) => copies.some(({ fault }) => fault !== undefined))) break;
       const { share } = outcomes.at(-1) ?? work;
       const outcome = await step({ ...work, share }, signal);
       outcomes.push(outcome);
