@@ -14,6 +14,11 @@ export interface ImportContext {
   readonly hub?: string;
   /** The cluster that the documents were read from. Absent: they come from a text. */
   readonly living?: LivingSource;
+  /**
+   * True: placements leave out names of clusters that are not in the fleet, with the note `UNKNOWN_CLUSTER`. Set for resources that the
+   * leader keeps in sync, because their system does so too. Default: only if `isExact`.
+   */
+  readonly leavesOutUnknownClusters?: true;
 }
 
 /** A cluster in which the source system lives. */
