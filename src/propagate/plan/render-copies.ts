@@ -10,6 +10,7 @@ import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { Note } from '../model/notes.ts';
 import type { RenderedObject } from '../model/plan.ts';
 import type { Override } from '../model/spec.ts';
+import { rulesOf } from './exact/system-rules.ts';
 import { applyOverrides, matchingOverrides } from './overrides/apply-overrides.ts';
 import type { PlacedCluster } from './place-replicas.ts';
 import { countFieldOf, type WorkloadCount, withWorkloadCount } from './placing/workload-count.ts';
@@ -150,6 +151,7 @@ function renderObject(
     cluster,
     matching,
     listRulesAt: listRulesOf(groupKindOfKey(counted)),
+    rules: rulesOf(spec.exact).overrides,
   });
   if (overridden.result === 'failed') return overridden;
   const { object: manifest, applied, unmatched, notes } = overridden;

@@ -9,12 +9,11 @@ import type { Manifest } from '../../../manifests/manifest.ts';
 import { type ListRulesAt, mergePatchByKeys, noListRules } from '../../../manifests/merge-patch.ts';
 import { containersIn } from '../../../manifests/pod-specs.ts';
 import type { Note } from '../../model/notes.ts';
-import type { EnvOverride, ListOverride, MapOverride, ObjectMatch, Override } from '../../model/spec.ts';
+import type { EnvOverride, MapOverride, ObjectMatch, Override } from '../../model/spec.ts';
 import { matchesSet } from '../placing/cluster-set.ts';
 import { countFieldOf } from '../placing/workload-count.ts';
 import { type EditWarning, type FieldEdit, type ItemEdits, unknownContainerWarning, withEdits, withoutEffect } from './edits.ts';
-import { overrideField } from './override-fields.ts';
-import { overrideImage } from './override-image.ts';
+import { musterOverrideRules, type OverrideRules } from './override-rules.ts';
 
 interface OverrideRequest {
   readonly object: Manifest;
@@ -24,6 +23,8 @@ interface OverrideRequest {
   readonly matching?: readonly number[];
   /** The merge rules for the lists of the kind. Default: no rules, so a merge replaces lists. */
   readonly listRulesAt?: ListRulesAt;
+  /** Default: the rules of Muster. */
+  readonly rules?: OverrideRules;
 }
 
 /**
@@ -57,8 +58,9 @@ export function applyOverrides({
   cluster,
   matching = matchingOverrides(overrides, cluster),
   listRulesAt = noListRules,
+  rules = musterOverrideRules,
 }: OverrideRequest): OverrideResult {
-  const state: OverrideState = { object, notes: [], listRulesAt };
+  const state: OverrideState = { object, notes: [], listRulesAt, rules };
   const applied: string[] = [];
   const unmatched: string[] = [];
   for (const index of matching) {
@@ -91,6 +93,7 @@ interface OverrideState {
   object: Manifest;
   readonly notes: Note[];
   readonly listRulesAt: ListRulesAt;
+  readonly rules: OverrideRules;
 }
 
 interface OverrideFailure {
@@ -120,12 +123,18 @@ type PatchedObject = { readonly result: 'object'; readonly object: Json };
 
 function overrideItemsOf(entry: Override): readonly OverrideItem[] {
   return [
-    ...entry.image.map((item, at) => ({ path: `.image[${at}]`, edit: ({ object }: OverrideState) => overrideImage(object, item) })),
+    ...entry.image.map((item, at) => ({
+      path: `.image[${at}]`,
+      edit: ({ object, rules }: OverrideState) => rules.image(object, item),
+    })),
     ...entry.command.map((item, at) => ({
       path: `.command[${at}]`,
-      edit: ({ object }: OverrideState) => overrideList(object, 'command', item),
+      edit: ({ object, rules }: OverrideState) => rules.list(object, 'command', item),
     })),
-    ...entry.args.map((item, at) => ({ path: `.args[${at}]`, edit: ({ object }: OverrideState) => overrideList(object, 'args', item) })),
+    ...entry.args.map((item, at) => ({
+      path: `.args[${at}]`,
+      edit: ({ object, rules }: OverrideState) => rules.list(object, 'args', item),
+    })),
     ...entry.env.map((item, at) => ({ path: `.env[${at}]`, edit: ({ object }: OverrideState) => overrideEnv(object, item) })),
     ...entry.labels.map((item, at) => ({
       path: `.labels[${at}]`,
@@ -135,14 +144,17 @@ function overrideItemsOf(entry: Override): readonly OverrideItem[] {
       path: `.annotations[${at}]`,
       edit: ({ object }: OverrideState) => overrideMap(object, 'annotations', item),
     })),
-    ...entry.fields.map((item, at) => ({ path: `.fields[${at}]`, edit: ({ object }: OverrideState) => overrideField(object, item) })),
-    ...(entry.jsonPatch.length === 0 ? [] : [{ path: '.jsonPatch', edit: ({ object }: OverrideState) => patched(object, entry) }]),
+    ...entry.fields.map((item, at) => ({
+      path: `.fields[${at}]`,
+      edit: ({ object, rules }: OverrideState) => rules.field(object, item),
+    })),
+    ...(entry.jsonPatch.length === 0 ? [] : [{ path: '.jsonPatch', edit: (state: OverrideState) => patched(state, entry) }]),
     ...(entry.merge === undefined ? [] : [{ path: '.merge', edit: merged(entry.merge) }]),
   ];
 }
 
-function patched(object: Manifest, { jsonPatch }: Override): ItemEdits | PatchedObject {
-  const applied = applyJsonPatch(object, jsonPatch);
+function patched({ object, rules }: OverrideState, { jsonPatch }: Override): ItemEdits | PatchedObject {
+  const applied = applyJsonPatch(object, jsonPatch, rules.adaptPatch);
   if (applied.result === 'failed') return { result: 'failed', path: `[${applied.index}]`, message: applied.message };
   return { result: 'object', object: applied.document };
 }
@@ -246,33 +258,4 @@ function overrideMap(object: Manifest, field: 'labels' | 'annotations', { operat
   const keys = touched.map(([key]) => key);
   const value: JsonObject = operator === 'Remove' ? withoutMembers(map, keys) : Object.fromEntries([...Object.entries(map), ...touched]);
   return { result: 'edits', edits: [{ path: ['metadata', field], value, replaces }], warnings };
-}
-
-/**
- * Changes the command or the arguments of the containers with this name. Gives a warning if there is no such container.
- *
- * - Add appends to the list, or creates it.
- * - Remove removes every equal element. An absent list becomes an empty one.
- * - Replace sets the list.
- */
-export function overrideList(object: Manifest, field: 'command' | 'args', item: ListOverride): ItemEdits {
-  const named = containersIn(object, 'All').filter(({ name }) => name === item.container);
-  const edits = named.map(({ path, container }) => {
-    const found = valueAt(container, field);
-    return { path: [...path, field], value: changedList(Array.isArray(found) ? found : [], item), replaces: found !== undefined };
-  });
-  return { result: 'edits', edits, warnings: named.length === 0 ? [unknownContainerWarning(item.container, '.container')] : [] };
-}
-
-function changedList(list: readonly Json[], { operator, values }: ListOverride): readonly Json[] {
-  switch (operator) {
-    case 'Add':
-      return [...list, ...values];
-    case 'Remove':
-      return list.filter((element) => typeof element !== 'string' || !values.includes(element));
-    case 'Replace':
-      return values;
-    default:
-      return operator satisfies never;
-  }
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../../../core/json.ts';
-import { printPointer, withValueAtKeys } from '../../../manifests/json-pointer.ts';
+import { parsePointer, printPointer, valueAtKeys, withValueAtKeys } from '../../../manifests/json-pointer.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import type { NoteCode } from '../../model/notes.ts';
 
@@ -22,6 +22,19 @@ export interface EditWarning {
 export type ItemEdits =
   | { readonly result: 'edits'; readonly edits: readonly FieldEdit[]; readonly warnings: readonly EditWarning[] }
   | { readonly result: 'failed'; readonly path: string; readonly message: string };
+
+/** Returns the text at the pointer with its path, or a failure if there is no text. */
+export function textToEdit(
+  object: Manifest,
+  pointer: string,
+):
+  | { readonly result: 'text'; readonly path: readonly string[]; readonly text: string }
+  | Extract<ItemEdits, { readonly result: 'failed' }> {
+  const path = parsePointer(pointer);
+  const text = path === undefined ? undefined : valueAtKeys(object, path);
+  if (path !== undefined && typeof text === 'string') return { result: 'text', path, text };
+  return { result: 'failed', path: '.path', message: `expected a JSON pointer to a text, got ${JSON.stringify(pointer)}` };
+}
 
 /** Applies the edits to the object, one after the other. */
 export function withEdits(object: Manifest, edits: readonly FieldEdit[]): Manifest {

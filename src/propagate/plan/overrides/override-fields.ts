@@ -2,21 +2,19 @@ import { stringify } from 'yaml';
 import { isJsonObject, isRawNumber, type Json, parseJsonExactly } from '../../../core/json.ts';
 import { isDeeperThan } from '../../../manifests/json-edits.ts';
 import { applyJsonPatch } from '../../../manifests/json-patch.ts';
-import { parsePointer, valueAtKeys } from '../../../manifests/json-pointer.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import { maxDepth, readYamlDocuments } from '../../../manifests/yaml-documents.ts';
 import type { FieldOverride } from '../../model/spec.ts';
-import type { ItemEdits } from './edits.ts';
+import { type ItemEdits, textToEdit } from './edits.ts';
 
 /**
  * Patches a JSON or YAML document inside a text field of the object, and prints it back. YAML loses its comments and gets sorted keys. JSON
  * keeps the order of its keys. Fails if there is no text at `path`, if the text is not such a document, or if the patch fails.
  */
 export function overrideField(object: Manifest, item: FieldOverride): ItemEdits {
-  const path = parsePointer(item.path);
-  const text = path === undefined ? undefined : valueAtKeys(object, path);
-  if (path === undefined || typeof text !== 'string')
-    return failed('.path', `expected a JSON pointer to a text, got ${JSON.stringify(item.path)}`);
+  const found = textToEdit(object, item.path);
+  if (found.result === 'failed') return found;
+  const { path, text } = found;
   const document = item.format === 'yaml' ? readYaml(text) : readJson(text);
   if (document === undefined) return failed('.path', `expected ${item.format.toUpperCase()} in the text at ${JSON.stringify(item.path)}`);
   const patched = applyJsonPatch(document, item.patch);

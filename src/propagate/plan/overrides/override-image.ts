@@ -1,10 +1,9 @@
 import { isJsonObject } from '../../../core/json.ts';
 import { textAt } from '../../../core/json-at.ts';
-import { parsePointer, valueAtKeys } from '../../../manifests/json-pointer.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import { containersIn } from '../../../manifests/pod-specs.ts';
 import type { ImageOverride } from '../../model/spec.ts';
-import { type EditWarning, type FieldEdit, type ItemEdits, unknownContainerWarning, withoutEffect } from './edits.ts';
+import { type EditWarning, type FieldEdit, type ItemEdits, textToEdit, unknownContainerWarning, withoutEffect } from './edits.ts';
 import { type ImageReference, isImageDigest, isImageTag, parseImageReference, printImageReference } from './image-reference.ts';
 
 /**
@@ -16,12 +15,8 @@ export function overrideImage(object: Manifest, item: ImageOverride): ItemEdits 
 }
 
 function overridePath(object: Manifest, item: ImageOverride, pointer: string): ItemEdits {
-  const path = parsePointer(pointer);
-  const found = path === undefined ? undefined : valueAtKeys(object, path);
-  if (path === undefined || typeof found !== 'string') {
-    return { result: 'failed', path: '.path', message: `expected a JSON pointer to a text, got ${JSON.stringify(pointer)}` };
-  }
-  return editOf(item, { path, text: found });
+  const found = textToEdit(object, pointer);
+  return found.result === 'failed' ? found : editOf(item, found);
 }
 
 function overrideContainers(object: Manifest, item: ImageOverride): ItemEdits {
