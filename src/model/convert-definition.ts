@@ -46,7 +46,9 @@ export function areNamesAccepted(definition: KubernetesObject): boolean {
   return conditionOf(definition, 'NamesAccepted')?.status !== 'False';
 }
 
-/** The names under which the kind is served. Once it is established, changed names count only when they are accepted. */
+/**
+ * Returns the names under which the kind is served: the accepted names. Before the server has accepted any, returns the requested names.
+ */
 function namesOf(definition: KubernetesObject, spec: JsonObject): JsonObject {
   const accepted = valueAt(definition, 'status', 'acceptedNames');
   const isServed = textIn(accepted, 'kind') !== undefined && textIn(accepted, 'kind') !== '' && (textIn(accepted, 'plural') ?? '') !== '';

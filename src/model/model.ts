@@ -46,8 +46,8 @@ export interface ModelField extends ListRules {
 }
 
 /**
- * An object type of the schema, with its fields in the order of their keys by code units. The type of a kind has the fields next to
- * `apiVersion`, `kind` and `metadata`, and may have none. Every other type has at least one field.
+ * An object type of the schema, with its fields in the order of their keys by code units. The type of a kind leaves out `apiVersion`,
+ * `kind` and `metadata`, so it may have no fields. Every other type has at least one field.
  */
 export interface ModelType {
   readonly name: string;

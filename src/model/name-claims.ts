@@ -99,7 +99,7 @@ interface TakenNames {
   readonly memory: Map<string, string>;
   /** The names of types that are in use. Each new name is added. */
   readonly types: Set<string>;
-  /** The remembered names of types, each with the key in `memory` that it belongs to. */
+  /** The names of types in the schema lock. The value is the key of `memory` to which the name belongs. */
   readonly ownedTypes: ReadonlyMap<string, string>;
   readonly fieldOwners: ReadonlyMap<string, readonly string[]>;
   /** The kinds that have a field whose name differs from its key. */

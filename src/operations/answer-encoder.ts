@@ -124,7 +124,10 @@ function* elementsOf(list: readonly unknown[]): Generator<string> {
   if (run.length > 0) yield `${separator}${JSON.stringify(run).slice(1, -1)}`;
 }
 
-/** Estimates the number of characters in the JSON of a value. Stops at the first value that leads beyond `most`. */
+/**
+ * Estimates the number of characters in the JSON of a value. Stops once the estimate exceeds `most`, and then returns a number above
+ * `most`.
+ */
 export function jsonLength(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (!isContainer(value)) return 8;

@@ -180,8 +180,8 @@ export interface ListStageOptions {
   /** The list replaces the objects of this namespace only. Default: all namespaces. */
   readonly namespace?: string | undefined;
   /**
-   * Compares the content even if uid and version are equal, because the served version or the version of the server has changed
-   * (docs/internals/mirror.md 3.4). Default: false.
+   * True if objects are compared by content even if uid and version are equal, because the served version or the version of the server has
+   * changed (docs/internals/mirror.md 3.4). Default: false.
    */
   readonly byContent?: boolean | undefined;
 }

@@ -164,7 +164,8 @@ class Subscription {
     if (!isClose(reason)) return new StreamLost('the connection failed', { wasOpen });
     if (reason.code === 4401) return new CommandFailure(exitCodes.refused, `the gateway at ${address.url} refused the token`);
     const why = `${reason.code}${reason.reason === '' ? '' : ` ${reason.reason}`}`;
-    // 4403 and 4408 allow a new connection. The other codes of that range mean that the client or the gateway broke the protocol.
+    // After these codes, a new connection would fail in the same way: the protocol was broken (4400, 4406, 4409, 4429), or the gateway has
+    // a bug (4500). After all other codes, such as 4403 and 4408, the client connects again.
     const isFatal = [4400, 4406, 4409, 4429, 4500].includes(reason.code);
     if (isFatal) return new CommandFailure(exitCodes.failed, `the gateway closed the connection: ${why}`);
     return new StreamLost(`the connection was closed: ${why}`, { wasOpen, isPlanned: reason.code === 4403 });

@@ -74,15 +74,18 @@ async function watchOne(
 
 type Ends = Pick<FollowedPropagation, 'generation' | 'patienceMs' | 'until'>;
 
-/** An end that has not lasted long enough yet. */
+/** A verdict that has not stayed the same for `patienceMs` yet. */
 interface Candidate {
   readonly result: 'good' | 'bad';
   readonly state: ShownPropagation;
-  /** Aborts if another phase follows before the end has lasted long enough. */
+  /** Aborts if the verdict changes before that time is over. */
   readonly passing: AbortController;
 }
 
-/** Finds the end in the states of one Propagation. Sets `result` and aborts `signal` once an end has lasted long enough. */
+/**
+ * Watches the states of one Propagation for the end of its rollout, good or bad (`endVerdict`). Sets `result` and aborts `signal` once the
+ * verdict has stayed the same for `patienceMs`.
+ */
 class EndWatch {
   readonly #session: Session;
   readonly #ends: Ends;

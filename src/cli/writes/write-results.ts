@@ -26,7 +26,10 @@ export interface ResultOptions {
   readonly isDry: boolean;
   /** The word for the action CONFIGURED, as in kubectl: `scaled`. */
   readonly configured: string;
-  /** `failure`: an object that is absent in a cluster is a failure. `allowed`: it is none without `--context` if another cluster has it. */
+  /**
+   * `failure`: an object that a cluster does not have is a failure. `allowed`: no failure if another cluster has the object. With `--context`,
+   * `allowed` means the same as `failure`.
+   */
   readonly absence: 'failure' | 'allowed';
 }
 

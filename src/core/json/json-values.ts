@@ -133,8 +133,8 @@ export function parseOrderKey(json: Json): OrderKey | undefined {
 }
 
 /**
- * True if both values are the same JSON. The order of lists counts, that of maps does not. `-0` equals 0. It is exact, and does not
- * recurse, so any depth is safe.
+ * True if both values are the same JSON. The order of elements in lists counts, the order of members in maps does not. `-0` equals 0.
+ * Numbers are compared exactly, with all their digits. The function does not recurse, so any depth is safe.
  */
 export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   const left: (Json | undefined)[] = [a];

@@ -39,7 +39,7 @@ export class WorkScheduler {
   #planned = false;
   /** Milliseconds of copying that the kernel does at the end of this turn. */
   #putOffMs = 0;
-  /** Milliseconds that a piece may take, judged by earlier pieces. Older pieces count less. */
+  /** The longest recent call of `work`, in milliseconds. The number shrinks with each turn, so that an old call counts less. */
   #longestMs = 0;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {

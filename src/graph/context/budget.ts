@@ -32,7 +32,10 @@ export interface Budget {
   throwIfSpent(): void;
 }
 
-/** Maximum number of objects in one answer. Each element of a list counts, and a list inside another list counts each time. */
+/**
+ * Maximum number of objects in one answer. Each element of a list counts. The elements of a list inside another list count again for each
+ * element of the outer list.
+ */
 export const maxAnswerObjects = 10_000;
 
 /**
@@ -75,7 +78,7 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
       spent += objects;
       if (spent <= maxAnswerObjects) return;
       refuse(
-        `expected at most ${maxAnswerObjects} objects in one answer, with lists inside lists counted each time, got ${spent} so far: narrow the request ` +
+        `expected at most ${maxAnswerObjects} objects in one answer, with inner lists counted for each element of the outer list, got ${spent} so far: narrow the request ` +
           '(first, clusters, kinds, names), leave out inner lists, or split the request',
       );
     },

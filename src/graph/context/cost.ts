@@ -160,7 +160,7 @@ function selectionReader(
 
 const nothing: Selected = { lists: [], ofEach: [], fragments: [] };
 
-/** True for the fields of a connection whose selections apply to each object, by the naming convention of connections. */
+/** True for `items` and `edges` of a connection: their selections are answered for each object. Types of connections are known by their name. */
 function isOfEach({ name }: FieldNode, parent: GraphQLCompositeType): boolean {
   return (name.value === 'items' || name.value === 'edges') && parent.name.endsWith('Connection');
 }

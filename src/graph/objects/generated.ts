@@ -40,8 +40,8 @@ export function addGenerated(builder: GraphBuilder): void {
 /**
  * Returns the type with the fields that the model declares, if it is one of `builder.partTypes`. Returns other types as they are.
  *
- * Most fields of a schema are declared here and not with Pothos, which keeps about ten objects for each field and builds all of them in one
- * piece.
+ * Most fields of a schema are declared here and not with Pothos. Pothos keeps about ten objects for each field, and builds all fields in
+ * one synchronous step.
  *
  * @param types All types of the schema by name. The map must be complete when the fields are first read.
  * @throws {InvariantError} when the fields are read, if the model refers to a type that it does not have.

@@ -23,8 +23,8 @@ export function addQuery(builder: GraphBuilder, connections: ConnectionTypes): v
   builder.pothos.queryType({
     description:
       `Reads objects from all clusters of the fleet at once. One answer contains at most ${maxAnswerObjects} objects. Each element of a list counts as one ` +
-      'object: an item, an edge, a kind of a cluster, an entry of `sync`. A list inside another list counts each time. A query that needs more is ' +
-      'refused as a whole with `TOO_COSTLY`.',
+      'object: an item, an edge, a kind of a cluster, an entry of `sync`. The elements of a list inside another list count again for each element ' +
+      'of the outer list. A query that needs more is refused as a whole with `TOO_COSTLY`.',
   });
   addFleetFields(builder);
   addResourceFields(builder, connections.any);
@@ -106,6 +106,10 @@ function addResourceFields({ pothos, types, model }: GraphBuilder, connection: O
   }));
 }
 
+/**
+ * Adds the field for all objects of a kind, such as `pods`. Next: the fields of the page (`items`, `totalCount`) are in connections.ts, the
+ * fields of its objects in generated.ts.
+ */
 function addListField({ pothos, types }: GraphBuilder, kind: ModelKind, connection: ObjectRefOf<ListPage>): void {
   const part = isSecret(kind) ? ', with their metadata only' : '';
   pothos.queryField(kind.many, (t) =>

@@ -52,7 +52,10 @@ export function addAggregate({ pothos, types }: GraphBuilder, { changing, define
         description: 'The status that one object would have: counts are summed over all clusters.',
         resolve: ({ status }) => status,
       }),
-      observed: t.exposeBoolean('observed', { nullable: false, description: 'True if every copy is counted and none is stale.' }),
+      observed: t.exposeBoolean('observed', {
+        nullable: false,
+        description: 'True if `status` counts the copy of every cluster. False: the current state of at least one copy is unknown.',
+      }),
       health: t.field({
         type: defined.enum(healthDefinition),
         nullable: false,

@@ -8,7 +8,7 @@ import { kindDeprecation } from '../fleet/kinds.ts';
 import { afterArgument, searchArgument, selectionArguments } from '../objects/selection-arguments.ts';
 import type { ChangesTypes } from './changes.ts';
 
-/** Adds `Subscription` with the streams of changes. The modules for Jobs and logs add their own fields. */
+/** Adds `Subscription` with the streams of changes. The modules for Jobs, logs and Propagations add their own fields. */
 export function addSubscription(builder: GraphBuilder, changes: ChangesTypes): void {
   const { pothos, types, model } = builder;
   pothos.subscriptionType({

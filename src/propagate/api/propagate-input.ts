@@ -93,8 +93,8 @@ async function planOf({ planner }: HubPorts, request: PlanRequest, digest: strin
 /**
  * True if the input equals the existing spec and labels, and the current generation has not failed. If true, the hub is not written.
  *
- * A digest other than the last requested one counts as a change only while the controller has not seen the generation, or while the
- * Propagation is `Held`.
+ * While the controller has not seen the generation, or while the Propagation is `Held`, the digest must also equal the last requested one.
+ * Otherwise the digest is not compared.
  */
 function isUnchanged({ requested: { spec, labels }, digest }: Decision, before: Propagation): boolean {
   const { metadata, status } = before;

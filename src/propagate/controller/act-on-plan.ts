@@ -22,12 +22,17 @@ import { factsOf } from './status-facts.ts';
 import { writeStatus } from './write-status.ts';
 
 /**
- * Carries out a plan: saves the decision on the hub, starts the work in clusters, and writes the status. If the plan is stale or refused,
- * only keeps the copies of older generations in sync (`restorePlaced`).
+ * Carries out a plan, and returns when the next pass is due. If the plan is stale or refused, only restores copies of older generations and
+ * writes the status. Otherwise:
  *
- * The revision and the status are saved on the hub before the first write to a cluster. After that, work in clusters is started before the
- * status is written. `startJobs` starts one job for each cluster, and `clusters/cluster-job.ts` runs it. The task of the job
- * (`clusters/cluster-task.ts`) calls `applyCopies`.
+ * 1. `assessAndBegin` compares each cluster with the plan (its `needs`), and chooses the clusters that start.
+ * 2. `saveDecision` saves the revision and the status on the hub, before this generation writes to a cluster. Skipped if it has saved them
+ *    before.
+ * 3. `rollBackAfterBreach` restores the previous revision. Without a breach, it returns the snapshot unchanged.
+ * 4. `startJobs` starts a job for each started cluster with needs. The job (`clusters/cluster-job.ts`) runs a task
+ *    (`clusters/cluster-task.ts`), which calls `applyCopies`.
+ * 5. `restorePlaced` restores copies of older generations, where this generation may not write yet. This step may come before step 4.
+ * 6. `finishPass` writes the status. The jobs may still be running.
  */
 export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promise<PassResult> {
   const { state } = pass;

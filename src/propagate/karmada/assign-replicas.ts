@@ -34,8 +34,8 @@ interface Assignment {
 }
 
 /**
- * The replicas of each cluster, or why none can be assigned. `unschedulable` is true if the candidates lack capacity. As in Karmada, it is
- * absent even then if the affinity in use has overflow affinities.
+ * The replicas of each cluster, or why none can be assigned. `unschedulable` is set if the candidates lack capacity. As in Karmada, it is
+ * left out if the affinity in use has overflow affinities.
  */
 type Assigned =
   | { readonly clusters: readonly TargetCluster[] }
@@ -48,7 +48,8 @@ export function assignReplicas(assignment: Assignment): Assigned {
 }
 
 /**
- * Assigns replicas by one strategy. If not all of them fit, none are assigned, as in Karmada. Muster's own division assigns those that fit.
+ * Assigns replicas by one strategy. If the replicas do not all fit, the result is an error, as in Karmada, although Muster's own division
+ * would place those that fit.
  */
 export function assignByStrategy(assignment: Assignment): Assigned {
   const { candidates, replicas: count = 0, placement, resourceUID = '', fresh = false } = assignment;

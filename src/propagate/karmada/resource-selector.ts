@@ -20,7 +20,7 @@ export const implicitPriorities = ['MisMatch', 'MatchAll', 'MatchLabelSelector',
 
 export type ImplicitPriority = (typeof implicitPriorities)[number];
 
-/** A policy that claims resources, as far as the choice between policies depends on it. */
+/** The fields of a policy that decide which policy claims a resource if several select it. */
 interface ClaimingPolicy {
   readonly name: string;
   readonly priority?: number | null;

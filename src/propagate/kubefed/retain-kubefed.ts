@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { valueAt } from '../../core/json-at.ts';
 import { withoutValueAt, withValueAt } from '../../manifests/json-edits.ts';
 
-/** The result of retaining. `path` names the field of a wrong type. */
+/** The result of `retainKubeFed`. `path` names the field of a wrong type. */
 export type KubeFedRetainResult =
   | { readonly result: 'retained'; readonly object: JsonObject }
   | { readonly result: 'failed'; readonly path: string; readonly message: string };
@@ -11,11 +11,11 @@ export type KubeFedRetainResult =
 export interface KubeFedRetainRequest {
   /** The kind of the object, such as `Service`. */
   readonly kind: string;
-  /** The object before the overrides of the cluster: only overrides set annotations and finalizers in KubeFed. */
+  /** The object before the overrides of the cluster. In KubeFed, only overrides set annotations and finalizers. */
   readonly desired: JsonObject;
   /** The existing object of the cluster. */
   readonly observed: JsonObject;
-  /** The federated object, of which `spec.retainReplicas` counts. */
+  /** The federated object. Only its `spec.retainReplicas` is read. */
   readonly federated: JsonObject;
 }
 

@@ -11,7 +11,7 @@ import type { ChosenCluster, RejectedCluster, ReplicaShare } from './placement.t
 export type PlanAction = 'CREATE' | 'UPDATE' | 'ADOPT' | 'UNCHANGED' | 'DELETE' | 'RELEASE' | 'HOLD';
 
 /**
- * Why the plan holds an object, which means that it does not change it.
+ * Why the plan holds an object. A held object is not changed.
  *
  * - `Conflict`: the object exists, is not in the inventory, and `conflict` is Abort. It is reported as a `CONFLICT` fault.
  * - `CreateOnly`: the object exists, ours or not, and `conflict` is CreateOnly.
@@ -154,8 +154,8 @@ export interface PlannedObject {
 export interface PlannedCluster {
   readonly cluster: ClusterName;
   /**
-   * The rendered objects. Absent if the cluster was not chosen: `reason` and `detail` have the cause. For a cluster outside the fleet,
-   * `fault` has it.
+   * The rendered objects. Absent if the cluster was not chosen: `reason` and `detail` say why. For a cluster outside the fleet, `fault`
+   * says why.
    */
   readonly rendered?: RenderedCluster;
   readonly reason?: string;

@@ -55,9 +55,9 @@ interface ClusterDryRunRequest {
  * Sends one dry run to a cluster for each object that the plan would write there. A dry run requires the uid and version of the mirrored
  * object, as the write does, so an outdated mirror is detected.
  *
- * Returns the results by `textOfKey`. Missing are objects that the plan does not write, and objects whose namespace or kind the plan itself
- * creates. Ends after 10 s: objects without an answer by then get `TIMED_OUT`. A cluster that is known to be unreachable gets no calls, and
- * its objects fail.
+ * Returns the results by `textOfKey`. There is no result for an object that the plan does not write, and for an object whose namespace or
+ * kind the plan itself creates. Ends after 10 s: objects without an answer by then get `TIMED_OUT`. A cluster that is known to be
+ * unreachable gets no calls, and its objects fail.
  */
 export async function dryRunCluster(
   ports: PlannerPorts,

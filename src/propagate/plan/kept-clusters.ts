@@ -46,7 +46,7 @@ function isSameForKubeFed(
   const isFull = clusters.some(({ running }) => running?.values().some(({ capacity }) => capacity !== undefined));
   const placed = sumBy([...previous.replicas.values()], (replicas) => replicas);
   const hasSameClusters = chosen.length === previous.replicas.size && chosen.every(({ cluster }) => previous.replicas.has(cluster));
-  // More replicas than wanted were placed while a cluster was full.
+  // `placed` exceeds `desired` if a cluster was full at the last division. The division then has to be computed again.
   return hasSameClusters && !isFull && previous.desired === desired && placed <= desired;
 }
 

@@ -96,8 +96,8 @@ export class WebSockets implements Disposable {
   }
 
   /**
-   * Accepts no more sockets, and closes all with 1001, spread evenly over `spreadMs`. Resolves when the last one is gone. A client that
-   * does not answer within 2 s is cut.
+   * Accepts no more sockets, and closes all open ones with 1001, spread evenly over `spreadMs`. Resolves when the last one is gone. The
+   * connection of a client that does not answer within 2 s is cut.
    */
   async drain(spreadMs: number): Promise<void> {
     const { clock } = this.#options;

@@ -102,7 +102,7 @@ function shareMap(old: JsonObject, fresh: Record<string, Json | undefined>, dept
     else if (shared !== value) fresh[key] = shared;
   }
   tally.total += mapBytes + slotBytes * count;
-  // A raw number looks like a map with one text.
+  // A raw number looks like a map with one text, so both sides must be raw numbers, or neither.
   if (equal && Object.keys(old).length === count && (count !== 1 || isRawNumber(old) === isRawNumber(fresh))) return true;
   if (!isRawNumber(fresh)) shareTexts(old, fresh);
   return false;

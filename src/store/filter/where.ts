@@ -114,7 +114,10 @@ function passesForCertain(object: KubernetesObject, passes: (object: KubernetesO
   return passes(object) && related.unknown === before;
 }
 
-/** Why a level of a filter does not fit a kind: the path does not exist, or its values cannot be compared in this way. */
+/**
+ * Why one level of a filter (one object of the nested input) does not fit a kind: the path does not exist, or its values cannot be compared
+ * in this way.
+ */
 type Misfit = PathMisfit | MusterError;
 
 /** The error for a level that fits none of the kinds. An error from a kind that has the path comes first, because it is more exact. */

@@ -204,7 +204,7 @@ function* scan<S extends QuerySource>(
           if (after !== undefined && comparePositions(order.descending, position, after) <= 0) hasPreviousPage = true;
           else leaders.offer({ hit, position });
         }
-        // One read includes the first value. Both calls must be made, whatever the first one returns.
+        // `reads.add(1)` counts the object with its first value, so only its further values are added here. `||` must not skip one of the calls.
         const isStep = reads.addCompared(Math.max(0, read.values - 1));
         read.values = 0;
         if (reads.add(1) || isStep) yield;

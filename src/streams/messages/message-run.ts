@@ -50,8 +50,9 @@ export function createMessageRun<Message extends object, Positions>({
   let latest: { readonly number: number; readonly message: Message } | undefined;
 
   /**
-   * Returns the positions that differ from those after the whole run, for the cursor of a message of slice `index`. In sources whose slices
-   * come later, the readers still have their positions from before the run.
+   * Returns positions for the cursor of a message of slice `index`, which differ from those after the whole run. In the sources of later
+   * slices, readers still have their positions from before the run, because they have not received these slices yet. Also contains
+   * `incompletePositions`.
    */
   const overAt = (index: number) =>
     new Map([

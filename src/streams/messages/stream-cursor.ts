@@ -80,7 +80,10 @@ const unknown = 1;
 const counted = 2;
 /** An `exact` position with any other version. The epoch follows, then the version as text. */
 const named = 3;
-/** The same two forms of a `partial` position. `through`, the sort key of its last object, follows at the end. */
+/**
+ * A `partial` position: `partlyCounted` has the fields of `counted`, `partlyNamed` those of `named`. `through` follows at the end: the sort
+ * key of the last object that the reader has.
+ */
 const partlyCounted = 4;
 const partlyNamed = 5;
 const epochBytes = 6;

@@ -38,7 +38,8 @@ const maxReady = 16;
  * It works in short calls of `work`, in one queue with all other streams. `ready` and `resume` put it into the queue; the scheduler calls
  * `work`.
  *
- * Next: the group renders the message (stream-group.ts), and the outlet writes its bytes.
+ * Next: the group renders the message (stream-group.ts), and the outlet writes its bytes: `SocketOperation` (serve/web-socket/socket-operation.ts)
+ * or `EventStream` (serve/sse/event-stream.ts).
  */
 export class StreamSender implements StreamHandle, StreamListener, ScheduledWorker {
   readonly outlet: StreamOutlet;

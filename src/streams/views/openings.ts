@@ -109,7 +109,10 @@ export class Openings<Message extends object> {
   }
 }
 
-/** Joins the run and the backlogs in one object. So a reader that holds the run keeps the opening alive for later readers. */
+/**
+ * Adds `incomplete` to the run. Readers hold the returned object as their run. `Openings` has only a weak reference to it, so later readers
+ * can share it while one reader still holds it.
+ */
 function openingOf<Message extends object>(
   { length, messageAt }: MessageRun<Message>,
   incomplete: readonly IncompleteSource[],

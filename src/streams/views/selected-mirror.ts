@@ -48,7 +48,7 @@ export class SelectedMirror {
     this.#pull = mirror.store.followChanges(onEvents, this.#following.signal);
   }
 
-  /** The selected objects, with the verdicts on them. */
+  /** The objects that match the filter, with a cache that says for each judged object whether it matches. */
   get selected(): JudgedSelection {
     return this.#selected;
   }

@@ -296,7 +296,7 @@ export class ViewSource implements MessageSource {
     this.checkPhase();
   }
 
-  /** Sets the fault that says why there is no mirror, if readers need to know. */
+  /** Sets the phase of a source without a mirror. The next cut sends `GONE` if readers may have objects, and `FAILED` for an unexpected fault. */
   #reportMissing(): void {
     const gone = this.voidFault;
     const { phase } = this.#state;

@@ -76,7 +76,7 @@ export class ViewSources {
   /** True if messages use the current map of positions. The next change then makes a copy. */
   #arePositionsShared = false;
 
-  /** Creates the sources later, in `makeMissing`. */
+  /** Plans one source for each cluster and kind, and starts to load their mirrors. `makeMissing` creates the sources. */
   constructor(options: ViewSourcesOptions) {
     this.#options = options;
     this.#loader = new MirrorLoader(options);

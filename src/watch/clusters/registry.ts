@@ -59,7 +59,7 @@ const defaultIdleBytes = 256 << 20;
 const startedAtOnce = 20;
 const spreadMsPerCluster = 100;
 
-/** Creates the registry without clusters. Only the sweep of idle mirrors runs. */
+/** Creates the registry, which has no clusters yet. It runs the sweep of idle mirrors. */
 export function createMirrors(options: MirrorsOptions): MirrorRegistry {
   return new Registry(options);
 }

@@ -48,7 +48,10 @@ export interface OwnedMirror extends MirrorReader {
   requestNamespaces(namespaces: readonly string[]): void;
   /** Reviews the rights in new namespaces, if not all namespaces may be listed. */
   namespacesCreated(namespaces: readonly string[]): void;
-  /** Lists again and compares by content, because the served version or its content has changed. */
+  /**
+   * Lists all objects again, and compares their whole content with the store. Call this method if equal versions may have another content:
+   * after a change of the served version, of the definition of the kind, or of the release of the server.
+   */
   relist(resource: ServedResource): void;
   /** Computes the sync again. Call this method after the breaker of the cluster has opened or closed. */
   breakerChanged(): void;

@@ -20,7 +20,10 @@ export interface ListStaging {
 interface StagingOptions {
   readonly store: StoreWriter;
   readonly namespace?: string;
-  /** Compares the first committed list by content. Later lists compare by uid and version. Default: false. */
+  /**
+   * True if the first committed list is compared with the store by content. False: by uid and version, like all later lists. Default:
+   * false.
+   */
   readonly byContent?: boolean;
 }
 

@@ -80,7 +80,7 @@ export interface ReflectorMemory {
    * most recent list, which is past that event.
    */
   readonly unreadableAt?: ResourceVersion | 'none' | undefined;
-  /** True after a 401 was answered by one retry with fresh credentials. */
+  /** True if a request got a 401 and was sent again with fresh credentials. False again once the server accepts a request. */
   readonly retriedCredentials: boolean;
   /** The time since which the right to the mirrored objects is missing. */
   readonly forbiddenSinceMs?: number | undefined;

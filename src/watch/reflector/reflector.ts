@@ -28,7 +28,7 @@ interface ReflectorOptions {
   readonly store: MirrorStore;
   /** Returns true if a first list may be a WatchList now (docs/internals/mirror.md 3.3). */
   readonly streaming: () => boolean;
-  /** Compares the first list by content, because the content of a version may have changed. Default: false. */
+  /** True if the first list is compared with the store by content. False: only by uid and version, which is faster. Default: false. */
   readonly byContent?: boolean;
   /** The facts of the reflector that this one replaces. Its objects stay in the store. */
   readonly predecessor?: ReflectorFacts | undefined;
@@ -167,7 +167,7 @@ class StepReflector implements Reflector {
 
   /**
    * Carries out one effect. If it throws, returns the next input, which leads to a new list. So a bug in the store, or in the code that
-   * reads the bytes, costs one list and nothing else (row 22).
+   * reads the bytes, costs one list and nothing else (row 22 of docs/internals/mirror.md 3.1).
    */
   #carryOutSafely(effect: ReflectorEffect, cause: ReflectorInput): ReflectorInput | undefined {
     try {

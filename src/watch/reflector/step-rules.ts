@@ -49,7 +49,9 @@ export function listAttempt(at: ListVersion, paging: ListAttempt['paging'] = 'pa
   return { type: 'list', at, paging, page: 1, failures: 0 };
 }
 
-/** Returns the first request of a reflector (row 1): a WatchList if the memory allows one, otherwise a list. */
+/**
+ * Returns the first request of a reflector: a WatchList if the memory allows one, otherwise a list (row 1 of docs/internals/mirror.md 3.1).
+ */
 export function firstAttempt(memory: ReflectorMemory): RequestAttempt {
   return memory.streaming && memory.watchable ? { type: 'stream', from: memory.version ?? '' } : relistAttempt(memory);
 }

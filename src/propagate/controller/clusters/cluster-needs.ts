@@ -23,7 +23,10 @@ export interface NeedsInput {
   readonly mayPrune: 'all' | 'begun' | 'nothing';
   /** True if a user confirmed the prune. All its deletions are then recorded in the inventory before the first one. */
   readonly isConfirmed: boolean;
-  /** True for an object that was taken over after the revision which this generation goes back to. Default: false. */
+  /**
+   * For a generation that goes back to an older revision: true if a later revision took the object over. It is then given back to its
+   * owner. Default: no object is given back.
+   */
   readonly isToReturn?: (entry: InventoryEntry) => boolean;
 }
 
@@ -74,7 +77,7 @@ export function needsOf(facts: NeedsInput): ClusterNeeds {
     } else if (object.action === 'HOLD' && object.held === 'Suspended') {
       if (!isWritten(object, entry) || isChanged(object, entry, facts)) watched.push(object);
     } else if (object.action === 'HOLD' && object.held === 'CreateOnly') {
-      // An existing object is never changed.
+      // With `CreateOnly`, an existing object is never changed.
       if (isHealed(entry, facts)) healed.push(object.key);
     } else if (!isWritten(object, entry)) apply.push(object);
     else if (isChanged(object, entry, facts)) (facts.isKept ? correct : watched).push(object);

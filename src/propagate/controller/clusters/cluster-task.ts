@@ -125,7 +125,10 @@ export async function saveEntries(
   }
 }
 
-/** Deletes the share, because it is empty or its copies were abandoned. */
+/**
+ * Deletes the share on the hub, because it is empty or its copies were abandoned. The outcome has the share without entries. If the share
+ * was not deleted, the outcome has it unchanged.
+ */
 export async function removeShare(
   { share, shares, mayWrite }: Pick<CopyWork, 'share' | 'shares' | 'mayWrite'>,
   signal: AbortSignal,

@@ -36,7 +36,10 @@ export function ownedPaths(object: KubernetesObject): readonly string[] {
   return [...new Set(ours.flatMap((entry) => fieldPathsIn(entry.fields)))].toSorted();
 }
 
-/** Maximum length of the fingerprint of one copy, in characters. A share holds 200 entries. For larger objects the paths are not stored. */
+/**
+ * Maximum length of the fingerprint of one copy, in characters (1,024 paths). Longer fingerprints are replaced by an empty one, because a
+ * share holds up to 200 of them and must fit into one object of the hub.
+ */
 const maxFingerprintLength = 4_096;
 
 /**

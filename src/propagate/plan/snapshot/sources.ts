@@ -38,8 +38,8 @@ export function isSourceEntry(
   return sources.some((source) => {
     const isSameKey = textOfKey(source.key) === text;
     if (source.uid !== undefined && source.uid === entry.uid) return true;
-    // In a circle, only an object that was taken over counts as a source. A copy that Muster created may be deleted, although another
-    // Propagation reads it.
+    // In a circle (see `madeFrom`), only an object that was taken over counts as a source. A copy that Muster created may be deleted,
+    // although another Propagation reads it.
     if (isSameKey && isTaken && source.madeFrom.has(cluster)) return true;
     if (source.cluster !== cluster || (source.isGuess === true && !isTaken)) return false;
     return isSameKey || containersOf(source.key, makes).includes(text);

@@ -41,7 +41,7 @@ export function creationsOf(manifests: readonly Manifest[]): TemplateCreations {
   return { namespaces, kinds };
 }
 
-/** Returns the kind if the template itself defines it in that version. */
+/** Returns the kind of this key if the template itself defines it, by a CRD with that version. Undefined otherwise. */
 export function createdKindOf({ kinds }: TemplateCreations, key: Pick<ObjectKey, 'apiVersion' | 'kind'>): CreatedKind | undefined {
   const made = kinds.get(keyOfKind(groupKindOfKey(key)));
   return made?.apiVersions.has(key.apiVersion) ? made : undefined;
