@@ -3,6 +3,8 @@ import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { OldValues } from '../model/inventory.ts';
+import type { RenderedObject } from '../model/plan.ts';
+import type { ExactSpec } from '../model/spec.ts';
 import { marksRemovalPatch } from '../plan/copies/copy-marks.ts';
 import { copyFault } from '../plan/copies/copy-reason.ts';
 import { manifestForWrite, withUid } from '../plan/copies/manifest-for-write.ts';
@@ -56,6 +58,13 @@ export function applyToExisting(
   return guardedClient.write((client, signal) => client.apply(request, signal));
 }
 
+interface Replacement extends Pick<RenderedObject, 'overriding'> {
+  readonly manifest: Manifest;
+  readonly object: KubernetesObject;
+  /** `exact` of the spec. */
+  readonly exact: ExactSpec | undefined;
+}
+
 /**
  * Replaces the whole object, except the fields that its cluster owns. Sends nothing if the object would not change. The write is guarded by
  * uid and resourceVersion.
@@ -63,9 +72,9 @@ export function applyToExisting(
 export async function replaceExisting(
   guardedClient: GuardedClient,
   address: ObjectAddress,
-  { manifest, object }: { readonly manifest: Manifest; readonly object: KubernetesObject },
+  { manifest, object, exact, overriding }: Replacement,
 ): Promise<GuardedAnswer> {
-  const owned = manifestForWrite({ write: 'Replace', desired: manifest, live: object });
+  const owned = manifestForWrite({ write: 'Replace', desired: manifest, live: object, exact, overriding });
   switch (owned.result) {
     case 'write': {
       const replacing = withUid(owned.manifest, object);

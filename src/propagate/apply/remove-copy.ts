@@ -173,7 +173,7 @@ function restoreOldValues(
   const generation = marksOf(object).generation ?? work.generation;
   const manifest = withMarks(values, { owner: work.owner, generation, intent: entry.intent });
   return whole === true
-    ? replaceExisting(guardedClient, address, { manifest, object })
+    ? replaceExisting(guardedClient, address, { manifest, object, exact: work.spec.exact })
     : applyToExisting(guardedClient, address, { manifest, object });
 }
 

@@ -2,7 +2,6 @@ import { conflictsIn, type FieldManagerConflict } from '../../changes/describe-f
 import type { ObjectCallResult } from '../../changes/object-client.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../model/inventory.ts';
-import { musterGroup } from '../model/propagation.ts';
 import { withMarks } from '../plan/copies/copy-marks.ts';
 import { failedCopy, isRaceFault, writtenResult } from '../plan/copies/copy-task.ts';
 import { hasManagedKeysRecord } from '../plan/copies/managed-keys.ts';
@@ -66,7 +65,7 @@ async function correctOwners(
 ): Promise<CopyWriteAttempt | { readonly object: KubernetesObject }> {
   const { leftPaths = [] } = copy.task.object;
   const { metadata } = object;
-  const isToTurn = isApplied(copy, state) && hasManagedKeysRecord(object, musterGroup);
+  const isToTurn = isApplied(copy, state) && hasManagedKeysRecord(object);
   // A mirror does not hold the owners of fields, so `retry` makes the caller read the object live.
   if (isToTurn && metadata.managedFields === undefined) return { result: 'retry' };
   const turned = isToTurn ? updatesTurnedToApply(object) : undefined;
@@ -85,7 +84,12 @@ function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Promise<
   const { address, entry } = task;
   const manifest = withMarks(desired, { ...work, intent: entry.intent });
   if (isApplied(copy, state)) return applyToExisting(guardedClient, address, { manifest, object, force });
-  return replaceExisting(guardedClient, address, { manifest: withLeftValues(manifest, task.object, object), object });
+  return replaceExisting(guardedClient, address, {
+    manifest: withLeftValues(manifest, task.object, object),
+    object,
+    exact: work.spec.exact,
+    overriding: task.object.overriding,
+  });
 }
 
 function writtenAttempt(

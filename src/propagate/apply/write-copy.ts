@@ -72,7 +72,8 @@ async function createCopy(copy: CopyToWrite): Promise<CopyWriteAttempt> {
   const { address, entry } = task;
   // Only an announced copy may be created. Otherwise a crash now would leave a copy that the inventory does not have.
   if (entry.state !== 'Intended' || entry.intent === undefined) return failedCopy(copy, raceFault(copy, 'it was deleted in the meantime'));
-  const owned = manifestForWrite({ write: work.spec.write, desired: withMarks(desired, { ...work, intent: entry.intent }) });
+  const { write, exact } = work.spec;
+  const owned = manifestForWrite({ write, exact, desired: withMarks(desired, { ...work, intent: entry.intent }) });
   if (owned.result === 'failed') return failedCopy(copy, copyFault(work.share.cluster, 'INVALID', `${owned.path}: ${owned.message}`));
   const { manifest } = owned;
   const answer = await guardedClient.write((client, signal) =>

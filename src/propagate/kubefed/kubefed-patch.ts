@@ -1,22 +1,15 @@
 import { isJsonObject, type Json } from '../../core/json.ts';
-import { applyJsonPatch, type JsonPatchResult } from '../../manifests/json-patch.ts';
 import type { JsonPatchOperation } from '../../manifests/json-patch-definition.ts';
 import { parsePointer, printPointer, valueAtKeys } from '../../manifests/json-pointer.ts';
 
 /**
- * Applies the overrides of one cluster as KubeFed does, with the leniency of its library (json-patch 4). Otherwise like `applyJsonPatch`.
+ * A `PatchAdapter` with the leniency of KubeFed's library (json-patch 4). Returns the operation of RFC 6902 that does what json-patch 4 does
+ * with the given one. Undefined if there is nothing to do. An operation that json-patch 4 refuses stays as it is, or becomes another one
+ * that is refused.
  *
  * - `replace` adds a missing member to an existing map.
  * - A negative index counts from the end of a list.
  * - `test` accepts a missing member of a map if the value is null.
- */
-export function applyKubeFedPatch(document: Json, operations: readonly JsonPatchOperation[]): JsonPatchResult {
-  return applyJsonPatch(document, operations, asStandardOperation);
-}
-
-/**
- * Returns the operation of RFC 6902 that does what json-patch 4 does with the given one. Undefined if there is nothing to do. An operation
- * that json-patch 4 refuses stays as it is, or becomes another one that is refused.
  */
 export function asStandardOperation(operation: JsonPatchOperation, document: Json): JsonPatchOperation | undefined {
   const written = parsePointer(operation.path);

@@ -6,6 +6,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { Note } from './notes.ts';
 import type { ChosenCluster, RejectedCluster, ReplicaShare } from './placement.ts';
+import type { Override } from './spec.ts';
 
 /** The action of a plan for one object. */
 export type PlanAction = 'CREATE' | 'UPDATE' | 'ADOPT' | 'UNCHANGED' | 'DELETE' | 'RELEASE' | 'HOLD';
@@ -47,6 +48,11 @@ export interface RenderedObject {
    * them before. A write must take care of that, because an apply removes fields that Muster owns and omits.
    */
   readonly leftPaths?: readonly (readonly string[])[] | undefined;
+  /**
+   * Set with `exact.system` Kubefed and write mode Replace. KubeFed copies the fields of the member cluster first, and then applies the
+   * overrides. So an override also wins over a value of the member.
+   */
+  readonly overriding?: Overriding | undefined;
   /** The Secret from which the data are read at the moment of the write. Absent for other objects. */
   readonly secretOf?: { readonly cluster: string; readonly namespace: string; readonly name: string } | undefined;
   /** SHA-256 of the canonical JSON (RFC 8785) of `desired`. For a Secret, the resourceVersion of its source is included. */
@@ -61,6 +67,14 @@ export interface RenderedObject {
   readonly liveHash?: string;
   /** True if this plan itself creates the namespace or the kind of the object. A dry run is not possible then. */
   readonly predicted: boolean;
+}
+
+/** A manifest before its overrides, with its replicas, and the overrides of its cluster in order. */
+export interface Overriding {
+  readonly base: Manifest;
+  readonly overrides: readonly Override[];
+  /** True if the member cluster owns the number of replicas. */
+  readonly retainsReplicas: boolean;
 }
 
 /** The objects for one chosen cluster. */

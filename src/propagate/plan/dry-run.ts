@@ -204,7 +204,13 @@ function dryRunCallOf({ client, request, entries }: DryRunContext, object: Rende
     const guard = { manifest, preconditions: { uid, resourceVersion }, run: 'dry' } as const;
     return { result: 'write', call: (force, signal) => client.apply({ ...address, ...guard, force }, signal) };
   }
-  const owned = manifestForWrite({ write: 'Replace', desired: manifest, live });
+  const owned = manifestForWrite({
+    write: 'Replace',
+    desired: manifest,
+    live,
+    exact: request.spec.exact,
+    overriding: object.overriding,
+  });
   switch (owned.result) {
     case 'write':
       return { result: 'write', call: (_force, signal) => client.replace({ ...address, object: owned.manifest, run: 'dry' }, signal) };

@@ -92,7 +92,7 @@ interface CopyAndEntry {
 
 function renderCopy(context: RenderContext, { entry: cluster, copy, entries }: CopyAndEntry): RenderedObject {
   const { snapshot } = context;
-  const { key, keyText, manifest: desired, hash: desiredHash, secretOf, leftPaths } = copy;
+  const { key, keyText, manifest: desired, hash: desiredHash, secretOf, leftPaths, overriding } = copy;
   const live = readObjectOrAbsent(cluster.live.get(keyText));
   const entry = entries.get(keyText);
   const decision = decideCopy({
@@ -109,6 +109,7 @@ function renderCopy(context: RenderContext, { entry: cluster, copy, entries }: C
     desired,
     ...(secretOf === undefined ? {} : { secretOf }),
     ...(leftPaths === undefined ? {} : { leftPaths }),
+    ...(overriding === undefined ? {} : { overriding }),
     desiredHash,
     ...liveFactsOf(live),
     predicted: live.result === 'absent' && isPredicted(context, cluster, key),
@@ -154,8 +155,13 @@ function isUnchangedCopy(
 ): boolean {
   if (live.result !== 'held' || known.appliedHash !== copy.hash) return false;
   if (known.state !== 'Owned' && known.state !== 'Shared') return false;
-  if (cluster.otherVersions.has(copy.keyText)) return true;
+  if (cluster.otherVersions.has(copy.keyText) || hasOverriddenVersion(copy)) return true;
   return known.observedHash === cachedObservedHashOf(copy, live.object, context);
+}
+
+/** True if an override has changed the version. Only the rules of KubeFed allow that. The mirror then has another version of the kind. */
+function hasOverriddenVersion({ key, overriding }: RenderedCopy): boolean {
+  return overriding !== undefined && overriding.base.apiVersion !== key.apiVersion;
 }
 
 function isSuspended({ spec: { suspend } }: PlanSnapshot, cluster: ClusterName): boolean {

@@ -8,7 +8,7 @@ import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { Note } from '../model/notes.ts';
-import type { RenderedObject } from '../model/plan.ts';
+import type { Overriding, RenderedObject } from '../model/plan.ts';
 import type { Override } from '../model/spec.ts';
 import { rulesOf } from './exact/system-rules.ts';
 import { applyOverrides, matchingOverrides } from './overrides/apply-overrides.ts';
@@ -27,6 +27,7 @@ export interface RenderedCopy {
   readonly hash: string;
   readonly secretOf?: TemplateObject['secretOf'];
   readonly leftPaths?: RenderedObject['leftPaths'];
+  readonly overriding?: RenderedObject['overriding'];
   /** The object from which the manifest was read. Absent: the intent itself contains the manifest. */
   readonly source?: CopySource;
 }
@@ -167,12 +168,21 @@ function renderObject(
       hash: secretOf === undefined ? sha256Of(manifest) : sha256Of([manifest, sourceVersion ?? null]),
       ...(secretOf === undefined ? {} : { secretOf }),
       ...(leftPaths === undefined ? {} : { leftPaths }),
+      ...(isReplacedAsKubeFed(spec) ? { overriding: overridingOf(counted, spec, matching) } : {}),
       ...(source === undefined ? {} : { source: { ...source, path: template.path, isAltered: isAltered(template, manifest, leftPaths) } }),
     },
     applied,
     unmatched,
     notes,
   };
+}
+
+function isReplacedAsKubeFed({ exact, write }: PlanSnapshot['spec']): boolean {
+  return exact?.system === 'Kubefed' && write === 'Replace';
+}
+
+function overridingOf(base: Manifest, { overrides, replicas }: PlanSnapshot['spec'], matching: readonly number[]): Overriding {
+  return { base, overrides: matching.flatMap((at) => overrides[at] ?? []), retainsReplicas: replicas.mode === 'External' };
 }
 
 /** True if the manifest differs from its template in other fields than the paths of `leftPaths`. */

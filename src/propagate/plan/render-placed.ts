@@ -50,8 +50,8 @@ function isWrittenAs(entry: InventoryEntry | undefined, { hash }: RenderedCopy):
   return entry !== undefined && (entry.state === 'Owned' || entry.state === 'Shared') && entry.appliedHash === hash;
 }
 
-function objectOf({ key, manifest, hash, secretOf, leftPaths }: RenderedCopy): RenderedObject {
-  return { key, action: 'UNCHANGED', desired: manifest, desiredHash: hash, predicted: false, secretOf, leftPaths };
+function objectOf({ key, manifest, hash, secretOf, leftPaths, overriding }: RenderedCopy): RenderedObject {
+  return { key, action: 'UNCHANGED', desired: manifest, desiredHash: hash, predicted: false, secretOf, leftPaths, overriding };
 }
 
 interface Workload extends WorkloadCount {

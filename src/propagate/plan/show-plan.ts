@@ -11,6 +11,7 @@ import type { PlannedCluster, PlannedObject, PropagationPlan, RenderedObject, Re
 import { isMarkedFor } from './copies/copy-marks.ts';
 import { copyFault } from './copies/copy-reason.ts';
 import { lostEntryMessage } from './copies/judge-object.ts';
+import { withoutRecords } from './copies/managed-keys.ts';
 import { hasHiddenValues } from './copies/observed-hash.ts';
 import type { DryRun } from './dry-run.ts';
 import { isRemoval } from './held-prune.ts';
@@ -93,7 +94,7 @@ function showObject(
   const fault = faultOf({ held, cluster, isLost, isSensitive: sensitive }, dryRun);
   const diff =
     dryRun?.result === 'accepted'
-      ? diffOf({ before: existingWithKind(object, dryRun.before), after: dryRun.object, isSensitive: sensitive })
+      ? diffOf({ before: existingWithKind(object, dryRun.before), after: withoutRecords(dryRun.object), isSensitive: sensitive })
       : undefined;
   return {
     key,
@@ -107,7 +108,7 @@ function showObject(
 }
 
 /**
- * Returns the existing object with kind and apiVersion, which items of lists lack. For kinds with hidden values, mirrors hold no fields, so
+ * Returns the existing object without records, and with kind and apiVersion, which items of lists lack. For kinds with hidden values, mirrors hold no fields, so
  * the object that was read live is used.
  */
 function existingWithKind(
@@ -115,7 +116,7 @@ function existingWithKind(
   read: KubernetesObject | undefined,
 ): KubernetesObject | undefined {
   const object = read ?? live;
-  return object === undefined ? undefined : { ...object, apiVersion, kind };
+  return object === undefined ? undefined : withoutRecords({ ...object, apiVersion, kind });
 }
 
 interface FaultContext {

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import { applyJsonPatch } from '../../../src/manifests/json-patch.ts';
 import type { JsonPatchOperation } from '../../../src/manifests/json-patch-definition.ts';
-import { applyKubeFedPatch } from '../../../src/propagate/kubefed/kubefed-patch.ts';
+import { asStandardOperation } from '../../../src/propagate/kubefed/kubefed-patch.ts';
 
 const document = { spec: { args: ['a', 'b'], empty: null } };
 const patched = (...operations: readonly JsonPatchOperation[]) => {
-  const result = applyKubeFedPatch(document, operations);
+  const result = applyJsonPatch(document, operations, asStandardOperation);
   return result.result === 'patched' ? JSON.parse(JSON.stringify(result.document)).spec : result.pointer;
 };
 
-describe('applyKubeFedPatch', () => {
+describe('a patch with the leniency of KubeFed', () => {
   test.each<[string, JsonPatchOperation, unknown]>([
     ['adds the missing leaf of a replace', { op: 'replace', path: '/spec/new', value: 1 }, { ...document.spec, new: 1 }],
     ['refuses a replace below a missing parent', { op: 'replace', path: '/spec/new/leaf', value: 1 }, '/spec/new/leaf'],

@@ -9,11 +9,12 @@ import {
 } from '../../../src/importers/kubefed/cluster-overrides.ts';
 import { selectedClusters } from '../../../src/importers/kubefed/selected-clusters.ts';
 import { convertAction } from '../../../src/importers/multi-cluster-resource/convert-action.ts';
+import { applyJsonPatch } from '../../../src/manifests/json-patch.ts';
 import type { JsonPatchOperation } from '../../../src/manifests/json-patch-definition.ts';
 import { applyOverriders } from '../../../src/propagate/karmada/overriders.ts';
 import { analyzePods, clusterReplicaState } from '../../../src/propagate/kubefed/capacity-feedback.ts';
 import { statusChanged } from '../../../src/propagate/kubefed/federated-status.ts';
-import { applyKubeFedPatch } from '../../../src/propagate/kubefed/kubefed-patch.ts';
+import { asStandardOperation } from '../../../src/propagate/kubefed/kubefed-patch.ts';
 import { clusterHash, type KubeFedPlanRequest, planKubeFed } from '../../../src/propagate/kubefed/plan-kubefed.ts';
 import { type KubeFedRetainRequest, retainKubeFed } from '../../../src/propagate/kubefed/retain-kubefed.ts';
 import { sameFields } from './rendering-vectors.ts';
@@ -36,7 +37,7 @@ const renderFederated = vectorOp(({ federatedObject, cluster }: { readonly feder
   const template = objectAt(federatedObject, 'spec', 'template');
   const kind = (textAt(federatedObject, 'kind') ?? '').replace(/^Federated/, '');
   const overrides = read.clusters.find((one) => one.cluster === cluster)?.overrides ?? [];
-  const patched = applyKubeFedPatch({ ...template, kind }, overrides.map(operationOf));
+  const patched = applyJsonPatch({ ...template, kind }, overrides.map(operationOf), asStandardOperation);
   return patched.result === 'failed' ? refused : { object: patched.document };
 });
 

@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../../core/json.ts';
 import { objectAt, textAt } from '../../../core/json-at.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
+import { withValueAt } from '../../../manifests/json-edits.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import type { InventoryEntry, TakenOver } from '../../model/inventory.ts';
 import { marks, musterGroup } from '../../model/propagation.ts';
 import type { CopyOwner } from './copy-work.ts';
+import { recordAnnotations } from './managed-keys.ts';
 import { ownedPaths, printFieldPath } from './owned-fields.ts';
 
 /** The marks that a copy carries. They are hints: only the inventory proves that a copy belongs to the Propagation. */
@@ -24,14 +26,7 @@ interface MarksToWrite {
   readonly intent?: string | undefined;
 }
 
-const annotations = [
-  marks.source,
-  marks.generation,
-  marks.intent,
-  // A replacement records here which labels and annotations it manages.
-  `${musterGroup}/managed-annotations`,
-  `${musterGroup}/managed-labels`,
-];
+const annotations = [marks.source, marks.generation, marks.intent];
 
 /** Returns the manifest with the marks of a copy. They replace labels and annotations of the same names. */
 export function withMarks(manifest: Manifest, { owner, generation, intent }: MarksToWrite): Manifest {
@@ -66,9 +61,25 @@ export function marksOf(object: KubernetesObject): CopyMarks {
   };
 }
 
-/** Returns the members of a merge patch for `metadata` that remove Muster's marks from the object. */
-export function marksRemovalPatch({ metadata }: KubernetesObject): JsonObject {
-  return { ...removed('labels', metadata, [marks.propagation]), ...removed('annotations', metadata, annotations) };
+/** Returns the manifest with the marks and the records that another manifest of the copy has. */
+export function withMarksOf(manifest: Manifest, marked: Manifest): Manifest {
+  return [...[...annotations, ...recordAnnotations].map((name) => ['annotations', name]), ['labels', marks.propagation]].reduce(
+    (copy, path) => {
+      const mark = textAt(marked, 'metadata', ...path);
+      return mark === undefined ? copy : withValueAt(copy, ['metadata', ...path], mark);
+    },
+    manifest,
+  );
+}
+
+/**
+ * Returns the members of a merge patch for `metadata` that remove Muster's marks from the object. The records of managed labels and
+ * annotations are marks too, but not those that Karmada itself wrote.
+ */
+export function marksRemovalPatch(object: KubernetesObject): JsonObject {
+  const { metadata } = object;
+  const records = recordAnnotations.filter((name) => name.startsWith(`${musterGroup}/`) || isMarkOfMuster(object, ['annotations', name]));
+  return { ...removed('labels', metadata, [marks.propagation]), ...removed('annotations', metadata, [...annotations, ...records]) };
 }
 
 /** Returns a merge patch that removes the names that exist. A null for a missing name would create the map. */

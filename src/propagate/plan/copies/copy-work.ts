@@ -24,7 +24,7 @@ export interface CopyWork {
   readonly generation: number;
   /** The time when a user last resumed the Propagation, in Unix milliseconds. Absent: never. */
   readonly resumedAtMs?: number | undefined;
-  readonly spec: Pick<PropagationSpec, 'conflict' | 'write' | 'deletion'>;
+  readonly spec: Pick<PropagationSpec, 'conflict' | 'write' | 'deletion' | 'exact'>;
   /** Returns how the cluster serves a kind. `absent`: it does not serve the kind. Undefined: not known yet. */
   readonly served: (kind: Pick<ObjectKey, 'apiVersion' | 'kind'>) => ServedResource | 'absent' | undefined;
   /**

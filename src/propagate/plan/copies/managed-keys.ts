@@ -1,12 +1,15 @@
 import type { JsonObject } from '../../../core/json.ts';
 import { labelsAt, objectAt, textAt } from '../../../core/json-at.ts';
-import { withoutMembers, withValueAt } from '../../../manifests/json-edits.ts';
+import { withoutMembers, withoutValueAt, withValueAt } from '../../../manifests/json-edits.ts';
+import type { ExactSpec } from '../../model/spec.ts';
 
 /**
  * The prefix of the annotations that record which labels and annotations Muster manages: `<prefix>/managed-labels`,
- * `<prefix>/managed-annotations`. The second prefix is for objects that Karmada wrote.
+ * `<prefix>/managed-annotations`. The second prefix is that of Karmada.
  */
-export type RecordPrefix = 'muster.dev' | 'resourcetemplate.karmada.io';
+export type RecordPrefix = (typeof recordPrefixes)[number];
+
+const recordPrefixes = ['muster.dev', 'resourcetemplate.karmada.io'] as const;
 
 type KeyedField = 'labels' | 'annotations';
 
@@ -14,10 +17,29 @@ function recordOf(field: KeyedField, prefix: RecordPrefix): string {
   return `${prefix}/managed-${field}`;
 }
 
+/** Returns the prefix of the records of a Propagation: that of Karmada if its rules are followed. */
+export function recordPrefixOf(exact: ExactSpec | undefined): RecordPrefix {
+  return exact?.system === 'Karmada' ? 'resourcetemplate.karmada.io' : 'muster.dev';
+}
+
+/** The names of the annotations that record managed labels and annotations, with both prefixes. */
+export const recordAnnotations: readonly string[] = recordPrefixes.flatMap((prefix) => [
+  recordOf('annotations', prefix),
+  recordOf('labels', prefix),
+]);
+
 /** True if the object records which labels or annotations are managed. Every replacement writes such a record. */
-export function hasManagedKeysRecord(object: JsonObject, prefix: RecordPrefix): boolean {
+export function hasManagedKeysRecord(object: JsonObject): boolean {
   const annotations = labelsAt(object, 'metadata', 'annotations');
-  return annotations[recordOf('annotations', prefix)] !== undefined || annotations[recordOf('labels', prefix)] !== undefined;
+  return recordAnnotations.some((name) => annotations[name] !== undefined);
+}
+
+/** Returns the object without the annotations that record managed labels and annotations. Diffs do not show them. */
+export function withoutRecords<T extends JsonObject>(object: T): T {
+  if (!hasManagedKeysRecord(object)) return object;
+  const left = withoutMembers(objectAt(object, 'metadata', 'annotations'), recordAnnotations);
+  const path = ['metadata', 'annotations'];
+  return Object.keys(left).length === 0 ? withoutValueAt(object, path) : withValueAt(object, path, left);
 }
 
 /** Returns the object with an annotation that records the keys of its labels, sorted and joined by commas. */

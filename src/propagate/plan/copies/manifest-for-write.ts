@@ -6,8 +6,10 @@ import { withValueAt } from '../../../manifests/json-edits.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import { kindTextOf } from '../../../manifests/pod-specs.ts';
 import { portableOf } from '../../../manifests/portable-object.ts';
-import type { WriteMode } from '../../model/spec.ts';
-import { type RecordPrefix, recordManagedAnnotations, recordManagedLabels, withForeignKeys } from './managed-keys.ts';
+import type { Overriding } from '../../model/plan.ts';
+import type { ExactSpec, WriteMode } from '../../model/spec.ts';
+import { retainAsKubeFed } from '../exact/retain-as-kubefed.ts';
+import { type RecordPrefix, recordManagedAnnotations, recordManagedLabels, recordPrefixOf, withForeignKeys } from './managed-keys.ts';
 import { type RetainResult, retainFieldsOfKind } from './retain-fields.ts';
 
 /** The manifest of a write, and whether it must be sent. */
@@ -23,6 +25,10 @@ interface ManifestForWriteRequest {
   readonly desired: Manifest;
   /** The existing object. Absent: there is none. */
   readonly live?: KubernetesObject;
+  /** `exact` of the spec. */
+  readonly exact?: ExactSpec | undefined;
+  /** `RenderedObject.overriding` of the copy. `desired` is then used for its marks only. */
+  readonly overriding?: Overriding | undefined;
 }
 
 /**
@@ -32,12 +38,13 @@ interface ManifestForWriteRequest {
  * - `Replace`: the whole object, with a record of Muster's labels and annotations and with the fields that the member cluster owns. The
  *   result is `unchanged` if it equals the existing object, apart from fields that a server fills in.
  */
-export function manifestForWrite({ write, desired, live }: ManifestForWriteRequest): ManifestForWrite {
+export function manifestForWrite(request: ManifestForWriteRequest): ManifestForWrite {
+  const { write, desired } = request;
   switch (write) {
     case 'Apply':
       return { result: 'write', manifest: desired };
     case 'Replace':
-      return replacement(desired, live);
+      return replacement(request);
     default:
       return write satisfies never;
   }
@@ -48,12 +55,14 @@ export function withUid(manifest: Manifest, { metadata: { uid } }: KubernetesObj
   return uid === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, uid } };
 }
 
-const prefix: RecordPrefix = 'muster.dev';
-
-function replacement(desired: Manifest, live: KubernetesObject | undefined): ManifestForWrite {
+function replacement({ desired, live, exact, overriding }: ManifestForWriteRequest): ManifestForWrite {
+  const prefix = recordPrefixOf(exact);
   const recorded = recordManagedAnnotations(recordManagedLabels(desired, prefix), prefix);
   if (live === undefined) return { result: 'write', manifest: recorded };
-  const outcome = withMemberFields(recorded, live, { kind: kindTextOf(desired), prefix });
+  const outcome =
+    overriding === undefined
+      ? withMemberFields(recorded, live, { kind: kindTextOf(desired), prefix })
+      : retainAsKubeFed(recorded, live, { overriding, prefix });
   if (outcome.result === 'failed') return outcome;
   // Retaining changes neither the kind nor the name, so the result is still a manifest.
   const manifest = outcome.object as Manifest;

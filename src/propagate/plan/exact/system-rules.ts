@@ -1,6 +1,7 @@
 import type { ExactSpec, SourceSystem } from '../../model/spec.ts';
 import { musterOverrideRules, type OverrideRules } from '../overrides/override-rules.ts';
 import { karmadaOverrideRules } from './override-as-karmada.ts';
+import { kubeFedOverrideRules } from './override-as-kubefed.ts';
 
 /** The steps of a plan that differ between Muster and the systems that `exact` can name. */
 export interface SystemRules {
@@ -16,7 +17,7 @@ const musterRules: SystemRules = { overrides: musterOverrideRules };
 
 const rulesBySystem: Readonly<Record<SourceSystem, SystemRules>> = {
   Karmada: { overrides: karmadaOverrideRules },
-  Kubefed: musterRules,
+  Kubefed: { overrides: kubeFedOverrideRules },
   FederationV1: musterRules,
   MultiClusterResource: musterRules,
 };

@@ -18,7 +18,8 @@ import { musterOverrideRules, type OverrideRules } from './override-rules.ts';
 interface OverrideRequest {
   readonly object: Manifest;
   readonly overrides: readonly Override[];
-  readonly cluster: MemberCluster;
+  /** The cluster, which decides the overrides that apply. Default: all of them apply. */
+  readonly cluster?: MemberCluster;
   /** Indices of the overrides whose set matches the cluster, ascending. Default: computed by `matchingOverrides`. */
   readonly matching?: readonly number[];
   /** The merge rules for the lists of the kind. Default: no rules, so a merge replaces lists. */
@@ -50,13 +51,14 @@ export type OverrideResult =
  * Overrides apply in the order of the list. Within one override, the order is always image, command, args, env, labels, annotations,
  * fields, jsonPatch, merge. Each item applies to the result of the previous one.
  *
- * Fails at the first item that fails, or that changes a protected field: apiVersion, kind, name, namespace, generateName, status.
+ * Fails at the first item that fails, or that changes a protected field: kind, name, namespace, generateName, status, and apiVersion unless
+ * `rules` allow that.
  */
 export function applyOverrides({
   object,
   overrides,
   cluster,
-  matching = matchingOverrides(overrides, cluster),
+  matching = cluster === undefined ? [...overrides.keys()] : matchingOverrides(overrides, cluster),
   listRulesAt = noListRules,
   rules = musterOverrideRules,
 }: OverrideRequest): OverrideResult {
@@ -105,7 +107,7 @@ function applyEntry(state: OverrideState, entry: Override, path: string): 'touch
   let touched = false;
   for (const { path: below, edit } of overrideItemsOf(entry)) {
     const before = state.object;
-    const failure = applyItem(state, edit, path + below) ?? protectedChange(before, state.object, path + below);
+    const failure = applyItem(state, edit, path + below) ?? protectedChange(before, state, path + below);
     if (failure !== undefined) return failure;
     touched ||= state.object !== before;
   }
@@ -192,11 +194,13 @@ const identityFields = [
   ['status'],
 ];
 
-function protectedChange(before: Manifest, after: Json, path: string): OverrideFailure | undefined {
+function protectedChange(before: Manifest, { object, rules }: OverrideState, path: string): OverrideFailure | undefined {
+  const after: Json = object;
   if (before === after) return undefined;
   const metadata = valueAt(after, 'metadata');
   if (!isJsonObject(after) || !isJsonObject(metadata)) return { path, message: 'expected an object with metadata after the override' };
-  const changed = identityFields.find((keys) => !equalJson(valueAt(before, ...keys), valueAt(after, ...keys)));
+  const fields = rules.mayChangeVersion === true ? identityFields.filter(([field]) => field !== 'apiVersion') : identityFields;
+  const changed = fields.find((keys) => !equalJson(valueAt(before, ...keys), valueAt(after, ...keys)));
   return changed === undefined ? undefined : { path, message: `an override cannot change ${changed.join('.')}` };
 }
 

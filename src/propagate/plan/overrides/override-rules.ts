@@ -13,6 +13,8 @@ export interface OverrideRules {
   readonly field: (object: Manifest, item: FieldOverride) => ItemEdits;
   /** Changes the operations of `jsonPatch` before they apply. Absent: they apply as RFC 6902 describes them. */
   readonly adaptPatch?: PatchAdapter;
+  /** True: an override may change apiVersion, for clusters that serve different versions. Default: false. */
+  readonly mayChangeVersion?: true;
 }
 
 /** The rules without `exact`. */

@@ -45,6 +45,16 @@ describe('Replace', () => {
     });
   });
 
+  test.each([
+    ['Karmada', 'resourcetemplate.karmada.io'],
+    ['Kubefed', 'muster.dev'],
+    ['FederationV1', 'muster.dev'],
+  ] as const)('records them with the prefix of %s: %s', (system, prefix) => {
+    const { annotations } = sent(manifestForWrite({ write: 'Replace', desired, exact: { system } })).metadata as JsonObject;
+    expect(annotations).toMatchObject({ [`${prefix}/managed-labels`]: 'app,mine' });
+    expect(Object.keys(annotations as JsonObject)).toHaveLength(3);
+  });
+
   test('keeps the fields of the member cluster, and removes keys that Muster managed before', () => {
     const live = liveOf(
       {

@@ -10,6 +10,7 @@ import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
 import { marks } from '../../../../src/propagate/model/propagation.ts';
 import type { Requester } from '../../../../src/propagate/model/spec.ts';
 import { isWrittenByLaterGeneration, marksOf, marksRemovalPatch, withMarks } from '../../../../src/propagate/plan/copies/copy-marks.ts';
+import { withoutRecords } from '../../../../src/propagate/plan/copies/managed-keys.ts';
 import { type ComparisonRules, hasHiddenValues, observedHashOf } from '../../../../src/propagate/plan/copies/observed-hash.ts';
 import { impersonationOf } from '../../../../src/propagate/plan/snapshot/plan-request.ts';
 import { cluster, owner } from '../../apply/memory-shares.ts';
@@ -42,6 +43,36 @@ test.each(['Secret', 'Hidden'])('only the version of a %s is compared', (kind) =
   const hidden = { key: { ...key, kind }, desired };
   expect(hasHiddenValues(hidden.key, sight)).toBe(true);
   expect(observedHashOf(hidden, live({ ours: '2' }), sight)).toBe('7');
+});
+
+test('records of managed labels and annotations are removed with the marks, but not those that Karmada wrote', () => {
+  const records = { 'muster.dev/managed-labels': 'a', 'resourcetemplate.karmada.io/managed-labels': 'a' };
+  const writtenBy = (manager: string) => ({
+    metadata: {
+      name: 'a',
+      annotations: { note: '1', ...records },
+      managedFields: [
+        {
+          manager,
+          operation: 'Update',
+          fieldsType: 'FieldsV1',
+          fieldsV1: { 'f:metadata': { 'f:annotations': { 'f:resourcetemplate.karmada.io/managed-labels': {} } } },
+        },
+      ],
+    },
+  });
+  expect(marksRemovalPatch(writtenBy('muster'))).toEqual({
+    annotations: { 'muster.dev/managed-labels': null, 'resourcetemplate.karmada.io/managed-labels': null },
+  });
+  expect(marksRemovalPatch(writtenBy('karmada'))).toEqual({ annotations: { 'muster.dev/managed-labels': null } });
+});
+
+test('records of managed labels and annotations are not a part of diffs', () => {
+  const records = { 'muster.dev/managed-labels': 'a', 'resourcetemplate.karmada.io/managed-annotations': 'b' };
+  expect(withoutRecords({ metadata: { name: 'a', annotations: { note: '1', ...records } } })).toEqual({
+    metadata: { name: 'a', annotations: { note: '1' } },
+  });
+  expect(withoutRecords({ metadata: { name: 'a', annotations: records } })).toEqual({ metadata: { name: 'a' } });
 });
 
 test('marks replace those of the manifest, can be read again, and are removed completely', () => {
