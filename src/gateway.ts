@@ -74,7 +74,7 @@ export interface Gateway extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Milliseconds that requests in flight have to end. */
+/** At a stop, requests in flight may take this many milliseconds to end. */
 const drainMs = 30_000;
 
 /** The embedded cluster that keeps Propagations. */

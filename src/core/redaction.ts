@@ -19,8 +19,8 @@ export interface RedactionRule {
 /**
  * Returns the parts of an object that may leave the gateway. `managedFields` never may.
  *
- * For a sensitive kind, kubectl's last-applied-configuration is removed too, because this annotation repeats the values. Unless the object
- * was read live, only its metadata remains. Returns the object itself if it needs no change, else a copy.
+ * For a sensitive kind, kubectl's last-applied-configuration is removed too, because this annotation repeats the values. Of an object of a
+ * sensitive kind that was not read live, only the metadata remains. Returns the object itself if it needs no change, else a copy.
  */
 export function redact(object: KubernetesObject, { sensitive, live }: RedactionRule): KubernetesObject {
   const metadata = redactMetadata(object.metadata, sensitive);

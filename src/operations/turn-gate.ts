@@ -21,7 +21,10 @@ export class TurnGate {
     this.#clock = clock;
   }
 
-  /** Waits until the request may continue. Returns undefined if it may continue at once, and otherwise a promise that resolves then. */
+  /**
+   * Waits until the request may continue. Returns undefined if it may continue at once. If not, returns a promise that resolves when it may
+   * continue.
+   */
   pass(): Promise<void> | undefined {
     if (this.#waiting.length === 0 && this.#hasTime()) return undefined;
     return new Promise((resolve) => this.#waiting.push(resolve));

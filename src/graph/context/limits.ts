@@ -70,7 +70,7 @@ interface OperationExtent extends Extent {
 
 const code: ErrorCode = 'TOO_COSTLY';
 const nothing: Extent = { depth: 0, aliases: 0, directives: 0 };
-// The extents of the operations of each document. Cached, because four rules need them.
+// The extents (depth, aliases, directives) of the operations of each document. Cached, because four rules need them.
 const measured = new WeakMap<DocumentNode, readonly OperationExtent[]>();
 
 function refuseAbove(context: ValidationContext, what: keyof Omit<OperationExtent, 'operation'>, words: string): ASTVisitor {

@@ -7,7 +7,7 @@ import { withoutServerFields } from '../../manifests/portable-object.ts';
 import { isList } from '../../manifests/read-manifests.ts';
 import { yamlDocumentsInSteps } from '../../manifests/yaml-documents.ts';
 
-/** One object of the input, or one document that is no object. */
+/** One Kubernetes object of the input, or one document that is no Kubernetes object. */
 export interface SourceDocument {
   /** The index of the document in the input, from 0. The items of a list have the index of their list. */
   readonly index: number;
@@ -35,7 +35,7 @@ export function* sourceDocumentsOf(text: string): Steps<readonly SourceDocument[
   return indexedDocuments(read.documents);
 }
 
-/** Numbers documents from 0 and opens their lists. */
+/** Numbers documents from 0, and replaces each list by its items. */
 export function indexedDocuments(documents: readonly Json[]): readonly SourceDocument[] {
   return documents.flatMap((json, index) => documentsIn(json, index, `[${index}]`));
 }
@@ -43,7 +43,7 @@ export function indexedDocuments(documents: readonly Json[]): readonly SourceDoc
 function documentsIn(json: Json, index: number, path: string): readonly SourceDocument[] {
   if (!isList(json)) return [documentOf(json, index, path)];
   const items = listAt(json, 'items');
-  // An empty list is a document of its own, so that it is accounted for.
+  // An empty list stays a document, so that the result mentions every document of the input.
   if (items.length === 0) return [{ index, path }];
   return items.flatMap((item, at) => documentsIn(withKindOfList(item, json), index, `${path}.items[${at}]`));
 }

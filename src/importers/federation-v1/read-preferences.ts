@@ -4,7 +4,7 @@ import type { KubeFedPreference } from '../../propagate/kubefed/plan-kubefed.ts'
 /** The preferences of a workload, as the annotations of Federation v1 hold them. */
 export interface ReplicaPreferences {
   readonly rebalance: boolean;
-  /** By the name of the cluster. `*` applies to every cluster without a preference of its own. */
+  /** The preference of each cluster, by name. `*` applies to every cluster that has no entry. */
   readonly clusters: Readonly<Record<string, KubeFedPreference>>;
 }
 

@@ -93,8 +93,8 @@ function textIn(object: JsonObject, field: string, at: string): string | undefin
 }
 
 /**
- * What KubeFed's replica scheduler leaves in the overrides of one cluster: the count that it planned for the cluster, 0 too, and none for a
- * cluster without a plan. Other overrides stay.
+ * Returns the overrides of one cluster after a run of KubeFed's replica scheduler. The override of the replica count gets the planned
+ * count, which may be 0. It is removed if the cluster has no planned count. Other overrides stay.
  */
 export function mergeReplicaOverrides<T extends WrittenOverride>({
   cluster,

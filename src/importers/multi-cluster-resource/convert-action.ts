@@ -7,7 +7,7 @@ export interface CustomizeAction {
   readonly value?: readonly Json[] | null | undefined;
 }
 
-/** An operation of a JSON patch. The operation is not checked: an absent `op` is one that every API server refuses. */
+/** An operation of a JSON patch. Its `op` is not checked. It may be absent, and API servers then refuse the patch. */
 export interface ConvertedAction {
   readonly path: string;
   readonly op?: string | undefined;

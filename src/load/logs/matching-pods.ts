@@ -46,7 +46,7 @@ export interface LogRight {
   refusal(namespace: string): Fault | undefined;
 }
 
-/** Requests the right to read logs in one cluster: `get` on `pods/log`. The right to see Pods is separate. */
+/** Finds out whether the caller may read logs in one cluster: `get` on `pods/log`. The right to see Pods is checked separately. */
 export async function logRightIn(
   access: Access,
   { caller, cluster }: { readonly caller: Caller; readonly cluster: ClusterName },

@@ -35,7 +35,7 @@ export interface ListPageOptions {
 export interface PageRequest {
   readonly spec: Omit<QuerySpec, 'countReads'>;
   /**
-   * From the operation. It counts the objects that are read, and its time slices run all work of the page, including aggregates that are computed
+   * The context of the operation. It counts the objects that are read, and its time slices run all work of the page, including aggregates that are computed
    * later.
    */
   readonly context: Pick<ReadContext, 'countReads' | 'timeSlices'>;

@@ -36,7 +36,10 @@ const subscriptionWaitMs = 2_000;
 export function createLoaderFactory(options: OperationLoadersOptions): CreateOperationLoaders {
   const ofSubscriptions = new WeakMap<AbortSignal, MirrorLoader>();
 
-  /** The messages of one subscription share a loader, so later messages use the mirrors that earlier ones started. */
+  /**
+   * Returns the loader of a subscription, and creates it for the first message. All messages share it, so later messages use the mirrors
+   * that earlier ones started. The loader is disposed of when the signal aborts.
+   */
   function mirrorsOfSubscription(signal: AbortSignal): MirrorLoader {
     const known = ofSubscriptions.get(signal);
     if (known !== undefined) return known;

@@ -41,7 +41,7 @@ type Assigned =
   | { readonly clusters: readonly TargetCluster[] }
   | { readonly error: true; readonly errorText: string; readonly unschedulable?: true };
 
-/** Karmada's AssignReplicas. An empty list of candidates is an error. */
+/** Divides the replicas among the candidates, as Karmada's AssignReplicas does. An empty list of candidates is an error. */
 export function assignReplicas(assignment: Assignment): Assigned {
   if (assignment.candidates.length === 0) return { error: true, errorText: 'there is no cluster to schedule to' };
   return assignByStrategy(assignment);

@@ -52,7 +52,7 @@ export function matchesCluster({ affinity, cluster }: { readonly affinity?: Clus
   return { matches: matchesSet(setOfAffinity(affinity ?? {}), memberClusterOf(cluster)) };
 }
 
-/** Compares a requirement on zones with a list of zones. */
+/** True if a cluster with these zones meets the requirement. */
 export function matchZones({ requirement, zones }: { readonly requirement: FieldExpression; readonly zones?: readonly string[] | null }): {
   readonly matches: boolean;
 } {

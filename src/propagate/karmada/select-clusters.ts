@@ -57,7 +57,7 @@ export function selectByRegion({
   return namesOf(chooseFromGroups(groups, { group: rangeOf(spread, 'region'), cluster: rangeOf(spread, 'cluster') }));
 }
 
-/** Karmada's SelectBestClusters. The clusters must be sorted. */
+/** Selects clusters by the spread constraints, as Karmada's SelectBestClusters does. `clusters` must be sorted. */
 export function selectBest({ clusters, placement = {}, replicas = 0 }: Selecting): Selected {
   return namesOf(takeBest(clusters.map(locatedOf), placement, replicas));
 }
@@ -132,7 +132,10 @@ export function sortClusters({
   return { order: sorted(located).map(({ name }) => name) };
 }
 
-/** Karmada's SelectClusters for a resource without replicas: every cluster has room for it. */
+/**
+ * Sorts the clusters and selects among them, as Karmada's SelectClusters does for a resource without replicas. Every cluster has room for
+ * such a resource.
+ */
 export function selectClusters({
   clusters,
   placement = {},

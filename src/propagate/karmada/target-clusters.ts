@@ -58,7 +58,7 @@ export function mergeRequiredBy({
 }
 
 /**
- * Karmada's IsBindingReplicasChanged: true if the placed replicas of the clusters do not fit the wanted number. False for an unknown
+ * True if the placed replicas have to be divided anew for the wanted number, as in Karmada's IsBindingReplicasChanged. False for an unknown
  * strategy.
  */
 export function replicasChanged({

@@ -1,4 +1,4 @@
-/** What KubeFed reads of a Pod. */
+/** The fields of a Pod that KubeFed reads. */
 export interface AnalyzedPod {
   readonly phase?: string | null | undefined;
   readonly conditions?: readonly AnalyzedPodCondition[] | null | undefined;
@@ -26,7 +26,7 @@ export interface PodAnalysis {
 /** Pods that cannot be scheduled for longer than this count as unschedulable. */
 export const unschedulableThresholdSeconds = 60;
 
-/** KubeFed's AnalyzePods. */
+/** Counts the Pods of one workload in one cluster, as KubeFed's AnalyzePods does. */
 export function analyzePods({
   pods,
   unschedulableThresholdSeconds: threshold = unschedulableThresholdSeconds,
@@ -56,7 +56,7 @@ export interface ClusterWorkload {
   readonly pods?: readonly AnalyzedPod[] | null | undefined;
 }
 
-/** What `planKubeFed` needs to know about running workloads. */
+/** The facts about running workloads that `planKubeFed` needs. */
 export interface ClusterReplicaState {
   /** `currentReplicas` of the request, for each cluster with a workload. */
   readonly current: Readonly<Record<string, number>>;
@@ -66,7 +66,10 @@ export interface ClusterReplicaState {
   readonly recheck: boolean;
 }
 
-/** KubeFed's clustersReplicaState. `clusters` has the workload of each cluster that has one, by the name of the cluster. */
+/**
+ * Returns the replica state of the clusters, as KubeFed's clustersReplicaState does. `clusters` has the workloads by cluster name. A
+ * cluster without a workload is left out.
+ */
 export function clusterReplicaState({
   clusters,
   unschedulableThresholdSeconds: threshold,

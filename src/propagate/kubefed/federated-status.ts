@@ -14,7 +14,7 @@ interface FederatedStatus {
     | undefined;
 }
 
-/** What KubeFed knows after one synchronization of a federated object. */
+/** The knowledge of KubeFed after one synchronization of a federated object. */
 export interface FederatedStatusUpdate {
   readonly current?: FederatedStatus | null | undefined;
   readonly generation?: number | null | undefined;

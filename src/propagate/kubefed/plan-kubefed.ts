@@ -1,6 +1,6 @@
 /**
- * What a preference of KubeFed or Federation v1 says about one cluster. Whole numbers; an absent or null `minReplicas` or `weight` counts as
- * 0, an absent or null `maxReplicas` is no limit.
+ * The preference of KubeFed or Federation v1 for one cluster, in whole numbers. An absent or null `minReplicas` or `weight` counts as 0. An
+ * absent or null `maxReplicas` is no limit.
  */
 export interface KubeFedPreference {
   readonly minReplicas?: number | null | undefined;
@@ -11,7 +11,7 @@ export interface KubeFedPreference {
 /** Counts by the name of the cluster. */
 type CountsByCluster = Readonly<Record<string, number>>;
 
-/** The input of KubeFed's replica planner. */
+/** The input of `planKubeFed`. */
 export interface KubeFedPlanRequest {
   readonly totalReplicas: number;
   /** By the name of the cluster. `*` applies to every cluster without a preference of its own. Default: none, so every count is 0. */
@@ -28,7 +28,7 @@ export interface KubeFedPlanRequest {
   readonly rebalance?: boolean | null | undefined;
 }
 
-/** The answer of KubeFed's replica planner. KubeFed writes `plan` + `overflow` as the count of a cluster. */
+/** The result of `planKubeFed`. KubeFed writes `plan` + `overflow` as the count of a cluster. */
 export interface KubeFedPlan {
   /** The replicas of every cluster in the request, 0 included. The sum can be less than the total. */
   readonly plan: CountsByCluster;
@@ -51,10 +51,14 @@ interface PlannedCluster {
 }
 
 /**
- * The replica planner of KubeFed and Federation v1, with their order of clusters and their rounding (docs/internals/propagation.md 3.4).
+ * Plans the replicas of each cluster as KubeFed and Federation v1 do, with their order of clusters and their rounding
+ * (docs/internals/propagation.md 3.4):
  *
- * Minimums come first, in the order of weight; then, without `rebalance`, what already runs; then the rest by weight, rounded up. Maximums
- * and absent weights can leave replicas unplaced. Deterministic: the order of `clusters` and of the keys has no effect.
+ * 1. Each cluster gets its minimum, in the order of the weights.
+ * 2. Without `rebalance`, each cluster keeps the replicas that already run in it.
+ * 3. The remaining replicas are distributed by weight, rounded up.
+ *
+ * Maximums and absent weights can leave replicas unplaced. The result does not depend on the order of `clusters` or of the keys.
  */
 export function planKubeFed(request: KubeFedPlanRequest): KubeFedPlan {
   const names = request.clusters ?? [];
@@ -110,7 +114,7 @@ function assignMinimums(clusters: readonly PlannedCluster[], total: number): num
   return remaining;
 }
 
-/** Gives each cluster what already runs in it, within its maximum and capacity. Returns the replicas that remain. */
+/** Gives each cluster the replicas that already run in it, within its maximum and capacity. Returns the replicas that remain. */
 function reserveCurrent(clusters: readonly PlannedCluster[], total: number, current: CountsByCluster): number {
   let remaining = total;
   for (const cluster of clusters) {

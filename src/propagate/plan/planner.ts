@@ -22,8 +22,8 @@ export interface Planner {
   /** Renders a plan with one dry run per copy to write. It includes the preflight if a breach is rolled back (`rollout.onFailure`). */
   plan(request: PlanRequest): Promise<PropagationPlan>;
   /**
-   * Plans like `plan`, and checks in each cluster whether the identity may do everything (docs/internals/propagation.md 5.5). A missing
-   * right is a note `PREFLIGHT_FAILED`.
+   * Plans like `plan`, and checks in each cluster whether the account that writes the copies has all needed rights
+   * (docs/internals/propagation.md 5.5). A missing right is a note `PREFLIGHT_FAILED`.
    */
   preflight(request: PlanRequest): Promise<PropagationPlan>;
 }

@@ -26,7 +26,9 @@ function reconcile(world: World, set: StatefulSet): void {
 
 type Change = { readonly type: 'create'; readonly ordinal: number } | { readonly type: 'delete'; readonly pod: Pod };
 
-/** Returns the next change. Undefined while a Pod terminates or is not ready. */
+/**
+ * Returns the next change. Undefined if the StatefulSet is complete, or if it must first wait for a Pod that terminates or is not ready.
+ */
 function nextChange(
   set: StatefulSet,
   pods: readonly Pod[],

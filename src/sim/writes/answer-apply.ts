@@ -151,8 +151,8 @@ function cleaned({ target }: ResourceContext, object: KubernetesObject): Kuberne
 }
 
 /**
- * Returns the part of the manifest that is applied. Through the status subresource, this is only the status. Otherwise it is the rest of
- * the manifest, with the status only if the kind has no status subresource.
+ * Returns the part of the manifest that is applied: through the status subresource only the status. In all other cases the whole manifest,
+ * without its status if the kind has a status subresource.
  */
 function appliedPart({ target }: ResourceContext, applied: JsonObject): JsonObject {
   const { metadata, status, ...body } = applied;

@@ -61,7 +61,7 @@ export class ChangeFeed {
   readonly #resetNow: () => Extract<StoreEvent, { readonly type: 'reset' }>;
   readonly #shared: FeedLog;
   readonly #followers = new Set<Follower>();
-  /** The followers that have events of their own. */
+  /** The followers with waiting events in a queue of their own (`reader-queue.ts`), instead of in the shared log. */
   readonly #slow = new Set<Follower>();
   readonly #worker: ScheduledWorker = { work: () => this.#work() };
   #confirmedMs = Number.NEGATIVE_INFINITY;

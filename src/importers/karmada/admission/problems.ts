@@ -1,11 +1,11 @@
 /** A reason why Karmada's admission refuses a policy. `path` is the path of the field in the policy: `spec.placement.spreadConstraints[0]`. */
 export interface AdmissionProblem {
   readonly path: string;
-  /** What was expected, and what the policy has. */
+  /** The expected value, and the value that the policy has. */
   readonly message: string;
 }
 
-/** One rule per condition: returns the problem if `isBroken`. */
+/** Returns a list with the problem if `isBroken` is true, else an empty list. */
 export function problemIf(isBroken: boolean, path: string, message: string): readonly AdmissionProblem[] {
   return isBroken ? [{ path, message }] : [];
 }

@@ -25,7 +25,7 @@ export function validateOverrideSpec(
   ];
 }
 
-/** True if the overriders change nothing, for Karmada's admission. It does not count `fieldOverrider`. */
+/** True if the overriders are empty in the sense of Karmada's admission, which ignores `fieldOverrider`. */
 export function emptyOverriders({ overriders }: { readonly overriders?: Overriders | null }): { readonly empty: boolean } {
   const { plaintext, imageOverrider, commandOverrider, argsOverrider, labelsOverrider, annotationsOverrider } = overriders ?? {};
   const lists = [plaintext, imageOverrider, commandOverrider, argsOverrider, labelsOverrider, annotationsOverrider];

@@ -6,7 +6,7 @@ export interface WorkQueue {
   /**
    * Queues a pass for the key. During a pass: one more pass after it. A key that is added several times before its pass gets one pass.
    *
-   * After a pass, the key rests four times as long as the pass took, at most 100 ms, if another pass follows.
+   * If another pass of the key follows, it waits four times as long as the last pass took, at most 100 ms.
    */
   add(key: string): void;
   /** Queues a pass after `ms` at the latest. If the key has an earlier time already, that time stays. */
@@ -31,14 +31,15 @@ export interface WorkQueueOptions {
 const firstRetryMs = 800;
 const longestRetryMs = 300_000;
 
-// After a pass, a key rests `restFactor` times as long as the pass took, at most `longestRestMs`. A pass reads every cluster, and each job
-// that ends triggers a pass. Measured with 100 clusters: without rests, passes took half of the time until all copies were written.
+// After a pass, the next pass of the same key waits for `restFactor` times the duration of the pass, at most `longestRestMs`. A pass reads
+// every cluster, and each job that ends triggers a pass. Measured with 100 clusters: without this wait, passes took half of the time until
+// all copies were written.
 const restFactor = 4;
 const longestRestMs = 100;
 
 /**
- * Returns the delay after a number of failures in a row (1 is the first): 0.8 s, doubled each time, times a random factor in [1, 1.25). At
- * most 5 min.
+ * Returns the delay before the next attempt, after this number of failures in a row. After the first failure: 0.8 s. Each further failure
+ * doubles it. A random factor in [1, 1.25) is then applied. At most 5 min.
  */
 export function retryAfterMs(failures: number, random: number): number {
   return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(Math.max(failures, 1) - 1, 16) * (1 + random / 4));
@@ -50,7 +51,7 @@ export function createWorkQueue({ work, onBug, most, clock }: WorkQueueOptions, 
   /** Keys with a running pass. True: another pass follows. */
   const running = new Map<string, boolean>();
   const failures = new Map<string, number>();
-  /** Until when keys rest after a pass, by the monotonic clock. */
+  /** The earliest time of the next pass of a key, by the monotonic clock. See `restFactor`. */
   const rests = new Map<string, number>();
   let whenIdle: (() => void)[] = [];
   const due = createDueTimes(clock, add, signal);
