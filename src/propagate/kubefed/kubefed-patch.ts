@@ -3,9 +3,9 @@ import type { JsonPatchOperation } from '../../manifests/json-patch-definition.t
 import { parsePointer, printPointer, valueAtKeys } from '../../manifests/json-pointer.ts';
 
 /**
- * A `PatchAdapter` with the leniency of KubeFed's library (json-patch 4). Returns the operation of RFC 6902 that does what json-patch 4 does
- * with the given one. Undefined if there is nothing to do. An operation that json-patch 4 refuses stays as it is, or becomes another one
- * that is refused.
+ * A `PatchAdapter` with the leniency of KubeFed's library (json-patch 4). Returns the operation of RFC 6902 that has the same effect as the
+ * given one in json-patch 4. Undefined if the operation has no effect there. An operation that json-patch 4 refuses stays as it is, or
+ * becomes another one that is refused.
  *
  * - `replace` adds a missing member to an existing map.
  * - A negative index counts from the end of a list.
