@@ -4,10 +4,9 @@ import type { HubStores } from '../hub/hub-stores.ts';
 import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
 import { type ClusterLine, type ClusterObjects, marks, type Propagation, type PropagationPhase } from '../model/propagation.ts';
 import type { PropagationView } from '../model/propagations.ts';
-import type { PropagationStatus } from '../model/status-definition.ts';
 import { breachedAtOf, resumedAtMsOf } from '../rollout/resumption.ts';
 import { healthOfCopy } from '../status/copy-state.ts';
-import { deletionHeld } from '../status/facts.ts';
+import { isDeletionHeld } from '../status/facts.ts';
 
 /**
  * Returns a Propagation as GraphQL shows it. `objects` is computed from the mirrors when it is first read, and does not change after that.
@@ -64,10 +63,6 @@ export function shownPhaseOf(propagation: Propagation): PropagationPhase {
   const paused = isPaused(propagation);
   if (paused && pausable.includes(status.phase)) return 'Paused';
   return !paused && status.phase === 'Paused' ? 'Rolling' : status.phase;
-}
-
-function isDeletionHeld({ phase, conditions = [] }: PropagationStatus): boolean {
-  return phase === 'Held' && conditions.some(({ type, reason }) => type === 'Planned' && reason === deletionHeld);
 }
 
 /** During a pause, `Paused` is shown in place of these phases. All other phases are shown unchanged. */

@@ -1,10 +1,7 @@
-import type { TypedCall } from '../../cluster/typed-api.ts';
-import type { Fault } from '../../core/faults.ts';
 import { groupKindOfKey, objectPlaceOf } from '../../manifests/object-key.ts';
-import { callHub, type HubConnection } from '../hub/hub.ts';
 import { type ClusterShare, type InventoryEntry, isBeingRemoved } from '../model/inventory.ts';
 import type { RenderedObject } from '../model/plan.ts';
-import { type HeldPrune, marks, musterGroup, type Propagation } from '../model/propagation.ts';
+import { marks, type Propagation } from '../model/propagation.ts';
 import { type DeletionParts, type PropagationSpec, parseDeletionParts, parseSpec } from '../model/spec.ts';
 import { decideRemoval } from '../plan/decide-action.ts';
 import { creationsIn, isSourceEntry, sourcesIn } from '../plan/snapshot/sources.ts';
@@ -15,8 +12,8 @@ import { type ClusterJob, startClusterJob } from './clusters/cluster-job.ts';
 import { isBeingDeleted, noNeeds } from './clusters/cluster-needs.ts';
 import { type ClusterTask, removeShare, taskFor } from './clusters/cluster-task.ts';
 import { taskForLostCluster } from './clusters/lost-clusters.ts';
+import { type DeletionHold, deletionHoldOf } from './deletion-hold.ts';
 import { loadShares } from './load-shares.ts';
-import { heldPruneOf, isConfirmed, openPrune } from './open-prune.ts';
 import { describeProblems } from './refuse.ts';
 import { retryHubLater } from './retry-hub-later.ts';
 import type { Pass, PassResult } from './state/ports.ts';
@@ -41,7 +38,7 @@ export async function cleanUp(pass: Pass, propagation: Propagation): Promise<Pas
   const rules = await deletionRulesOf(pass, propagation);
   if (rules === undefined) return { result: 'passed', ...retryHubLater(pass) };
   const shares = [...(state.shares?.values() ?? [])];
-  const hold = rules.result === 'held' ? undefined : await deletionHoldOf(pass, propagation, { shares, spec: rules.spec });
+  const hold = rules.result === 'held' ? undefined : await holdOf(pass, propagation, { shares, spec: rules.spec });
   if (hold !== undefined && 'fault' in hold) return { result: 'passed', ...retryHubLater(pass) };
   if (rules.result === 'known' && hold === undefined) {
     const isSource = sourceGuard(pass, propagation, shares);
@@ -103,38 +100,16 @@ async function writeFinalStatus(pass: Pass, propagation: Propagation): Promise<v
   if (isWaitedFor && status.phase !== 'Deleting') await writeDeletionStatus(pass, { propagation, urgency: 'urgent' });
 }
 
-interface DeletionHold {
-  readonly message: string;
-  readonly prune: HeldPrune;
-}
-
-/**
- * Returns why no copy is deleted now. Undefined if the copies may be deleted. A fault if the hub does not answer.
- *
- * A user who deletes the Namespace of a Propagation, or the definition of its kind, may not know that this deletes copies in all clusters.
- * So the user has to confirm the deletion of the copies like a prune, or keep the copies with `Orphan`.
- */
-async function deletionHoldOf(
-  { ports, term }: Pass,
+function holdOf(
+  pass: Pass,
   propagation: Propagation,
   { shares, spec }: { readonly shares: readonly ClusterShare[]; readonly spec: ClusterJob['spec'] },
-): Promise<DeletionHold | { readonly fault: Fault } | undefined> {
-  const { status, metadata } = propagation;
+): ReturnType<typeof deletionHoldOf> {
   const leaving = shares.map(({ cluster, entries }) => {
     const objects = entries.map((entry) => removalOf(entry, spec)).filter(({ action }) => action === 'DELETE');
     return { cluster, objects };
   });
-  // `() => true` counts copies in clusters outside the fleet too: they are deleted when their cluster joins again.
-  const open = openPrune({ clusters: [], leaving }, new Map(shares.map((share) => [share.cluster, share])), () => true);
-  if (open.objects === 0 || isConfirmed(open, status.prune, metadata.annotations[marks.confirmPrune])) return undefined;
-  const ending = await hubObjectBeingDeleted(ports.hub, propagation, term.signal);
-  if (ending === undefined || typeof ending !== 'string') return ending;
-  const { namespace, name } = metadata;
-  const message =
-    `${ending} is being deleted on the hub: ${open.objects} copies are kept until a user decides. Delete them: ` +
-    `muster rollout resume ${name} -n ${namespace} --confirm-prune. Keep them: ` +
-    `kubectl patch propagation ${name} -n ${namespace} --type merge -p '{"spec":{"deletion":{"policy":"Orphan"}}}'`;
-  return { message, prune: heldPruneOf(open, status.prune, ports.clock.now()) };
+  return deletionHoldOf(pass, propagation, { leaving, shares });
 }
 
 interface ShareRemoval {
@@ -262,31 +237,6 @@ function retryInMs({ state, ports }: Pass, cluster: ClusterShare['cluster']): nu
   const waitMs = known.retryAtMs - ports.clock.monotonic();
   // The retry is due and no job was started: the remaining objects are being deleted, and their mirror reports when they are gone.
   return waitMs > 0 ? waitMs : recheckMs;
-}
-
-const definition = `propagations.${musterGroup}`;
-
-/**
- * Finds out by live reads whether the Namespace of the Propagation, or the definition of its kind, is being deleted: the Propagation is
- * then deleted with it. Returns a text that names that object. Undefined if neither is being deleted, or if the gateway may not see them. A
- * fault if the hub does not answer.
- */
-async function hubObjectBeingDeleted(
-  hub: HubConnection,
-  { metadata: { namespace } }: Propagation,
-  signal: AbortSignal,
-): Promise<string | undefined | { readonly fault: Fault }> {
-  const reads: Readonly<Record<string, TypedCall<{ metadata?: { deletionTimestamp?: Date } }>>> = {
-    [`Namespace ${namespace}`]: ({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespace({ name: namespace }),
-    [`CustomResourceDefinition ${definition}`]: ({ ApiextensionsV1Api }, transport) =>
-      new ApiextensionsV1Api(transport).readCustomResourceDefinition({ name: definition }),
-  };
-  for (const [object, read] of Object.entries(reads)) {
-    const found = await callHub(hub, read, signal);
-    if (found.result === 'answered' && found.value.metadata?.deletionTimestamp !== undefined) return object;
-    if (found.result === 'failed' && found.fault.code !== 'FORBIDDEN' && found.fault.code !== 'NOT_FOUND') return { fault: found.fault };
-  }
-  return undefined;
 }
 
 /** How the copies are deleted and with whose rights (`known`), or why this is unknown (`held`). While it is unknown, no copy is deleted. */

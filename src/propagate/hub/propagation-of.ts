@@ -24,7 +24,7 @@ export function propagationOf(object: KubernetesObject): Propagation {
 }
 
 function metadataOf(object: KubernetesObject): PropagationMetadata {
-  const { name, namespace = '', uid = '' } = object.metadata;
+  const { name, namespace = '', uid = '', ownerReferences: owners = [] } = object.metadata;
   const version = parseResourceVersion(object.metadata.resourceVersion);
   invariant(version !== undefined, 'an API server gives every object a version');
   const deletionTimestamp = textAt(object, 'metadata', 'deletionTimestamp');
@@ -37,6 +37,7 @@ function metadataOf(object: KubernetesObject): PropagationMetadata {
     labels: labelsAt(object, 'metadata', 'labels'),
     annotations: labelsAt(object, 'metadata', 'annotations'),
     finalizers: listAt(object, 'metadata', 'finalizers').filter((one) => typeof one === 'string'),
+    owners,
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
   };
 }

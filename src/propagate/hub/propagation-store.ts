@@ -1,7 +1,8 @@
 import type { ApplyObjectRequest, PatchObjectRequest } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
 import { mergePatchOf } from '../../core/json/merge-patch.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { OwnerReference } from '../../core/objects.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import { marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationName } from '../model/propagations.ts';
@@ -26,6 +27,8 @@ export interface SpecChange {
   readonly labels?: Readonly<Record<string, string>>;
   /** Only these annotations change; the others stay. */
   readonly annotations?: AnnotationChange;
+  /** The complete list of owners; others are removed. Absent: the owners stay as they are. */
+  readonly owners?: readonly OwnerReference[];
 }
 
 /** New values of annotations. Null removes an annotation. */
@@ -155,7 +158,8 @@ function creationOf(
 ): Pick<ApplyObjectRequest, 'manifest' | 'preconditions' | 'force' | 'run'> {
   const { apiVersion, kind } = hubKinds.propagation;
   const annotations = changedAnnotations({}, change.annotations ?? {});
-  const metadata = { namespace, name, labels: change.labels ?? {}, annotations };
+  const owners = change.owners === undefined ? {} : { ownerReferences: change.owners };
+  const metadata = { namespace, name, labels: change.labels ?? {}, annotations, ...owners };
   const manifest = { apiVersion, kind, metadata, spec: change.document };
   return { manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' };
 }
@@ -164,12 +168,13 @@ function creationOf(
  * Returns the JSON patch that replaces a spec. A merge patch could not remove fields that the new spec leaves out. Because the patch sets
  * the version, the API server compares versions.
  */
-function replacementOf({ metadata }: Propagation, { document, labels, annotations }: SpecChange): readonly JsonObject[] {
-  const set = (path: string, value: JsonObject | string) => ({ op: 'add', path, value });
+function replacementOf({ metadata }: Propagation, { document, labels, annotations, owners }: SpecChange): readonly JsonObject[] {
+  const set = (path: string, value: Json) => ({ op: 'add', path, value });
   return [
     set('/metadata/resourceVersion', metadata.version),
     set('/spec', document),
     ...(labels === undefined ? [] : [set('/metadata/labels', labels)]),
+    ...(owners === undefined ? [] : [set('/metadata/ownerReferences', owners)]),
     ...(annotations === undefined ? [] : [set('/metadata/annotations', changedAnnotations(metadata.annotations, annotations))]),
   ];
 }

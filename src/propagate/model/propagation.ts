@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { ResourceVersion } from '../../core/names.ts';
+import type { OwnerReference } from '../../core/objects.ts';
 import type { InventoryEntry } from './inventory.ts';
 import type { PropagationSpec, SpecProblem } from './spec.ts';
 import type { PropagationStatus } from './status-definition.ts';
@@ -14,6 +15,8 @@ export interface PropagationMetadata {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly finalizers: readonly string[];
+  /** The owners of the Propagation. Kubernetes deletes it when none of them exists any more. */
+  readonly owners: readonly OwnerReference[];
   /** RFC 3339. Absent: the Propagation is not being deleted. */
   readonly deletionTimestamp?: string;
 }

@@ -81,8 +81,16 @@ export interface PlanFacts {
   readonly notes: PropagationStatus['notes'];
 }
 
-/** The reason why no copy is deleted although the Propagation is being deleted: its Namespace or its definition is being deleted too. */
+/**
+ * The reason why no copy is deleted although the Propagation is being deleted: its Namespace, its definition or the definition of its owner
+ * is being deleted too.
+ */
 export const deletionHeld = 'DeletionHeld';
+
+/** True if the status says that the Propagation is being deleted and no copy is deleted until a user decides. */
+export function isDeletionHeld({ phase, conditions = [] }: PropagationStatus): boolean {
+  return phase === 'Held' && conditions.some(({ type, reason }) => type === 'Planned' && reason === deletionHeld);
+}
 
 /** The input of a status: pure data, as of `nowMs`. */
 export interface PropagationFacts {

@@ -29,6 +29,7 @@ function propagationOf(document: JsonObject): Propagation {
     labels: { team: 'a' },
     annotations: {},
     finalizers: [],
+    owners: [],
   };
   return { metadata, document, spec: parseSpec(document), status: {} };
 }

@@ -25,6 +25,7 @@ function samplePropagation(more: Partial<Propagation['status']> = {}): Propagati
       labels: { team: 'a' },
       annotations: {},
       finalizers: [],
+      owners: [],
     },
     document,
     spec,

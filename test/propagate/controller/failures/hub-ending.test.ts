@@ -35,7 +35,50 @@ const endings = {
     },
     named: 'CustomResourceDefinition propagations.muster.dev',
   },
+  'the definition of an owner': {
+    namespace: 'default',
+    async begin(fleet: ControllerWorld) {
+      const hub = fleet.world.cluster('hub');
+      await giveOwner(fleet);
+      const definition = hub.get(definitions, widgets.metadata.name) ?? widgets;
+      const finalizers = ['customresourcecleanup.apiextensions.k8s.io'];
+      hub.put({ ...definition, metadata: { ...definition.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers } });
+      hub.remove('Widget.example.com', 'owner', 'default');
+    },
+    named: 'CustomResourceDefinition widgets.example.com',
+  },
 } as const;
+
+const widgets = {
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { kind: 'Widget', plural: 'widgets' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+} satisfies KubernetesObject;
+
+/** Makes a Widget the owner of the intent. The embedded hub deletes what a deleted object owns, like a real one. */
+async function giveOwner(fleet: ControllerWorld): Promise<void> {
+  const { world, stores, context } = fleet;
+  const hub = world.cluster('hub');
+  hub.define(widgets);
+  const owner = hub.put({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'owner', namespace: 'default' } });
+  await world.until(() => typeof world.members.objects.served(world.hub.cluster, { group: 'example.com', kind: 'Widget' }) === 'object');
+  const propagation = stateOf(fleet, 'default');
+  if (propagation === undefined || 'problems' in propagation.spec) throw new Error('expected web');
+  const owners = [{ apiVersion: 'example.com/v1', kind: 'Widget', name: 'owner', uid: owner.metadata.uid ?? '' }];
+  const change = { document: printSpec(propagation.spec), owners };
+  await world.pumped(stores.propagations.update(propagation, change, context.signal));
+}
 
 const cases = Object.entries(endings);
 const copies = ({ world }: ControllerWorld) =>
@@ -125,5 +168,32 @@ test('a deletion of the intent itself needs no confirmation', async () => {
   await settled(fleet, 'team');
   await fleet.world.pumped(fleet.propagations.delete(fleet.context, { namespace: 'team', name: 'web' }, undefined));
   await fleet.world.until(() => stateOf(fleet, 'team') === undefined);
+  expect(copies(fleet)).toEqual([]);
+}, 60_000);
+
+test('a deletion of the owner alone needs no confirmation', async () => {
+  await using fleet = await fleetOf();
+  await settled(fleet, 'default');
+  await giveOwner(fleet);
+  fleet.world.cluster('hub').remove('Widget.example.com', 'owner', 'default');
+  await fleet.world.until(() => stateOf(fleet, 'default') === undefined);
+  expect(copies(fleet)).toEqual([]);
+}, 60_000);
+
+test('a definition of an owner that is gone holds the deletion, also after it is installed again', async () => {
+  await using fleet = await fleetOf();
+  await settled(fleet, 'default');
+  await giveOwner(fleet);
+  const hub = fleet.world.cluster('hub');
+  hub.remove(definitions, widgets.metadata.name);
+  await fleet.world.pumped(fleet.propagations.delete(fleet.context, { namespace: 'default', name: 'web' }, undefined));
+  await fleet.world.until(() => stateOf(fleet, 'default')?.status.phase === 'Held');
+  hub.define(widgets);
+  await fleet.world.pass(60_000);
+  expect([copies(fleet), stateOf(fleet, 'default')?.status.phase]).toEqual([['south', 'east'], 'Held']);
+  await fleet.world.pumped(
+    fleet.propagations.resume(fleet.context, { namespace: 'default', name: 'web' }, { confirmPrune: true, abandon: [] }),
+  );
+  await fleet.world.until(() => stateOf(fleet, 'default') === undefined);
   expect(copies(fleet)).toEqual([]);
 }, 60_000);
