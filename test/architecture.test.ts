@@ -56,7 +56,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'propagate/rollout',
     'propagate/status',
   ],
-  importers: ['access', 'manifests', 'changes', 'propagate/model', 'propagate/karmada', 'propagate/kubefed', 'propagate/plan'],
+  importers: ['cluster', 'access', 'manifests', 'changes', 'propagate/model', 'propagate/karmada', 'propagate/kubefed', 'propagate/plan'],
   graph: ['importers', 'load', 'streams', 'streams/messages', 'manifests', 'changes', 'propagate/model', 'model'],
   operations: ['streams', 'access', 'load', 'graph'],
   'streams/sending': ['streams', 'access', 'graph', 'operations'],

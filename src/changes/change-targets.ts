@@ -67,7 +67,7 @@ export function checkCount(count: number): void {
  */
 export function visibleCluster(
   name: string,
-  { members, access, caller }: { readonly members: Members; readonly access: Access; readonly caller: Caller },
+  { members, access, caller }: { readonly members: Pick<Members, 'all' | 'get'>; readonly access: Access; readonly caller: Caller },
 ): ClusterName {
   const found = members.get(name);
   if (found !== undefined && access.maySeeCluster(caller, found.name)) return found.name;

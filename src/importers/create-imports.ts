@@ -1,21 +1,40 @@
-import type { Caller } from '../access/access.ts';
-import type { MemberCluster } from '../changes/members.ts';
+import type { Access, Caller } from '../access/access.ts';
+import { visibleCluster } from '../changes/change-targets.ts';
+import type { Members } from '../changes/members.ts';
+import type { ClusterApi } from '../cluster/cluster-api.ts';
+import { MusterError } from '../core/errors.ts';
 import type { ClusterName } from '../core/names.ts';
+import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import { importText } from './import-documents.ts';
+import { importFromCluster } from './living/import-from-cluster.ts';
 import type { Imports } from './model/imports.ts';
 
-/** The parts of the gateway that imports use. */
+/** What imports need from the gateway. */
 export interface ImportsPorts {
-  /** Returns the clusters that the caller may see, sorted by name. */
-  readonly visibleClusters: (caller: Caller) => readonly MemberCluster[];
+  readonly members: Pick<Members, 'all' | 'get'>;
+  readonly access: Access;
+  /** Returns the API of a cluster, with the rights of the caller. Undefined if the cluster is not in the fleet. */
+  readonly apiOf: (cluster: ClusterName, caller: Caller) => ClusterApi | undefined;
+  readonly sensitiveKinds: SensitiveKinds;
   /** The cluster that keeps Propagations. Absent: there is no hub. */
   readonly hub?: ClusterName;
 }
 
 /** Creates the imports of a gateway. They have no state. */
-export function createImports({ visibleClusters, hub }: ImportsPorts): Imports {
+export function createImports({ members, access, apiOf, sensitiveKinds, hub }: ImportsPorts): Imports {
+  const contextFor = (caller: Caller) => ({
+    clusters: members.all().filter(({ name }) => access.maySeeCluster(caller, name)),
+    ...(hub === undefined ? {} : { hub }),
+  });
   return {
     importManifests: async ({ caller, timeSlices }, { yaml, exact }) =>
-      timeSlices.run(importText(yaml, { isExact: exact, clusters: visibleClusters(caller), ...(hub === undefined ? {} : { hub }) })),
+      timeSlices.run(importText(yaml, { ...contextFor(caller), isExact: exact })),
+    async importFromCluster(context, request) {
+      const { caller } = context;
+      const cluster = visibleCluster(request.cluster, { members, access, caller });
+      const api = apiOf(cluster, caller);
+      if (api === undefined) throw new MusterError('BAD_INPUT', `cluster ${cluster} has left the fleet`);
+      return await importFromCluster(context, request, { api, sensitiveKinds, context: contextFor(caller) });
+    },
   };
 }

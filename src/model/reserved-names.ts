@@ -29,7 +29,7 @@ export const reservedTypeNames: ReadonlySet<string> = new Set([
  */
 export const reservedRootFields: ReadonlySet<string> = new Set([
   ...words('clusters cluster gateway kinds resource resources podLogs jobStatus _service _entities'),
-  ...words('planPropagation importManifests propagation propagations migration'),
+  ...words('planPropagation importManifests importFromCluster propagation propagations migration'),
 ]);
 
 /** Fields of the interface `Resource`. A field of a kind with such a name gets a trailing `_`. */

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { keyOfKind } from '../../src/core/kinds.ts';
+import type { ImportResult } from '../../src/importers/model/import-result.ts';
 import type { Imports } from '../../src/importers/model/imports.ts';
 import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
@@ -6,11 +8,13 @@ import { loadBaseline } from '../support/kubernetes-objects.ts';
 // Imports in the graph, over a scripted port: the fields of answers, and the calls of the port.
 
 const model = loadBaseline();
+const nothing: ImportResult = { propagations: [], unread: [], notes: [], faults: [] };
 const key = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
 
 test('an import shows each Propagation with its documents and notes, and the unread documents', async () => {
   const requests: unknown[] = [];
   const imports: Imports = {
+    importFromCluster: async () => nothing,
     async importManifests(_caller, request) {
       requests.push(request);
       const note = { severity: 'INFO', code: 'STATIC_FROM_ZERO', message: 'Karmada divides again', path: '[1].spec' } as const;
@@ -51,4 +55,25 @@ test('an import shows each Propagation with its documents and notes, and the unr
       faults: [],
     },
   });
+});
+
+test('an import from a cluster takes kinds by any of their names', async () => {
+  const requests: unknown[] = [];
+  const imports: Imports = {
+    importManifests: async () => nothing,
+    async importFromCluster(_caller, { kinds, ...request }) {
+      requests.push({ ...request, kinds: kinds?.map(keyOfKind) });
+      return nothing;
+    },
+  };
+  const graph = graphOverMirrors({ model, writing: { imports } });
+  const ask = (text: string) => graph.ask(`{ importFromCluster(${text}) { faults { code } } }`);
+  await ask('cluster: "host"');
+  await ask('cluster: "host", kinds: ["deploy", "v1.configmaps", "Job.batch"], namespaces: ["shop"], exact: true');
+  expect(requests).toEqual([
+    { cluster: 'host', exact: false },
+    { cluster: 'host', exact: true, namespaces: ['shop'], kinds: ['Deployment.apps', 'ConfigMap', 'Job.batch'] },
+  ]);
+  const wrong = await ask('cluster: "host", kinds: ["deploymint"]');
+  expect(wrong.errors?.[0]?.message).toBe('no kind deploymint; did you mean Deployment?');
 });

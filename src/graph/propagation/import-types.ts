@@ -1,6 +1,8 @@
+import { boundedList } from '../../core/bounded-list.ts';
 import { schemaSpelling } from '../../core/enum-spelling.ts';
 import type { ImportedDocument, ImportedPropagation, ImportResult } from '../../importers/model/import-result.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
+import { kindByAnyName } from '../../model/any-name.ts';
 import { sourceSystem } from '../../propagate/model/source-definition.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import { enumsOf, type ObjectRefOf } from '../builder/pothos.ts';
@@ -14,10 +16,15 @@ interface ImportTypes {
   readonly note: ObjectRefOf<NoteView>;
 }
 
+const exactDescription =
+  'True: the Propagations do exactly what the other system did, with the same replicas and the same quirks. False: they have the ' +
+  'semantics of Muster, and notes name the differences.';
+
 /** Adds the queries that translate manifests of other systems to Propagations. */
 export function addImports(builder: GraphBuilder, using: ImportTypes): void {
   const result = addResult(builder, using);
-  builder.pothos.queryFields((t) => ({
+  const { pothos, model } = builder;
+  pothos.queryFields((t) => ({
     importManifests: t.field({
       type: result,
       nullable: false,
@@ -31,12 +38,36 @@ export function addImports(builder: GraphBuilder, using: ImportTypes): void {
         }),
         exact: t.arg.boolean({
           defaultValue: false,
-          description:
-            'True: the Propagations do exactly what the other system did, with the same replicas and the same quirks. False: they have the ' +
-            'semantics of Muster, and notes name the differences.',
+          description: exactDescription,
         }),
       },
       resolve: (_root, { yaml, exact }, { imports, read }) => imports.importManifests(read, { yaml, exact: exact === true }),
+    }),
+    importFromCluster: t.field({
+      type: result,
+      nullable: false,
+      description:
+        'Translates the objects of KubeFed, Karmada and MultiClusterResources that live in a cluster to intents for `propagate`, so that Muster ' +
+        'takes over the existing copies. Reads the objects live, and writes nothing.',
+      args: {
+        cluster: t.arg.string({
+          required: true,
+          description: 'The name of the cluster that the other system runs in. For Karmada, it is the API server of Karmada.',
+        }),
+        kinds: t.arg.stringList({
+          description:
+            'Only propagated objects of these kinds, by any of their names, such as `deploy` or `ConfigMap`. Default: all kinds.',
+        }),
+        namespaces: t.arg.stringList({ description: 'Only source objects in these namespaces. Default: all namespaces.' }),
+        exact: t.arg.boolean({ defaultValue: false, description: exactDescription }),
+      },
+      resolve: (_root, { cluster, kinds, namespaces, exact }, { imports, read }) =>
+        imports.importFromCluster(read, {
+          cluster,
+          kinds: boundedList('kinds', kinds)?.map((name) => kindByAnyName(model, name)),
+          namespaces: boundedList('namespaces', namespaces) ?? undefined,
+          exact: exact === true,
+        }),
     }),
   }));
 }

@@ -41,7 +41,7 @@ export function indexedDocuments(documents: readonly Json[]): readonly SourceDoc
 }
 
 function documentsIn(json: Json, index: number, path: string): readonly SourceDocument[] {
-  if (!isList(json)) return [documentOf(json, index, path)];
+  if (!isList(json)) return [sourceDocumentOf(json, index, path)];
   const items = listAt(json, 'items');
   // An empty list stays a document, so that the result mentions every document of the input.
   if (items.length === 0) return [{ index, path }];
@@ -55,7 +55,8 @@ function withKindOfList(item: Json, list: Json): Json {
   return { apiVersion, kind: kind.slice(0, -'List'.length), ...item };
 }
 
-function documentOf(json: Json, index: number, path: string): SourceDocument {
+/** Makes the document of one object, or of a value that is no object. */
+export function sourceDocumentOf(json: Json, index: number, path = `[${index}]`): SourceDocument {
   const [apiVersion, kind, name] = [textAt(json, 'apiVersion'), textAt(json, 'kind'), textAt(json, 'metadata', 'name')];
   if (!isJsonObject(json) || apiVersion === undefined || kind === undefined || name === undefined) return { index, path };
   const [namespace, uid] = [textAt(json, 'metadata', 'namespace'), textAt(json, 'metadata', 'uid')];

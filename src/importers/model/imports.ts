@@ -1,10 +1,21 @@
 import type { WriteContext } from '../../changes/write-context.ts';
+import type { GroupKind } from '../../core/kinds.ts';
 import type { TimeSlices } from '../../core/scheduling/operation-scheduler.ts';
 import type { ImportResult } from './import-result.ts';
 
 /** The caller of an import. The import runs in the time slices of the operation. */
 export interface ImportCaller extends WriteContext {
   readonly timeSlices: TimeSlices;
+}
+
+/** A request to import what lives in a cluster. */
+export interface ClusterImportRequest {
+  readonly cluster: string;
+  /** The kinds of the propagated objects. Absent: all kinds. */
+  readonly kinds?: readonly GroupKind[] | undefined;
+  /** The namespaces of the source objects. Absent: all namespaces, and objects without a namespace. */
+  readonly namespaces?: readonly string[] | undefined;
+  readonly exact: boolean;
 }
 
 /** Imports of other systems' manifests. They only read, and need no hub. Created by create-imports.ts. */
@@ -15,4 +26,10 @@ export interface Imports {
    * @throws {MusterError} `BAD_INPUT` with the line, if the text is no YAML or exceeds a limit of manifests. Then nothing is imported.
    */
   importManifests(caller: ImportCaller, request: { readonly yaml: string; readonly exact: boolean }): Promise<ImportResult>;
+  /**
+   * Translates the objects of other systems that live in a cluster. The copies that exist are adopted.
+   *
+   * @throws {MusterError} `BAD_INPUT` if the cluster is unknown or hidden from the caller.
+   */
+  importFromCluster(caller: ImportCaller, request: ClusterImportRequest): Promise<ImportResult>;
 }

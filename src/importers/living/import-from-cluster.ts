@@ -1,0 +1,115 @@
+import type { ClusterApi } from '../../cluster/cluster-api.ts';
+import type { Json } from '../../core/json.ts';
+import { listAt, textAt, valueAt } from '../../core/json-at.ts';
+import { groupOfApiVersion } from '../../core/kinds.ts';
+import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
+import type { SourceSystem } from '../../propagate/model/spec.ts';
+import { sourceDocumentOf } from '../documents/source-documents.ts';
+import { importDocuments } from '../import-documents.ts';
+import type { ImportedPropagation, ImportNote, ImportResult } from '../model/import-result.ts';
+import type { ImportContext } from '../model/importer.ts';
+import type { ClusterImportRequest, ImportCaller } from '../model/imports.ts';
+import { ClusterReader } from './cluster-reader.ts';
+import { ImportScope } from './import-scope.ts';
+import type { LivingObject, LivingObjects } from './living-objects.ts';
+import { readKarmada } from './read-karmada.ts';
+import { readKubeFed } from './read-kubefed.ts';
+
+/** The cluster to import from, and what an import needs to know besides its objects. */
+export interface ImportSource {
+  /** The API server, with the rights of the caller. */
+  readonly api: ClusterApi;
+  readonly sensitiveKinds: SensitiveKinds;
+  readonly context: Omit<ImportContext, 'isExact' | 'living'>;
+}
+
+/**
+ * Translates the objects of other systems in one cluster to Propagations. Reads the objects live, with the rights of the caller. Writes
+ * nothing.
+ *
+ * A system that the cluster does not have is no fault. A list that fails is a fault, and everything else is translated.
+ */
+export async function importFromCluster(
+  { signal, timeSlices }: ImportCaller,
+  request: ClusterImportRequest,
+  { api, sensitiveKinds, context }: ImportSource,
+): Promise<ImportResult> {
+  const scope = new ImportScope(request.kinds, request.namespaces);
+  const reader = new ClusterReader({ api, sensitiveKinds, timeSlices }, signal);
+  const [kubefed, karmada, operator] = await Promise.all([
+    readKubeFed(reader, { scope, sensitiveKinds }),
+    readKarmada(reader, scope),
+    readMultiClusterResources(reader, scope),
+  ]);
+  const objects = [kubefed, karmada, operator].flatMap((living) => living.objects);
+  const systems: readonly (readonly [SourceSystem, LivingObjects['members']])[] = [
+    ['Kubefed', kubefed.members],
+    ['Karmada', karmada.members],
+  ];
+  const members = new Map(systems.flatMap(([system, clusters]) => (clusters === undefined ? [] : [[system, clusters]])));
+  const living = { cluster: api.cluster, members };
+  const documents = objects.map(({ json }, index) => sourceDocumentOf(json, index));
+  const result = await timeSlices.run(importDocuments(documents, { ...context, isExact: request.exact, living }));
+  const inScope = withinScope(result, objects, scope);
+  return { ...inScope, notes: [...inScope.notes, ...stopNotes(inScope.propagations, api.cluster)], faults: reader.faults };
+}
+
+async function readMultiClusterResources(reader: ClusterReader, scope: ImportScope): Promise<LivingObjects> {
+  const kinds = await reader.kindsIn('mulitcluster.practice.com');
+  const kind = kinds.find((one) => one.kind === 'MultiClusterResource');
+  const { objects } = kind === undefined ? { objects: [] } : await reader.list({ kind, namespaces: scope.namespaces });
+  return { objects: objects.filter((object) => isInScope(valueAt(object, 'spec', 'template'), scope)).map((json) => ({ json })) };
+}
+
+/** True if the object, or a reference to it, is of a kind of the scope. */
+function isInScope(object: Json | undefined, scope: ImportScope): boolean {
+  return scope.includes({ group: groupOfApiVersion(textAt(object, 'apiVersion') ?? ''), kind: textAt(object, 'kind') ?? '' });
+}
+
+/**
+ * Leaves out the Propagations of other kinds, and the objects that no Propagation uses and that may concern resources outside the scope. An
+ * object with an error stays.
+ */
+function withinScope(result: ImportResult, objects: readonly LivingObject[], scope: ImportScope): ImportResult {
+  const withError = new Set(result.notes.filter(({ severity }) => severity === 'ERROR').map(indexOfNote));
+  const unused = new Set(
+    result.unread.map(({ index }) => index).filter((index) => objects[index]?.isContext === true && !withError.has(index)),
+  );
+  return {
+    ...result,
+    propagations: result.propagations.filter(({ input }) => isInScope(propagatedBy(input), scope)),
+    unread: result.unread.filter(({ index }) => !unused.has(index)),
+    notes: result.notes.filter((note) => !unused.has(indexOfNote(note) ?? -1)),
+  };
+}
+
+/** Returns the resource that an input propagates, or the reference to it. Dependencies follow it in the template. */
+function propagatedBy(input: Json): Json | undefined {
+  const [first] = listAt(input, 'template');
+  return valueAt(first, 'json') ?? valueAt(first, 'ref');
+}
+
+/** Returns the index of the document that the path of a note begins with, such as 3 for `[3].spec`. */
+function indexOfNote({ path = '' }: ImportNote): number | undefined {
+  const [, digits] = /^\[(\d+)\]/.exec(path) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+const controllers: Readonly<Record<SourceSystem, string>> = {
+  Karmada: 'Karmada',
+  Kubefed: 'KubeFed',
+  FederationV1: 'Federation v1',
+  MultiClusterResource: 'the operator of MultiClusterResources',
+};
+
+/** Returns a note for each system. Its controllers must stop before the Propagations are carried out. */
+function stopNotes(propagations: readonly ImportedPropagation[], cluster: string): readonly ImportNote[] {
+  return [...new Set(propagations.map(({ system }) => system))].map((system) => ({
+    severity: 'WARNING',
+    code: 'STOP_FIRST',
+    message:
+      `plan the Propagations, then stop the controllers of ${controllers[system]}, then apply the Propagations. ` +
+      `Leave the resources of ${controllers[system]} in cluster ${cluster} until its controllers are gone: ` +
+      'if the resources are deleted while the controllers run, the copies are deleted too',
+  }));
+}

@@ -1,0 +1,30 @@
+import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+
+/** A kind whose API group may be unknown. */
+export interface NamedKind {
+  readonly group?: string | undefined;
+  readonly kind: string;
+}
+
+/** The part of a living system that is imported. */
+export class ImportScope {
+  /** The namespaces of the source objects. Undefined: all namespaces, and objects without a namespace. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly #kinds: readonly GroupKind[] | undefined;
+
+  /** Without `kinds`, all kinds are imported. Without `namespaces`, all namespaces are. */
+  constructor(kinds?: readonly GroupKind[], namespaces?: readonly string[]) {
+    this.#kinds = kinds;
+    this.namespaces = namespaces && [...new Set(namespaces)];
+  }
+
+  get hasAllKinds(): boolean {
+    return this.#kinds === undefined;
+  }
+
+  /** True if propagated objects of this kind are imported. Without a group: if those of a kind with this name are. */
+  includes({ group, kind }: NamedKind): boolean {
+    if (this.#kinds === undefined) return true;
+    return this.#kinds.some((one) => (group === undefined ? one.kind === kind : keyOfKind(one) === keyOfKind({ group, kind })));
+  }
+}

@@ -1,0 +1,18 @@
+import type { JsonObject } from '../../core/json.ts';
+
+/** The objects of one system in a cluster. */
+export interface LivingObjects {
+  readonly objects: readonly LivingObject[];
+  /** The clusters of the system by their names, with the labels that they have there. Absent: the system has no list of clusters, or the list could not be read. */
+  readonly members?: ReadonlyMap<string, Readonly<Record<string, string>>>;
+}
+
+/** An object that was read for an import. */
+export interface LivingObject {
+  readonly json: JsonObject;
+  /**
+   * True if the object may concern resources outside the scope of the import. If no Propagation uses it, the result does not mention it. Default:
+   * false.
+   */
+  readonly isContext?: boolean;
+}

@@ -1,0 +1,128 @@
+import type { VersionedResource } from '../../cluster/served-resources.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { listAt, objectAt, textAt } from '../../core/json-at.ts';
+import { type GroupKind, groupOfApiVersion, keyOfKind } from '../../core/kinds.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
+import { preparedSelectors, type ResourceSelector } from '../../propagate/karmada/resource-selector.ts';
+import type { ClusterReader, LivingList } from './cluster-reader.ts';
+import type { ImportScope } from './import-scope.ts';
+import type { LivingObject, LivingObjects } from './living-objects.ts';
+import { membersOf } from './read-kubefed.ts';
+
+const propagationPolicies: readonly string[] = ['PropagationPolicy', 'ClusterPropagationPolicy'];
+const policyKinds: readonly string[] = [...propagationPolicies, 'OverridePolicy', 'ClusterOverridePolicy'];
+
+/** Reads Karmada's API server: the policies, the resources that propagation policies select, and the clusters. */
+export async function readKarmada(reader: ClusterReader, scope: ImportScope): Promise<LivingObjects> {
+  const served = (await reader.kindsIn('policy.karmada.io')).filter(({ kind }) => policyKinds.includes(kind));
+  if (served.length === 0) return { objects: [] };
+  const lists = served.map((kind) => reader.list({ kind, namespaces: scope.namespaces }));
+  const policies = (await Promise.all(lists)).flatMap(({ objects }) => objects);
+  const [clusters, ...resources] = await Promise.all([
+    listClusters(reader),
+    ...Map.groupBy(claimsIn(policies), ({ selector }) => `${selector.apiVersion} ${selector.kind}`)
+      .values()
+      .map((claims) => claimedResources(reader, { claims, scope })),
+  ]);
+  return {
+    objects: [...resources.flat(), ...policies.flatMap((policy) => policyIn(policy, scope))],
+    ...(clusters === undefined ? {} : { members: clusters }),
+  };
+}
+
+async function listClusters(reader: ClusterReader): Promise<LivingObjects['members']> {
+  const kind = (await reader.kindsIn('cluster.karmada.io')).find((one) => one.kind === 'Cluster');
+  const listed = kind && (await reader.list({ kind }));
+  return listed?.isComplete === true ? membersOf(listed.objects) : undefined;
+}
+
+/** A selector of a propagation policy. */
+interface Claim {
+  readonly selector: ResourceSelector;
+  /** True for a selector of a PropagationPolicy, which selects namespaced resources only. */
+  readonly isOfNamespace: boolean;
+}
+
+function claimsIn(policies: readonly JsonObject[]): readonly Claim[] {
+  const claiming = policies.filter(({ kind }) => propagationPolicies.includes(String(kind)));
+  return claiming.flatMap((policy) => {
+    // A PropagationPolicy selects in its own namespace. Admission of Karmada refuses any other.
+    const namespace = textAt(policy, 'metadata', 'namespace');
+    return selectorsIn(policy).map((selector) => ({
+      selector: namespace === undefined ? selector : { ...selector, namespace },
+      isOfNamespace: namespace !== undefined,
+    }));
+  });
+}
+
+function selectorsIn(policy: JsonObject): readonly ResourceSelector[] {
+  return listAt(policy, 'spec', 'resourceSelectors').map((selector) => ({
+    ...objectAt(selector),
+    apiVersion: textAt(selector, 'apiVersion') ?? '',
+    kind: textAt(selector, 'kind') ?? '',
+  }));
+}
+
+function groupKindOf({ apiVersion, kind }: ResourceSelector): GroupKind {
+  return { group: groupOfApiVersion(apiVersion), kind };
+}
+
+/** Reads the resources of one kind that the policies select. */
+async function claimedResources(
+  reader: ClusterReader,
+  { claims: all, scope }: { readonly claims: readonly Claim[]; readonly scope: ImportScope },
+): Promise<readonly LivingObject[]> {
+  const [first] = all;
+  if (first === undefined || !scope.includes(groupKindOf(first.selector))) return [];
+  const kind = await reader.kindOf(first.selector.apiVersion, first.selector.kind);
+  if (kind === undefined || (!kind.namespaced && scope.namespaces !== undefined)) return [];
+  const selectors = all
+    .filter(({ isOfNamespace, selector }) => (kind.namespaced ? isInScope(selector, scope) : !isOfNamespace))
+    .map(({ selector }) => selector);
+  const read = await Promise.all(listsFor(kind, selectors, scope).map((list) => reader.list(list)));
+  const objects = new Map(read.flatMap((list) => list.objects.map((json) => [placeOf(json), json])));
+  const priorityOf = preparedSelectors(selectors);
+  // Karmada leaves out some resources that a policy selects, such as those in its own namespaces.
+  return [...objects.values()].filter((json) => priorityOf(json as Manifest) !== 'MisMatch').map((json) => ({ json, isContext: true }));
+}
+
+function isInScope({ namespace = '' }: ResourceSelector, { namespaces }: ImportScope): boolean {
+  return namespaces === undefined || namespace === '' || namespaces.includes(namespace);
+}
+
+/** Maximum number of objects that are requested by their names. For more, the whole kind is listed. */
+const maxNames = 20;
+
+/** Returns the lists that contain all selected objects: one for each name, or one for the whole kind. */
+function listsFor(kind: VersionedResource, selectors: readonly ResourceSelector[], scope: ImportScope): readonly LivingList[] {
+  const namespacesOf = (namespace = '') => (namespace === '' ? scope.namespaces : [namespace]);
+  const names = new Map(selectors.map(({ namespace = '', name = '' }) => [`${namespace}/${name}`, { namespace, name }]));
+  if (names.size > maxNames || names.values().some(({ name }) => name === '')) {
+    const isEverywhere = selectors.some(({ namespace = '' }) => namespace === '');
+    const own = [...new Set(selectors.map(({ namespace = '' }) => namespace))];
+    return [{ kind, namespaces: isEverywhere ? scope.namespaces : own, fieldSelector: fieldsOf(kind).join(',') }];
+  }
+  return [...names.values()].map(({ namespace, name }) => ({
+    kind,
+    namespaces: namespacesOf(namespace),
+    fieldSelector: [...fieldsOf(kind), `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`].join(','),
+  }));
+}
+
+/** Returns the fields that all resources of the kind have if Karmada propagates them. Karmada leaves out the tokens of ServiceAccounts. */
+function fieldsOf(kind: VersionedResource): readonly string[] {
+  return keyOfKind(kind) === 'Secret' ? ['type!=kubernetes.io/service-account-token'] : [];
+}
+
+function placeOf(json: JsonObject): string {
+  return `${textAt(json, 'metadata', 'namespace') ?? ''}/${textAt(json, 'metadata', 'name') ?? ''}`;
+}
+
+/** Returns the policy for the import. Policies that select no kind of the scope are left out. */
+function policyIn(policy: JsonObject, scope: ImportScope): readonly LivingObject[] {
+  const kinds = selectorsIn(policy).map(groupKindOf);
+  if (kinds.length > 0 && !kinds.some((kind) => scope.includes(kind))) return [];
+  const isClusterScoped = textAt(policy, 'metadata', 'namespace') === undefined;
+  const isContext = kinds.length === 0 ? !scope.hasAllKinds : !kinds.every((kind) => scope.includes(kind));
+  return [{ json: policy, isContext: isContext || (isClusterScoped && scope.namespaces !== undefined) }];
+}
