@@ -1,4 +1,5 @@
 import { compareText } from '../../core/text.ts';
+import { hasOddHash, tieBreakOf } from '../plan/exact/divide-as-karmada.ts';
 import { assignSeats, fewestSeatsThenName, type SeatedParty, type TieBreak } from '../plan/placing/apportion.ts';
 import { sumBy } from '../plan/placing/sum-by.ts';
 
@@ -43,27 +44,11 @@ export function dispense({
   readonly uid?: string;
 }): { readonly assignment: Counts; readonly tieBreak: 'nameAscending' | 'nameDescending' } {
   const begun = initial ?? {};
-  const order = isOdd(uid ?? '') ? 'nameDescending' : 'nameAscending';
+  const order = hasOddHash(uid ?? '') ? 'nameDescending' : 'nameAscending';
   const isDone = newReplicas === 0 && Object.keys(begun).length > 0;
   if (isDone || sumBy(Object.values(weights ?? {}), (weight) => weight) === 0) return { assignment: begun, tieBreak: order };
   const given = assignSeats(newReplicas, partiesOf(weights ?? {}, begun), tieBreakOf(uid ?? ''));
   return { assignment: countsOf(given), tieBreak: order };
-}
-
-/**
- * Returns a function that orders two clusters with equal claims: fewer replicas first, then by name. For a UID with an odd hash, the order
- * of names is reversed.
- */
-export function tieBreakOf(uid: string): TieBreak {
-  if (!isOdd(uid)) return fewestSeatsThenName;
-  return (a, b) => a.seats - b.seats || compareText(b.name, a.name);
-}
-
-/** True if the 32-bit FNV-1a hash of the UTF-8 text is odd. An empty UID counts as even. */
-function isOdd(uid: string): boolean {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(uid)) hash = Math.imul(hash ^ byte, 0x01000193);
-  return uid !== '' && (hash & 1) === 1;
 }
 
 function partiesOf(votes: Counts, initial: Counts): readonly SeatedParty[] {

@@ -1,9 +1,9 @@
 import { clusterName } from '../../core/names.ts';
+import { divideAsKarmada } from '../plan/exact/divide-as-karmada.ts';
 import { fewestSeatsThenName } from '../plan/placing/apportion.ts';
 import { addSeats, apportionOffers, type CapacityOffer, usedFirst } from '../plan/placing/divide-by-capacity.ts';
-import { type DivisionTarget, divideReplicas } from '../plan/placing/divide-replicas.ts';
+import type { DivisionTarget } from '../plan/placing/divide-replicas.ts';
 import { sumBy } from '../plan/placing/sum-by.ts';
-import { tieBreakOf } from './apportionment.ts';
 import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 import type { KarmadaPlacement } from './karmada-placement.ts';
 import { type ReplicaScheduling, replicasSpecOf, type TargetCluster } from './replica-scheduling.ts';
@@ -56,10 +56,10 @@ export function assignByStrategy(assignment: Assignment): Assigned {
   const replicas = replicasSpecOf(assignment.replicaScheduling ?? placement?.replicaScheduling);
   if (replicas === undefined) return { error: true, errorText: 'expected a known strategy' };
   const chosen = candidates.map((candidate) => targetOf(candidate, assignment));
-  const { shares, unplaced } = divideReplicas({ count, replicas, chosen, fresh, rulesChanged: false, tieBreak: tieBreakOf(resourceUID) });
-  if (unplaced > 0) {
-    const { unschedulable, ...exhausted } = tooLittle(count - unplaced);
-    return overflows(placement, assignment.observedAffinityName) ? exhausted : { ...exhausted, unschedulable };
+  const { shares, problem } = divideAsKarmada({ count, replicas, chosen, fresh, uid: resourceUID });
+  if (problem !== undefined) {
+    const exhausted = { error: true, errorText: problem } as const;
+    return overflows(placement, assignment.observedAffinityName) ? exhausted : { ...exhausted, unschedulable: true };
   }
   return { clusters: shares.map(({ cluster, to }) => ({ name: cluster, replicas: to })) };
 }
@@ -83,16 +83,12 @@ export function dynamicDivide({
   const held = (scheduledClusters ?? []).map(({ name, replicas = 0 }) => ({ name, previous: replicas }));
   const offers = availableClusters.map(({ name, replicas = 0 }): CapacityOffer => ({ name, weight: replicas, cap: replicas }));
   const available = sumBy(offers, ({ cap }) => cap);
-  if (available < targetReplicas) return tooLittle(available);
+  if (available < targetReplicas) return { error: true, unschedulable: true, errorText: `only ${available} replicas fit` };
   const { seats } = apportionOffers(targetReplicas, usedFirst(offers, held), {
     strategy: strategy === 'Aggregated' ? 'Aggregated' : 'Available',
     tieBreak: fewestSeatsThenName,
   });
   return { clusters: [...addSeats(held, seats)].map(([name, replicas]) => ({ name, replicas })) };
-}
-
-function tooLittle(available: number) {
-  return { error: true, unschedulable: true, errorText: `only ${available} replicas fit` } as const;
 }
 
 function targetOf(candidate: KarmadaCandidate, { previous, placement, observedAffinityName }: Assignment): DivisionTarget {

@@ -41,13 +41,15 @@ export function affinitySetsOf({ clusterAffinity, clusterAffinities }: KarmadaPl
 }
 
 /**
- * Converts spread constraints. A missing minimum or maximum is 0. A maximum of 0 selects nothing: it does not mean unlimited. Constraints
- * on labels are omitted, because Karmada ignores them.
+ * Converts spread constraints. A maximum of 0 counts as missing. Omits constraints on fields that Karmada does not know.
+ *
+ * A spread without a maximum has no limit in Muster, and the maximum 0 with Karmada's rules.
  */
 export function spreadOf(constraints: readonly SpreadConstraint[] | null | undefined): readonly Spread[] {
-  return (constraints ?? []).flatMap(({ spreadByField, minGroups = 0, maxGroups = 0 }) => {
-    const by = fields.find((field) => field === spreadByField);
-    return by === undefined ? [] : [{ by, min: minGroups, max: maxGroups }];
+  return (constraints ?? []).flatMap(({ spreadByField = '', spreadByLabel = '', minGroups = 0, maxGroups = 0 }) => {
+    const by = fields.find((field) => field === spreadByField) ?? (spreadByLabel === '' ? undefined : 'label');
+    if (by === undefined) return [];
+    return [{ by, min: minGroups, ...(by === 'label' ? { label: spreadByLabel } : {}), ...(maxGroups === 0 ? {} : { max: maxGroups }) }];
   });
 }
 

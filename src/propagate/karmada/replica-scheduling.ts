@@ -39,10 +39,7 @@ export function isDynamicDivided({ replicaScheduling: scheduling }: { readonly r
   return { dynamic: isByRoom || replicaDivisionPreference === 'Aggregated' };
 }
 
-/**
- * Converts the strategy to a `ReplicasSpec`. With fixed weights, all replicas are always divided anew, and a weight of 0 counts as a
- * missing rule. Undefined: the strategy is unknown.
- */
+/** Converts the strategy to a `ReplicasSpec`. Undefined: the strategy is unknown. */
 export function replicasSpecOf(scheduling: ReplicaScheduling | null | undefined): ReplicasSpec | undefined {
   if (scheduling === null || scheduling === undefined || isDuplicated(scheduling)) return replicasSpec('Duplicated', 'Weighted');
   if (scheduling.replicaSchedulingType !== 'Divided') return undefined;
@@ -51,7 +48,7 @@ export function replicasSpecOf(scheduling: ReplicaScheduling | null | undefined)
       return replicasSpec('Divided', 'Aggregated');
     case 'Weighted':
       if (!isStaticWeighted(scheduling)) return replicasSpec('Divided', 'Available');
-      return { ...replicasSpec('Divided', 'Weighted'), rebalance: true, rules: rulesOf(scheduling) };
+      return { ...replicasSpec('Divided', 'Weighted'), rules: rulesOf(scheduling) };
     default:
       return undefined;
   }
@@ -62,7 +59,9 @@ function replicasSpec(mode: ReplicasSpec['mode'], strategy: ReplicasSpec['strate
 }
 
 function rulesOf({ weightPreference }: ReplicaScheduling): ReplicasSpec['rules'] {
-  return (weightPreference?.staticWeightList ?? [])
-    .map(({ targetCluster, weight = 0 }) => ({ set: setOfAffinity(targetCluster ?? {}), weight, min: 0 }))
-    .filter(({ weight }) => weight > 0);
+  return (weightPreference?.staticWeightList ?? []).map(({ targetCluster, weight = 0 }) => ({
+    set: setOfAffinity(targetCluster ?? {}),
+    weight,
+    min: 0,
+  }));
 }

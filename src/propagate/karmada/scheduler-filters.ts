@@ -1,6 +1,7 @@
 import type { V1Taint, V1Toleration } from '@kubernetes/client-node';
 import type { Json } from '../../core/json.ts';
 import type { Stored } from '../../core/stored.ts';
+import { requiredAsKarmada } from '../plan/exact/choose-as-karmada.ts';
 import { spreadGroupOf } from '../plan/placing/choose-by-spread.ts';
 import { tierOf } from '../plan/placing/filter-candidate.ts';
 import { taintsIn, tolerationIn, tolerationsUsed, untoleratedTaint } from '../plan/placing/tolerations.ts';
@@ -49,7 +50,8 @@ export function filterClusterAffinity({ cluster, binding, observedAffinityName }
 /** Karmada's filter SpreadConstraint: the cluster has a value for each field to spread by. */
 export function filterSpreadConstraint({ cluster, binding }: FilterInput): FilterResult {
   const member = memberClusterOf(cluster);
-  return resultOf(spreadOf(binding.placement?.spreadConstraints).every((spread) => spreadGroupOf(member, spread) !== undefined));
+  const required = requiredAsKarmada(spreadOf(binding.placement?.spreadConstraints));
+  return resultOf(required.every((spread) => spreadGroupOf(member, spread) !== undefined));
 }
 
 /** Karmada's filter APIEnablement: the cluster serves the kind, or has the object already. */

@@ -1,5 +1,6 @@
 import type { Spread } from '../model/spec.ts';
-import { chooseBySpread, type LocatedCluster, spreadGroupsOf } from '../plan/placing/choose-by-spread.ts';
+import { chooseAsKarmada, karmadaRange, requiredAsKarmada } from '../plan/exact/choose-as-karmada.ts';
+import { type LocatedCluster, spreadGroupsOf } from '../plan/placing/choose-by-spread.ts';
 import { chooseFromGroups, compareEligible, type SpreadResult } from '../plan/placing/choose-clusters.ts';
 import { tierOf } from '../plan/placing/filter-candidate.ts';
 import { groupScore } from '../plan/placing/group-score.ts';
@@ -54,7 +55,7 @@ export function selectByRegion({
 }): Selected {
   const groups = Object.entries(regions).map(([name, { score = 0, clusters }]) => ({ name, score, clusters: clusters.map(locatedOf) }));
   const spread = spreadOf(spreadConstraints);
-  return namesOf(chooseFromGroups(groups, { group: rangeOf(spread, 'region'), cluster: rangeOf(spread, 'cluster') }));
+  return namesOf(chooseFromGroups(groups, { group: karmadaRange(spread, 'region'), cluster: karmadaRange(spread, 'cluster') }));
 }
 
 /** Selects clusters by the spread constraints, as Karmada's SelectBestClusters does. `clusters` must be sorted. */
@@ -102,7 +103,7 @@ export function scoreOfGroup({ clusters, ...scoring }: Scoring & { readonly clus
   readonly score: number;
 } {
   const { replicas = 0, replicaScheduling, spreadConstraints, minGroups = 0 } = scoring;
-  const minClusters = rangeOf(spreadOf(spreadConstraints), 'cluster').min;
+  const minClusters = karmadaRange(spreadOf(spreadConstraints), 'cluster').min;
   const demand = { replicas, duplicated: isDuplicated(replicaScheduling), minGroups, minClusters };
   return { score: groupScore(clusters.map(locatedOf), demand) };
 }
@@ -179,28 +180,11 @@ function sorted(clusters: readonly LocatedCluster[]): readonly LocatedCluster[] 
   return [...clusters].sort(compareEligible);
 }
 
-/**
- * Selects clusters by the spread constraints. Without constraints, or if Karmada ignores them, selects all clusters. Only constraints by
- * `cluster` or `region` have an effect here. If all constraints are by other fields, the selection fails.
- */
+/** Selects clusters by the spread constraints. Without constraints, or if Karmada ignores them, selects all clusters. */
 function takeBest(ordered: readonly LocatedCluster[], placement: KarmadaPlacement, replicas: number): SpreadResult<LocatedCluster> {
-  const constraints = spreadOf(placement.spreadConstraints);
-  if (constraints.length === 0 || isSpreadIgnored(placement)) return { result: 'chosen', clusters: ordered };
-  const spread = effectiveSpread(constraints);
-  if (spread === undefined) return { result: 'refused', reason: 'SPREAD', problem: 'expected a spread by cluster or region' };
-  return chooseBySpread(ordered, { spread, replicas, duplicated: isDuplicated(placement.replicaScheduling) });
-}
-
-function effectiveSpread(constraints: readonly Spread[]): readonly Spread[] | undefined {
-  if (constraints.some(({ by }) => by === 'region')) {
-    return (['region', 'cluster'] as const).map((by) => ({ by, ...rangeOf(constraints, by) }));
-  }
-  return constraints.some(({ by }) => by === 'cluster') ? [{ by: 'cluster', ...rangeOf(constraints, 'cluster') }] : undefined;
-}
-
-function rangeOf(spread: readonly Spread[], by: Spread['by']): { readonly min: number; readonly max: number } {
-  const { min = 0, max = 0 } = spread.find((entry) => entry.by === by) ?? {};
-  return { min, max };
+  if (isSpreadIgnored(placement)) return { result: 'chosen', clusters: ordered };
+  const spread = spreadOf(placement.spreadConstraints);
+  return chooseAsKarmada(ordered, { spread, replicas, duplicated: isDuplicated(placement.replicaScheduling) });
 }
 
 function regionsOf(
@@ -210,7 +194,7 @@ function regionsOf(
 ): ReturnType<typeof selectSpread>['regions'] {
   const constraints = spreadOf(placement.spreadConstraints);
   if (isTopologyIgnored(placement) || !constraints.some(({ by }) => by === 'region')) return {};
-  const [minGroups, minClusters] = [rangeOf(constraints, 'region').min, rangeOf(constraints, 'cluster').min];
+  const [minGroups, minClusters] = [karmadaRange(constraints, 'region').min, karmadaRange(constraints, 'cluster').min];
   const demand = { replicas, duplicated: isDuplicated(placement.replicaScheduling), minGroups, minClusters };
   const groups = spreadGroupsOf(located, { by: 'region', min: 0 });
   return Object.fromEntries(
@@ -219,7 +203,7 @@ function regionsOf(
 }
 
 function isTopologyIgnored(placement: KarmadaPlacement): boolean {
-  const constraints = spreadOf(placement.spreadConstraints);
+  const constraints = requiredAsKarmada(spreadOf(placement.spreadConstraints));
   return constraints.every(({ by }) => by === 'cluster') || isSpreadIgnored(placement);
 }
 

@@ -1,10 +1,10 @@
 import { MusterError } from '../../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { tieBreakOf } from '../plan/exact/divide-as-karmada.ts';
 import { addSeats } from '../plan/placing/divide-by-capacity.ts';
 import { divideCompletions } from '../plan/placing/divide-replicas.ts';
 import { areReplicasChanged, isRescheduleRequested } from '../plan/placing/reschedule.ts';
 import { countFieldOf, withWorkloadCount } from '../plan/placing/workload-count.ts';
-import { tieBreakOf } from './apportionment.ts';
 import type { KarmadaPlacement } from './karmada-placement.ts';
 import type { ReplicaScheduling, TargetCluster } from './replica-scheduling.ts';
 

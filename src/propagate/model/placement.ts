@@ -61,7 +61,7 @@ export interface RejectedCluster {
   readonly detail: string;
 }
 
-/** The result of `selectPlacement`. Every candidate is in exactly one of the two lists. */
+/** The clusters selected for one affinity group, or for the placement itself. Every candidate is in exactly one of the two lists. */
 export interface ClusterSelection {
   /** The chosen clusters, best first (docs/internals/propagation.md 3.2, "Order"). */
   readonly chosen: readonly ChosenCluster[];
@@ -91,10 +91,12 @@ export interface ReplicaShare {
   readonly completions?: number;
 }
 
-/** The result of `divideReplicas`. */
+/** The replicas of one workload, divided between the chosen clusters. */
 export interface ReplicaDivision {
   /** One entry per chosen cluster, in the order of the clusters. With mode Divided, `to` may be 0: such a cluster gets no copy. */
   readonly shares: readonly ReplicaShare[];
   readonly unplaced: number;
   readonly notes: readonly Note[];
+  /** Why no replicas are placed, although clusters are chosen. Absent: those that fit are placed. */
+  readonly problem?: string;
 }

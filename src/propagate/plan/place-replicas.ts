@@ -4,22 +4,16 @@ import { objectAt } from '../../core/json-at.ts';
 import { compareText } from '../../core/text.ts';
 import { keyOfManifest } from '../../manifests/object-key.ts';
 import type { Note } from '../model/notes.ts';
-import type {
-  ChosenCluster,
-  ClusterSelection,
-  PlacementCandidate,
-  RejectedCluster,
-  ReplicaDivision,
-  ReplicaShare,
-} from '../model/placement.ts';
+import type { ChosenCluster, ClusterSelection, PlacementCandidate, RejectedCluster, ReplicaShare } from '../model/placement.ts';
 import { type PropagationSpec, printSpec } from '../model/spec.ts';
 import { copyFault } from './copies/copy-reason.ts';
-import { divideAsKubeFed, isDividedAsKubeFed, keepsEmptyCopy } from './exact/divide-as-kubefed.ts';
+import { isDividedAsKubeFed, keepsEmptyCopy } from './exact/divide-as-kubefed.ts';
+import { rulesOf } from './exact/system-rules.ts';
 import { keptClusters } from './kept-clusters.ts';
 import { dependsOnUnknown } from './placing/cluster-set.ts';
-import { type DivisionTarget, divideReplicas } from './placing/divide-replicas.ts';
+import type { DivisionTarget } from './placing/divide-replicas.ts';
 import { rescheduleDueMs } from './placing/reschedule.ts';
-import { selectPlacement } from './placing/select-placement.ts';
+import { firstWithoutProblem, selectionsOf } from './placing/select-placement.ts';
 import { otherSetsIn } from './placing/sets-in.ts';
 import { type WorkloadCount, wantedPodsOf, workloadCountOf } from './placing/workload-count.ts';
 import { type CountedWorkload, type PreviousCounts, previousCounts } from './previous-counts.ts';
@@ -70,7 +64,7 @@ export function placeReplicas(snapshot: PlanSnapshot): PlacementResult {
   const dueMs = rescheduleDueMs({ rescheduleAt: spec.replicas.rescheduleAt, scheduledAt: previous?.scheduledAt });
   const fresh = dueMs !== undefined && dueMs <= snapshot.nowMs;
   const candidates = snapshot.clusters.map((entry) => candidateOf(snapshot, entry));
-  const selection = selectPlacement({
+  const selections = selectionsOf({
     placement: spec.placement,
     candidates,
     ...(workloads.length === 0
@@ -78,8 +72,9 @@ export function placeReplicas(snapshot: PlanSnapshot): PlacementResult {
       : { workload: { count: totalOf(workloads), mode: spec.replicas.mode, strategy: spec.replicas.strategy } }),
     ...(previous?.affinityGroup === undefined ? {} : { previousGroup: previous.affinityGroup }),
     fresh,
+    spreadRules: rulesOf(spec.exact).spreadRulesOf(spec),
   });
-  return placementResultOf({ snapshot, workloads, fresh, selection });
+  return firstWithoutProblem(selections.map((selection) => placementResultOf({ snapshot, workloads, fresh, selection })));
 }
 
 interface DivisionInput {
@@ -99,11 +94,13 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
   const rulesChanged = previous !== undefined && textOfRules(previous.spec) !== textOfRules(spec);
   const previousOf = previousCounts(previous, workloads, snapshot.clusters);
   const isKept = kept !== undefined;
+  const { divide } = rulesOf(spec.exact);
   const divisions = workloads.map((workload) => {
     const { index } = workload;
     const targets = chosen.clusters.map(({ chosen: one, entry }) => targetOf({ chosen: one, entry, index, previousOf, spec }));
-    return { index, division: divideWorkload(workload, targets, { spec, fresh, rulesChanged, isKept }) };
+    return { index, division: divide({ spec, workload, chosen: targets, fresh, rulesChanged, isKept }) };
   });
+  const failure = divisions.find(({ division }) => division.problem !== undefined)?.division.problem;
   // With mode External, an autoscaler owns the replicas: they are not divided, and the wanted number is unknown.
   const isCounted = workloads.length > 0 && spec.replicas.mode !== 'External';
   const clusters = chosen.clusters.map((one, at): PlacedCluster => {
@@ -113,40 +110,23 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
   });
   const isUsed = ({ share, entry }: PlacedCluster) =>
     spec.replicas.mode !== 'Divided' || desired === 0 || share === undefined || share.to > 0 || keepsEmptyCopy(spec, entry);
-  const used = clusters.filter(isUsed);
+  const used = failure === undefined ? clusters.filter(isUsed) : [];
+  const detail = failure ?? `0 of ${desired} replicas`;
   const empty = clusters
-    .filter((cluster) => !isUsed(cluster))
-    .map(({ chosen: { cluster } }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail: `0 of ${desired} replicas` }));
-  const problem = chosen.problem ?? (used.length === 0 ? 'no cluster has room for a replica' : undefined);
+    .filter((cluster) => !used.includes(cluster))
+    .map(({ chosen: { cluster } }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail }));
+  const problem = chosen.problem ?? failure ?? (used.length === 0 ? 'no cluster has room for a replica' : undefined);
+  const group = isKept ? previous?.affinityGroup : selection.group;
   return {
     clusters: used.toSorted((a, b) => byName(a.chosen, b.chosen)),
     rejected: [...chosen.rejected, ...empty].toSorted(byName),
-    ...(selection.group === undefined ? {} : { affinityGroup: selection.group }),
+    ...(group === undefined ? {} : { affinityGroup: group }),
     ...(problem === undefined ? {} : { problem }),
     ...(isCounted ? { desired: desiredIn(spec, { desired, clusters: used.length }), placed: placedIn(used) } : {}),
     unplaced: divisions.reduce((sum, { division }) => sum + division.unplaced, 0),
     fromZero: previous?.scheduledAt === undefined || fresh || rulesChanged,
     notes: [...selection.notes, ...divisions.flatMap(({ division }) => division.notes), ...notesOfTotal(spec, workloads)],
   };
-}
-
-interface DivisionFacts {
-  readonly spec: PropagationSpec;
-  readonly fresh: boolean;
-  readonly rulesChanged: boolean;
-  /** True if the clusters of the previous division stay. */
-  readonly isKept: boolean;
-}
-
-function divideWorkload(
-  { key, count, completions }: Workload,
-  chosen: readonly DivisionTarget[],
-  { spec, fresh, rulesChanged, isKept }: DivisionFacts,
-): ReplicaDivision {
-  const wanted = { count, ...(completions === undefined ? {} : { completions }), replicas: spec.replicas, chosen };
-  if (!isDividedAsKubeFed(spec)) return divideReplicas({ ...wanted, fresh, rulesChanged });
-  const from = isKept ? 'previous' : fresh ? 'zero' : 'current';
-  return divideAsKubeFed({ ...wanted, from, key: spec.exact?.key ?? `${key.namespace ?? ''}/${key.name}` });
 }
 
 /**

@@ -75,7 +75,9 @@ function unknownClusterNotes({ spec, clusters, purpose }: PlanSnapshot): readonl
         return [{ severity, code: 'UNKNOWN_CLUSTER', message, path: `${path}.clusters[${index}]` }];
       }),
     );
-  return [...noted(placementSets(spec), purpose === 'decide' ? 'ERROR' : 'WARNING'), ...noted(otherSets(spec), 'WARNING')];
+  // Karmada ignores unknown names.
+  const isError = purpose === 'decide' && spec.exact?.system !== 'Karmada';
+  return [...noted(placementSets(spec), isError ? 'ERROR' : 'WARNING'), ...noted(otherSets(spec), 'WARNING')];
 }
 
 function placementSets({ placement, replicas }: PropagationSpec): readonly NamedSet[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MusterError } from '../../../src/core/errors.ts';
-import { apportionSeats, dispense, tieBreakOf } from '../../../src/propagate/karmada/apportionment.ts';
+import { apportionSeats, dispense } from '../../../src/propagate/karmada/apportionment.ts';
 import { assignReplicas, type KarmadaCandidate } from '../../../src/propagate/karmada/assign-replicas.ts';
 import { type ClusterAffinity, matchesCluster } from '../../../src/propagate/karmada/cluster-affinity.ts';
 import { maxAvailableReplicas, replicasFromModels } from '../../../src/propagate/karmada/estimator.ts';
@@ -8,6 +8,7 @@ import type { ReplicaScheduling } from '../../../src/propagate/karmada/replica-s
 import { filterAPIEnablement, filterClusterAffinity, filterTaintToleration } from '../../../src/propagate/karmada/scheduler-filters.ts';
 import { selectBest } from '../../../src/propagate/karmada/select-clusters.ts';
 import { attachZeroReplicaClusters, divideJobCompletions, reviseReplicas } from '../../../src/propagate/karmada/target-clusters.ts';
+import { tieBreakOf } from '../../../src/propagate/plan/exact/divide-as-karmada.ts';
 import { divideReplicas } from '../../../src/propagate/plan/placing/divide-replicas.ts';
 import { division, rule, target } from '../plan/placing/placing-fixtures.ts';
 

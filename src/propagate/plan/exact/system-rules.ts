@@ -1,11 +1,35 @@
-import type { ExactSpec, SourceSystem } from '../../model/spec.ts';
+import type { ObjectKey } from '../../../manifests/manifest.ts';
+import type { ReplicaDivision } from '../../model/placement.ts';
+import type { ExactSpec, PropagationSpec, SourceSystem } from '../../model/spec.ts';
 import { musterOverrideRules, type OverrideRules } from '../overrides/override-rules.ts';
+import { musterSpreadRules, type SpreadRules } from '../placing/choose-by-spread.ts';
+import { type DivisionTarget, divideReplicas } from '../placing/divide-replicas.ts';
+import type { WorkloadCount } from '../placing/workload-count.ts';
+import { karmadaSpreadRules } from './choose-as-karmada.ts';
+import { divideAsKarmada } from './divide-as-karmada.ts';
+import { divideAsKubeFed, isDividedAsKubeFed } from './divide-as-kubefed.ts';
 import { karmadaOverrideRules } from './override-as-karmada.ts';
 import { kubeFedOverrideRules } from './override-as-kubefed.ts';
 
 /** The steps of a plan that differ between Muster and the systems that `exact` can name. */
 export interface SystemRules {
+  readonly spreadRulesOf: (spec: PropagationSpec) => SpreadRules;
+  /** Divides the replicas of one workload between the chosen clusters. */
+  readonly divide: (division: WorkloadDivision) => ReplicaDivision;
   readonly overrides: OverrideRules;
+}
+
+interface WorkloadDivision {
+  readonly spec: PropagationSpec;
+  readonly workload: WorkloadCount & { readonly key: ObjectKey };
+  /** The chosen clusters, in the order of `ClusterSelection`. */
+  readonly chosen: readonly DivisionTarget[];
+  /** True if a reschedule was requested. */
+  readonly fresh: boolean;
+  /** True if the rules of the spec changed since the last plan. */
+  readonly rulesChanged: boolean;
+  /** True if nothing requires a new division, and the clusters of the previous one stay. */
+  readonly isKept: boolean;
 }
 
 /** Returns the rules of the system that `exact` names. Without `exact`: the rules of Muster. */
@@ -13,11 +37,39 @@ export function rulesOf(exact: ExactSpec | undefined): SystemRules {
   return exact === undefined ? musterRules : rulesBySystem[exact.system];
 }
 
-const musterRules: SystemRules = { overrides: musterOverrideRules };
+const musterRules: SystemRules = {
+  spreadRulesOf: ({ placement }) => musterSpreadRules(placement.spread),
+  divide: (division) => divideReplicas({ ...wantedIn(division), fresh: division.fresh, rulesChanged: division.rulesChanged }),
+  overrides: musterOverrideRules,
+};
+
+const karmadaRules: SystemRules = {
+  spreadRulesOf: karmadaSpreadRules,
+  divide: (division) => {
+    const { spec, fresh, isKept } = division;
+    return divideAsKarmada({ ...wantedIn(division), fresh, isKept, uid: spec.exact?.uid });
+  },
+  overrides: karmadaOverrideRules,
+};
+
+/** The rules that Federation v1 and KubeFed share. */
+const federationRules: SystemRules = {
+  ...musterRules,
+  divide: (division) => {
+    const { spec, workload, fresh, isKept } = division;
+    if (!isDividedAsKubeFed(spec)) return musterRules.divide(division);
+    const key = spec.exact?.key ?? `${workload.key.namespace ?? ''}/${workload.key.name}`;
+    return divideAsKubeFed({ ...wantedIn(division), from: isKept ? 'previous' : fresh ? 'zero' : 'current', key });
+  },
+};
 
 const rulesBySystem: Readonly<Record<SourceSystem, SystemRules>> = {
-  Karmada: { overrides: karmadaOverrideRules },
-  Kubefed: { overrides: kubeFedOverrideRules },
-  FederationV1: musterRules,
+  Karmada: karmadaRules,
+  Kubefed: { ...federationRules, overrides: kubeFedOverrideRules },
+  FederationV1: federationRules,
   MultiClusterResource: musterRules,
 };
+
+function wantedIn({ spec: { replicas }, workload: { count, completions }, chosen }: WorkloadDivision) {
+  return { count, ...(completions === undefined ? {} : { completions }), replicas, chosen };
+}

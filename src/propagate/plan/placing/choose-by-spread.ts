@@ -12,18 +12,47 @@ import {
 import { fieldValuesOf } from './cluster-set.ts';
 import { groupScore } from './group-score.ts';
 
-/** The spread of a placement, and the replicas that need room. */
-interface SpreadDemand {
-  /** At most one entry by cluster, and one by another property. */
-  readonly spread: readonly Spread[];
+/** The replicas that need room. */
+export interface ReplicaDemand {
   readonly replicas: number;
   /** True if each cluster gets all replicas. Then room affects the score of groups, but not the choice of clusters within them. */
   readonly duplicated: boolean;
 }
 
+/** The spread of a placement, and the replicas that need room. */
+export interface SpreadDemand extends ReplicaDemand {
+  /** At most one entry by cluster, and one by another property. */
+  readonly spread: readonly Spread[];
+}
+
 /** A cluster that passed all filters, with its labels and location. */
 export interface LocatedCluster extends EligibleCluster {
   readonly cluster: MemberCluster;
+}
+
+/** How clusters are chosen by the spread of a placement. */
+export interface SpreadRules {
+  /** The entries by whose property a cluster must have a value. Clusters without one are filtered out. */
+  readonly required: readonly Spread[];
+  /** Chooses from the clusters that passed the filters. They are sorted. */
+  readonly choose: <T extends LocatedCluster>(ordered: readonly T[], demand: ReplicaDemand) => SpreadResult<T>;
+}
+
+/** Returns the rules of Muster. */
+export function musterSpreadRules(spread: readonly Spread[]): SpreadRules {
+  return {
+    required: spread,
+    choose: (ordered, demand) => chooseBySpread(ordered, { ...demand, spread: normalizedSpread(spread) }),
+  };
+}
+
+/** Returns the spread with a minimum of at least one cluster, and with a maximum of groups that does not exceed the maximum of clusters. */
+function normalizedSpread(spread: readonly Spread[]): readonly Spread[] {
+  const maxClusters = spread.find(({ by }) => by === 'cluster')?.max;
+  return spread.map((entry) => {
+    if (entry.by === 'cluster') return { ...entry, min: Math.max(1, entry.min) };
+    return maxClusters === undefined ? entry : { ...entry, max: Math.min(maxClusters, entry.max ?? maxClusters) };
+  });
 }
 
 /**

@@ -121,9 +121,12 @@ function divideTier(
 }
 
 /** Divides the completions of a Job in proportion to the replica counts. Empty for other workloads and modes. */
-function completionsOf({ completions, count, replicas }: DivisionInput, seats: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+function completionsOf(
+  { completions, count, replicas, tieBreak }: DivisionInput,
+  seats: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> {
   if (completions === undefined || count === 0 || replicas.mode !== 'Divided') return new Map();
-  return divideCompletions(completions, seats);
+  return divideCompletions(completions, seats, tieBreak);
 }
 
 /** Divides completions in proportion to the replica counts. A cluster without replicas gets none. */

@@ -2,7 +2,7 @@ import { invariant } from '../../../core/errors.ts';
 import { compareText } from '../../../core/text.ts';
 import type { ChosenCluster, ClusterSelection, PlacementCandidate, RejectedCluster } from '../../model/placement.ts';
 import type { Placement, ReplicasSpec, Spread } from '../../model/spec.ts';
-import { chooseBySpread, type LocatedCluster, printSpread } from './choose-by-spread.ts';
+import { type LocatedCluster, musterSpreadRules, printSpread, type SpreadRules } from './choose-by-spread.ts';
 import { compareEligible, type SpreadResult } from './choose-clusters.ts';
 import { type CandidateFilters, filterCandidate, type PlacementStage } from './filter-candidate.ts';
 
@@ -17,26 +17,32 @@ export interface SelectionInput {
   readonly previousGroup?: string;
   /** True if a reschedule was requested. Then the search starts with the first affinity group. */
   readonly fresh: boolean;
+  /** Default: the rules of Muster. */
+  readonly spreadRules?: SpreadRules;
 }
 
 /**
- * Selects the clusters of a placement (docs/internals/propagation.md 3.2).
+ * Selects the clusters of a placement (docs/internals/propagation.md 3.2). Yields one selection for each affinity group, in the order in
+ * which they are tried. Without affinity groups, yields one selection. Each is computed when it is requested.
  *
- * Filters the candidates, sorts them and applies the spread. Affinity groups are tried in order, and the first group that succeeds is used.
- * If all groups fail, returns the result of the first group that was tried. The order of the candidates makes no difference.
+ * Filters the candidates, sorts them and applies the spread. The order of the candidates makes no difference.
  *
  * A cluster with copies is kept if its location is unknown and decides whether the cluster matches. As long as a cluster is kept for this
  * reason, a placement with a spread chooses no new cluster: the number of clusters that it still needs is unknown.
  */
-export function selectPlacement(input: SelectionInput): ClusterSelection {
+export function* selectionsOf(input: SelectionInput): Generator<ClusterSelection, void> {
   const stages = stagesToTry(input);
-  let first: ClusterSelection | undefined;
-  for (const [index, stage] of stages.entries()) {
-    const selection = selectInStage(input, stage, stages.slice(index + 1));
-    if (selection.problem === undefined) return selection;
-    first ??= selection;
+  for (const [index, stage] of stages.entries()) yield selectInStage(input, stage, stages.slice(index + 1));
+}
+
+/** Returns the first result without a problem. If all have one, returns the first of all. There must be a result. */
+export function firstWithoutProblem<T extends { readonly problem?: string }>(results: Iterable<T>): T {
+  let first: T | undefined;
+  for (const result of results) {
+    if (result.problem === undefined) return result;
+    first ??= result;
   }
-  invariant(first !== undefined, 'there is always a stage to try');
+  invariant(first !== undefined, 'there is always an affinity group or the placement itself to try');
   return first;
 }
 
@@ -49,7 +55,9 @@ function stagesToTry({ placement, previousGroup, fresh }: SelectionInput): reado
 
 function selectInStage(input: SelectionInput, stage: PlacementStage, laterStages: readonly PlacementStage[]): ClusterSelection {
   const { placement, workload } = input;
-  const filters: CandidateFilters = { ...placement, stage, laterStages, isWorkload: workload !== undefined };
+  const { spread, tolerations } = placement;
+  const spreadRules = input.spreadRules ?? musterSpreadRules(spread);
+  const filters: CandidateFilters = { tolerations, spread: spreadRules.required, stage, laterStages, isWorkload: workload !== undefined };
   const passed: LocatedCluster[] = [];
   const kept: LocatedCluster[] = [];
   const rejected: RejectedCluster[] = [];
@@ -62,12 +70,12 @@ function selectInStage(input: SelectionInput, stage: PlacementStage, laterStages
   }
   passed.sort(compareEligible);
   if (kept.length > 0) return selectWithKept({ passed, kept, rejected }, input, stage);
-  const isUnknown = rejected.some(({ reason }) => reason === 'SYNCING');
-  const spreadResult = chooseFrom(passed, input, isUnknown ? '; the location of some clusters is not known yet' : '');
+  const demand = { replicas: workload?.count ?? 0, duplicated: workload?.mode !== 'Divided' };
+  const spreadResult = passed.length === 0 ? nothingFits(rejected) : spreadRules.choose(passed, demand);
   const problem = spreadResult.result === 'refused' ? spreadResult.problem : undefined;
   return {
     chosen: spreadResult.result === 'chosen' ? spreadResult.clusters.map((entry) => chosenOf(entry, stage)) : [],
-    rejected: [...rejected, ...notChosen(passed, spreadResult, placement.spread)].sort((a, b) => compareText(a.cluster, b.cluster)),
+    rejected: [...rejected, ...notChosen(passed, spreadResult, spread)].sort((a, b) => compareText(a.cluster, b.cluster)),
     ...(problem === undefined ? {} : { problem }),
     ...(problem !== undefined || stage.name === undefined ? {} : { group: stage.name }),
     notes: [],
@@ -103,23 +111,10 @@ function selectWithKept(
   };
 }
 
-function chooseFrom(
-  passed: readonly LocatedCluster[],
-  { placement, workload }: SelectionInput,
-  addition: string,
-): SpreadResult<LocatedCluster> {
-  if (passed.length === 0) return { result: 'refused', reason: 'SPREAD', problem: `no cluster fits the placement${addition}` };
-  const duplicated = workload?.mode !== 'Divided';
-  return chooseBySpread(passed, { spread: normalizedSpread(placement.spread), replicas: workload?.count ?? 0, duplicated });
-}
-
-/** Returns the spread with a minimum of at least one cluster, and with a maximum of groups that does not exceed the maximum of clusters. */
-function normalizedSpread(spread: readonly Spread[]): readonly Spread[] {
-  const maxClusters = spread.find(({ by }) => by === 'cluster')?.max;
-  return spread.map((entry) => {
-    if (entry.by === 'cluster') return { ...entry, min: Math.max(1, entry.min) };
-    return maxClusters === undefined ? entry : { ...entry, max: Math.min(maxClusters, entry.max ?? maxClusters) };
-  });
+function nothingFits(rejected: readonly RejectedCluster[]): Extract<SpreadResult<LocatedCluster>, { readonly result: 'refused' }> {
+  const isUnknown = rejected.some(({ reason }) => reason === 'SYNCING');
+  const addition = isUnknown ? '; the location of some clusters is not known yet' : '';
+  return { result: 'refused', reason: 'SPREAD', problem: `no cluster fits the placement${addition}` };
 }
 
 function locatedOf({ cluster, holds, previous, capacity }: PlacementCandidate, tier: number): LocatedCluster {

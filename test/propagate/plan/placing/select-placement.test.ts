@@ -4,11 +4,13 @@ import { parseLabelSelector } from '../../../../src/core/selectors.ts';
 import type { ClusterSelection, PlacementCandidate, RejectedCluster } from '../../../../src/propagate/model/placement.ts';
 import type { AffinityGroup, ClusterSet, Placement } from '../../../../src/propagate/model/spec.ts';
 import { divideReplicas } from '../../../../src/propagate/plan/placing/divide-replicas.ts';
-import { type SelectionInput, selectPlacement } from '../../../../src/propagate/plan/placing/select-placement.ts';
+import { firstWithoutProblem, type SelectionInput, selectionsOf } from '../../../../src/propagate/plan/placing/select-placement.ts';
 import { candidate, division, member, placement, spreadBy } from './placing-fixtures.ts';
 
 const blue = { key: 'team', value: 'blue', effect: 'NoSchedule' };
 const divided = { count: 6, mode: 'Divided', strategy: 'Available' } as const;
+
+const selectPlacement = (given: SelectionInput): ClusterSelection => firstWithoutProblem(selectionsOf(given));
 
 describe('filters', () => {
   test.each<[string, Partial<Placement>, PlacementCandidate, Omit<RejectedCluster, 'cluster'> | undefined]>([
