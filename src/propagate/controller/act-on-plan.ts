@@ -1,6 +1,10 @@
 import { abandonedOf, printAbandoned } from '../hub/abandoned.ts';
 import { isDecided, marks, type Propagation } from '../model/propagation.ts';
 import { documentWithoutRequester } from '../model/spec.ts';
+import type { PropagationStatus } from '../model/status-definition.ts';
+import { isDividedAsKubeFed } from '../plan/exact/divide-as-kubefed.ts';
+import { countFieldOf } from '../plan/placing/workload-count.ts';
+import { roomRecheckMs } from '../plan/snapshot/running-replicas.ts';
 import { isRestarted } from '../rollout/resumption.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import type { ClusterFacts } from '../status/facts.ts';
@@ -160,12 +164,23 @@ function isPruneOver({ state, ports }: Pass, { verdict, rendered }: CurrentPlan)
 async function finishPass(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<PassResult> {
   const { state } = pass;
   const status = summarize(factsOf({ ...planned, unreadable: state.unreadable, ...snapshot }));
+  recheckRoom(pass, planned, status);
   const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency: 'usual' });
   if (written.result === 'failed') return { result: 'passed', ...retryHubLater(pass) };
   if (written.result === 'saved') await tidyAbandoned(pass, written.propagation);
   if (isPruneOver(pass, planned.plan)) state.isPlanOld = true;
   const soonMs = written.result === 'later' ? written.ms : written.result === 'outdated' || state.isPlanOld ? 0 : undefined;
   return { result: 'passed', againMs: nextPassMs(pass, snapshot, soonMs) };
+}
+
+/**
+ * Schedules the next plan while replicas are not ready, if the rules of KubeFed divide them. Pods that wait for room then get other
+ * clusters. Jobs are left out, because their planner does not look at Pods.
+ */
+function recheckRoom({ state, ports: { clock } }: Pass, { spec, plan }: PlannedPropagation, { ready, placed }: PropagationStatus): void {
+  if (!isDividedAsKubeFed(spec) || ready === undefined || placed === undefined || ready >= placed) return;
+  if (!plan.rendered.clusters.some(({ objects }) => objects.some(({ desired }) => countFieldOf(desired) === 'replicas'))) return;
+  state.replanAtMs = Math.min(state.replanAtMs, clock.monotonic() + roomRecheckMs);
 }
 
 /**
