@@ -23,6 +23,8 @@ export interface ReadOptions {
   readonly path?: string;
   /** Makes the message for an unknown member. Default: a message with the most similar known name. */
   readonly unknown?: typeof unknownMember;
+  /** Receives each unknown member, which is then ignored. Default: an unknown member is a problem of the document. */
+  readonly ignoreUnknown?: (problem: DocumentProblem) => void;
 }
 
 /**
@@ -32,10 +34,10 @@ export interface ReadOptions {
 export function readDocument<S extends z.ZodType>(
   schema: S,
   document: Json,
-  { path = '', unknown = unknownMember }: ReadOptions = {},
+  { path = '', unknown = unknownMember, ignoreUnknown }: ReadOptions = {},
 ): DocumentRead<z.output<S>> {
   const problems: DocumentProblem[] = [];
-  const known = new KnownMemberFilter(problems, { path, unknown }).of(document, schema);
+  const known = new KnownMemberFilter(problems, { path, unknown, ignoreUnknown }).of(document, schema);
   const read = parsed(schema, known);
   if (read === undefined) return { problems: [{ path, message: 'expected fewer problems, got more than can be listed' }] };
   const ofWrongType = new Set<string>();
@@ -166,18 +168,24 @@ interface PathStep {
  */
 const unknownMembers = '';
 
+type MemberFilterOptions = Required<Pick<ReadOptions, 'path' | 'unknown'>> & {
+  readonly ignoreUnknown: ReadOptions['ignoreUnknown'] | undefined;
+};
+
 /**
  * Copies a document without its null members, and with one empty name for all unknown members of a structure. Reports each unknown member
- * as a problem.
+ * as a problem, or leaves it out and reports it to `ignoreUnknown`.
  */
 class KnownMemberFilter {
   readonly #path: string;
   readonly #unknown: typeof unknownMember;
+  readonly #ignoreUnknown: ((problem: DocumentProblem) => void) | undefined;
   readonly #problems: DocumentProblem[];
 
-  constructor(problems: DocumentProblem[], { path, unknown }: Required<ReadOptions>) {
+  constructor(problems: DocumentProblem[], { path, unknown, ignoreUnknown }: MemberFilterOptions) {
     this.#path = path;
     this.#unknown = unknown;
+    this.#ignoreUnknown = ignoreUnknown;
     this.#problems = problems;
   }
 
@@ -219,9 +227,12 @@ class KnownMemberFilter {
       const schema = Object.hasOwn(shape, key) ? shape[key] : undefined;
       const member = value[key] ?? null;
       if (schema === undefined) {
-        const at = { above, key: key === '' ? '[""]' : key };
-        this.#report(this.#unknown(key, Object.keys(shape), this.#pathOf(at)), at);
-        members[unknownMembers] = null;
+        const path = this.#pathOf({ above, key: key === '' ? '[""]' : key });
+        const problem = { path, message: this.#unknown(key, Object.keys(shape), path) };
+        if (this.#ignoreUnknown === undefined) {
+          this.#problems.push(problem);
+          members[unknownMembers] = null;
+        } else this.#ignoreUnknown(problem);
       } else if (member !== null) members[key] = this.of(member, schema, { above, key });
     }
     return members;

@@ -57,7 +57,8 @@ export function matchZones({ requirement, zones }: { readonly requirement: Field
   readonly matches: boolean;
 } {
   const read = requirementOf({ ...requirement, key: 'zone' });
-  return { matches: typeof read !== 'string' && meetsField(read, memberClusterOf({ zones: zones ?? [] })) };
+  if (typeof read === 'string') return { matches: read === 'every cluster' };
+  return { matches: meetsField(read, memberClusterOf({ zones: zones ?? [] })) };
 }
 
 /** Returns the fields of a cluster that a field selector can match, except its zones. */
@@ -76,10 +77,20 @@ export function selectableFieldsOf({ cluster }: { readonly cluster: KarmadaClust
 function requirementOf({ key = '', operator = '', values }: FieldExpression): ClusterFieldRequirement | 'every cluster' | 'no cluster' {
   const known = operators.find((name) => name === operator);
   if (known === undefined || key === '') return 'no cluster';
-  if (key === 'zone') return { field: key, operator: known, values: values ?? [] };
+  if (key === 'zone') return zoneRequirementOf(known, values ?? []);
   if (!isRequirement(known, values ?? [])) return 'no cluster';
   if (key === 'provider' || key === 'region') return { field: key, operator: known, values: values ?? [] };
   return known === 'In' || known === 'Exists' ? 'no cluster' : 'every cluster';
+}
+
+/** Zones are compared as a list. Without values, In matches no cluster, and NotIn matches all. */
+function zoneRequirementOf(
+  operator: (typeof operators)[number],
+  values: readonly string[],
+): ClusterFieldRequirement | 'every cluster' | 'no cluster' {
+  if (operator === 'Exists' || operator === 'DoesNotExist') return { field: 'zone', operator, values: [] };
+  if (values.length === 0) return operator === 'In' ? 'no cluster' : 'every cluster';
+  return { field: 'zone', operator, values };
 }
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;

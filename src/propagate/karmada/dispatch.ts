@@ -31,10 +31,14 @@ export function conflictResolution({
   readonly policyConflictResolution?: 'Abort' | 'Overwrite';
   readonly workAnnotations?: Readonly<Record<string, string>> | null;
 }): { readonly workAnnotations: Readonly<Record<string, string>> } {
-  const own = textAt(object, 'metadata', 'annotations', conflictAnnotation);
-  const ofPolicy = policyConflictResolution === 'Overwrite' ? 'overwrite' : 'abort';
-  const resolution = own === 'overwrite' || own === 'abort' ? own : ofPolicy;
+  const resolution = overwritesConflicts(object, policyConflictResolution) ? 'overwrite' : 'abort';
   return { workAnnotations: { ...workAnnotations, [conflictAnnotation]: resolution } };
+}
+
+/** True if Karmada overwrites an existing object of the name. A valid annotation of the resource wins over its policy. */
+export function overwritesConflicts(object: JsonObject, policy?: 'Abort' | 'Overwrite'): boolean {
+  const own = textAt(object, 'metadata', 'annotations', conflictAnnotation);
+  return own === 'overwrite' || (own !== 'abort' && policy === 'Overwrite');
 }
 
 /**

@@ -1,6 +1,5 @@
 import { readDocument } from '../../core/json/documents.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { labelsAt } from '../../core/json-at.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { type LabelSelector, matchesLabelSelector } from '../../core/selectors.ts';
 import { compareText } from '../../core/text.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
@@ -93,7 +92,19 @@ export function compareClaims(a: PolicyClaim, b: PolicyClaim): number {
   return b.explicit - a.explicit || compareImplicitPriorities(b.implicit, a.implicit) || compareText(a.name, b.name);
 }
 
-/** Returns a function that does what `selectorPriority` does, for many resources. The selector is read once. */
+/** Returns a function that does what `selectorsPriority` does, for many resources. The selectors are read once. */
+export function preparedSelectors(selectors: readonly ResourceSelector[] | null | undefined): (resource: Manifest) => ImplicitPriority {
+  const prepared = (selectors ?? []).map(preparedSelector);
+  return (resource) => {
+    let highest: ImplicitPriority = 'MisMatch';
+    for (const priorityOf of prepared) {
+      const priority = priorityOf(resource);
+      if (compareImplicitPriorities(priority, highest) > 0) highest = priority;
+    }
+    return highest;
+  };
+}
+
 function preparedSelector({ apiVersion, kind, namespace = '', name = '', labelSelector: labels }: ResourceSelector) {
   const named = name === '' ? labelPriority(labels) : (resource: Manifest) => (resource.metadata.name === name ? 'MatchName' : 'MisMatch');
   return (resource: Manifest): ImplicitPriority => {
@@ -107,12 +118,9 @@ function labelPriority(labels: JsonObject | null | undefined): (resource: Manife
   const read = readDocument(labelSelector, labels);
   if ('problems' in read) return () => 'MisMatch';
   const selector: LabelSelector = read.value;
-  return (resource) => (matchesLabelSelector(selector, labelsAt(resource, 'metadata', 'labels')) ? 'MatchLabelSelector' : 'MisMatch');
-}
-
-/** Returns a function that does what `selectorsPriority` does, for many resources. The selectors are read once. */
-export function preparedSelectors(selectors: readonly ResourceSelector[] | null | undefined): (resource: Manifest) => ImplicitPriority {
-  const prepared = (selectors ?? []).map(preparedSelector);
-  return (resource) =>
-    prepared.map((priorityOf) => priorityOf(resource)).reduce((a, b) => (compareImplicitPriorities(a, b) >= 0 ? a : b), 'MisMatch');
+  return ({ metadata }) => {
+    // Labels are not copied here, because an import compares every resource with every selector.
+    const given = isJsonObject(metadata.labels) ? (metadata.labels as Readonly<Record<string, string>>) : undefined;
+    return matchesLabelSelector(selector, given) ? 'MatchLabelSelector' : 'MisMatch';
+  };
 }

@@ -211,7 +211,7 @@ function isTopologyIgnored(placement: KarmadaPlacement): boolean {
  * True if Karmada ignores the spread constraints: replicas are divided by fixed weights, and the weight preference is missing or lists
  * weights. With a preference that lists no weights, the constraints count.
  */
-function isSpreadIgnored({ replicaScheduling }: KarmadaPlacement): boolean {
+export function isSpreadIgnored({ replicaScheduling }: KarmadaPlacement): boolean {
   if (replicaScheduling === undefined || replicaScheduling === null || !isStaticWeighted(replicaScheduling)) return false;
   const { weightPreference } = replicaScheduling;
   return weightPreference === undefined || weightPreference === null || (weightPreference.staticWeightList ?? []).length > 0;

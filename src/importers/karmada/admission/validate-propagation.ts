@@ -21,7 +21,7 @@ export interface CheckedPropagation {
   } | null;
 }
 
-interface CheckedPlacement extends KarmadaPlacement {
+export interface CheckedPlacement extends KarmadaPlacement {
   readonly workloadAffinity?: {
     readonly affinity?: GroupByLabel | null;
     readonly antiAffinity?: GroupByLabel | null;

@@ -1,0 +1,76 @@
+import { isSecret } from '../../core/redaction.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import { dependenciesOf } from '../../propagate/plan/snapshot/dependencies.ts';
+import type { KarmadaResource, PolicyChoice } from './claims.ts';
+import type { PropagationPolicy } from './policies/read-policies.ts';
+
+/** A resource that a policy propagates. */
+export interface ClaimedResource {
+  readonly resource: KarmadaResource;
+  readonly choice: PolicyChoice;
+}
+
+/** Where the objects go that claimed workloads need, with `propagateDeps`. */
+export interface AttachedDependencies {
+  /** The dependencies that become part of the template of a workload. */
+  readonly partsOf: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
+  /** The dependencies of several workloads of one policy. Each gets a Propagation of its own, in all clusters of the policy. */
+  readonly shared: readonly ClaimedResource[];
+  /** The dependencies of a workload that are in other Propagations, or that are in the template of a workload of another policy. */
+  readonly elsewhere: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
+  /** The dependencies of a workload that are not among the documents. */
+  readonly missing: ReadonlyMap<KarmadaResource, readonly ObjectKey[]>;
+  /** The Secrets that workloads need. They are in no Propagation, because a text has their data. */
+  readonly secrets: readonly KarmadaResource[];
+}
+
+/** True if the objects that a workload needs follow it. */
+export function followsDependencies({ spec: { propagateDeps, association } }: PropagationPolicy): boolean {
+  return propagateDeps === true || association === true;
+}
+
+/**
+ * Decides for each dependency of the claimed resources in which Propagation it is. An object is never in two Propagations, because the
+ * second one would find a conflict. A dependency that a policy selects itself stays in its own Propagation.
+ */
+export function attachDependencies(
+  claimed: readonly ClaimedResource[],
+  resources: ReadonlyMap<string, KarmadaResource>,
+): AttachedDependencies {
+  const selected = new Set(claimed.map(({ resource }) => resource));
+  const users = new Map<KarmadaResource, ClaimedResource[]>();
+  const elsewhere = new Map<KarmadaResource, KarmadaResource[]>();
+  const missing = new Map<KarmadaResource, ObjectKey[]>();
+  const secrets = new Set<KarmadaResource>();
+  for (const user of claimed.filter(({ choice }) => followsDependencies(choice.winner))) {
+    for (const key of dependenciesOf(user.resource.manifest)) {
+      const needed = resources.get(textOfKey(key));
+      if (needed === undefined) addTo(missing, user.resource, key);
+      else if (isSecret(groupKindOfKey(key)) && !selected.has(needed)) secrets.add(needed);
+      else if (selected.has(needed)) addTo(elsewhere, user.resource, needed);
+      else addTo(users, needed, user);
+    }
+  }
+  const partsOf = new Map<KarmadaResource, KarmadaResource[]>();
+  const shared: ClaimedResource[] = [];
+  for (const [needed, [first, ...others]] of users) {
+    if (first === undefined) continue;
+    const isShared = others.length > 0 && others.every(({ choice }) => choice.winner === first.choice.winner);
+    if (isShared) shared.push({ resource: needed, choice: { winner: first.choice.winner, losers: [] } });
+    else addTo(partsOf, first.resource, needed);
+    for (const { resource } of isShared ? [first, ...others] : others) addTo(elsewhere, resource, needed);
+  }
+  return { partsOf, shared, elsewhere, missing, secrets: [...secrets] };
+}
+
+/** Returns the resources by the text of their key. The namespace `default` is added where a document has none. */
+export function resourcesByKey(resources: readonly KarmadaResource[]): ReadonlyMap<string, KarmadaResource> {
+  return new Map(resources.map((resource) => [textOfKey(keyOfManifest(resource.manifest)), resource]));
+}
+
+function addTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}

@@ -1,0 +1,115 @@
+import { objectAt, textAt } from '../../core/json-at.ts';
+import { isSecret } from '../../core/redaction.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
+import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { isAutoscaler, keyScaledBy } from '../../propagate/plan/snapshot/member-workloads.ts';
+import { importClustersOf } from '../clusters/import-clusters.ts';
+import { isSourceObject, type SourceDocument, type SourceObject } from '../documents/source-documents.ts';
+import type { ImportContext, Importer, Proposal, Translation } from '../model/importer.ts';
+import { type AttachedDependencies, attachDependencies, type ClaimedResource, resourcesByKey } from './attach-dependencies.ts';
+import { type KarmadaResource, PolicyFinder, resourceOf } from './claims.ts';
+import { type ProposalFacts, proposalOf } from './karmada-proposal.ts';
+import { OverrideChoice } from './override-choice.ts';
+import { describeDocument, isPolicy, type PoliciesRead, type PropagationPolicy, readPolicies } from './policies/read-policies.ts';
+import { type TranslatedPolicy, translatePolicy } from './translate-policy.ts';
+import { type UnreadDocument, unreadPolicies, unreadSecret } from './unread-documents.ts';
+
+/** Translates Karmada's policies, with the resources that they propagate. */
+export const karmadaImporter: Importer = { system: 'Karmada', translate };
+
+function* translate(documents: readonly SourceDocument[], context: ImportContext): Steps<Translation> {
+  const policies = readPolicies(documents);
+  const isOther = policies.propagation.length + policies.overrides.length + policies.refused.length === 0;
+  if (isOther) return { proposals: [], unread: [], notes: [] };
+  const resources = documents
+    .filter(isSourceObject)
+    .filter((document) => !isPolicy(document))
+    .map(resourceOf);
+  const { claimed, secrets } = claimResources(resources, policies, context);
+  yield;
+  // A living Karmada is read with the claimed resources only. The others follow from its API server.
+  const known = context.living === undefined ? resources : claimed.map(({ resource }) => resource);
+  const dependencies = attachDependencies(claimed, resourcesByKey(known));
+  const facts = proposalFactsOf({ documents, policies, context, claimed, dependencies });
+  const proposals: Proposal[] = [];
+  for (const one of [...claimed, ...dependencies.shared]) {
+    proposals.push(proposalOf(one, facts));
+    yield;
+  }
+  const isRefused = ({ document }: KarmadaResource) => secrets.some((secret) => secret.document === document);
+  const losers = new Set(claimed.flatMap(({ choice }) => choice.losers));
+  const unread = [
+    ...policies.refused,
+    ...secrets,
+    ...dependencies.secrets.filter((resource) => !isRefused(resource)).map((resource) => unreadSecret(resource, 'a workload')),
+    ...unreadPolicies(policies, { proposals, losers }),
+  ].toSorted((a, b) => a.document.index - b.document.index);
+  return { proposals, unread: unread.map(({ document, role }) => ({ document, role })), notes: unread.flatMap(({ notes }) => notes) };
+}
+
+/** Finds the policy of each resource. A Secret of a text is never propagated, because it would need its data in the Propagation. */
+function claimResources(
+  resources: readonly KarmadaResource[],
+  { propagation }: PoliciesRead,
+  { living }: ImportContext,
+): { readonly claimed: readonly ClaimedResource[]; readonly secrets: readonly UnreadDocument[] } {
+  const finder = new PolicyFinder(propagation, { isLiving: living !== undefined });
+  const claimed: ClaimedResource[] = [];
+  const secrets: UnreadDocument[] = [];
+  for (const resource of resources) {
+    const choice = finder.policyFor(resource);
+    if (choice === undefined) continue;
+    if (living === undefined && isSecret(groupKindOfKey(resource.document.key)))
+      secrets.push(unreadSecret(resource, describeDocument(choice.winner.document)));
+    else claimed.push({ resource, choice });
+  }
+  return { claimed, secrets };
+}
+
+interface FactsRequest {
+  readonly documents: readonly SourceDocument[];
+  readonly policies: PoliciesRead;
+  readonly context: ImportContext;
+  readonly claimed: readonly ClaimedResource[];
+  readonly dependencies: AttachedDependencies;
+}
+
+function proposalFactsOf({ documents, policies, context, claimed, dependencies }: FactsRequest): ProposalFacts {
+  const clusters = importClustersOf(context, 'Karmada');
+  const sourceCluster = context.living?.cluster;
+  const hasOverride = (name: string, namespace: string | undefined) =>
+    policies.overrides.some((policy) => policy.name === name && policy.namespace === namespace);
+  const translated = new Map<PropagationPolicy, TranslatedPolicy>();
+  return {
+    clusters,
+    sourceCluster,
+    translate(policy) {
+      const result = translated.get(policy) ?? translatePolicy(policy, { clusters, sourceCluster, hasOverride });
+      translated.set(policy, result);
+      return result;
+    },
+    overrides: new OverrideChoice(policies.overrides, clusters),
+    dependencies,
+    bindings: new Map(
+      documents
+        .filter(isSourceObject)
+        .filter(isBinding)
+        .map((document) => [boundKeyOf(document), document]),
+    ),
+    autoscaled: new Set(
+      claimed.filter(({ resource }) => isAutoscaler(resource.manifest)).map(({ resource }) => keyScaledBy(resource.manifest)),
+    ),
+  };
+}
+
+function isBinding({ key: { apiVersion, kind } }: SourceObject): boolean {
+  return apiVersion.startsWith('work.karmada.io/') && (kind === 'ResourceBinding' || kind === 'ClusterResourceBinding');
+}
+
+/** Returns the `textOfKey` of the resource that a ResourceBinding is for. */
+function boundKeyOf({ object }: SourceObject): string {
+  const bound = objectAt(object, 'spec', 'resource');
+  const [apiVersion = '', kind = '', name = ''] = [textAt(bound, 'apiVersion'), textAt(bound, 'kind'), textAt(bound, 'name')];
+  const namespace = textAt(bound, 'namespace');
+  return textOfKey({ apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) });
+}

@@ -1,0 +1,177 @@
+import type { Json, JsonObject } from '../../core/json.ts';
+import { listAt, textAt, valueAt } from '../../core/json-at.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
+import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import { mergeSuspension, overwritesConflicts } from '../../propagate/karmada/dispatch.ts';
+import { workloadCountOf } from '../../propagate/plan/placing/workload-count.ts';
+import type { ImportClusters } from '../clusters/import-clusters.ts';
+import type { SourceObject } from '../documents/source-documents.ts';
+import type { Proposal, ProposedDocument } from '../model/importer.ts';
+import { UniqueNotes } from '../model/unique-notes.ts';
+import { type AttachedDependencies, type ClaimedResource, followsDependencies } from './attach-dependencies.ts';
+import type { KarmadaResource } from './claims.ts';
+import type { ChosenOverrides, OverrideChoice } from './override-choice.ts';
+import { describeDocument, type PropagationPolicy } from './policies/read-policies.ts';
+import { overridesFor } from './translate-overrides.ts';
+import type { TranslatedPolicy } from './translate-policy.ts';
+
+/** The facts that make proposals, besides the claimed resource itself. */
+export interface ProposalFacts {
+  readonly clusters: ImportClusters;
+  /** The cluster of Karmada's API server. Absent: the resources come from a text. */
+  readonly sourceCluster?: string | undefined;
+  readonly translate: (policy: PropagationPolicy) => TranslatedPolicy;
+  readonly overrides: OverrideChoice;
+  readonly dependencies: AttachedDependencies;
+  /** The ResourceBindings of resources, by `textOfKey` of the resource. */
+  readonly bindings: ReadonlyMap<string, SourceObject>;
+  /** The workloads that a propagated autoscaler scales, by `textOfKey`. */
+  readonly autoscaled: ReadonlySet<string>;
+}
+
+/** One proposal while it is made. */
+interface Draft extends ClaimedResource {
+  readonly facts: ProposalFacts;
+  readonly policy: TranslatedPolicy;
+  /** The objects of the template: the resource, then its dependencies. */
+  readonly objects: readonly KarmadaResource[];
+  readonly keyText: string;
+  readonly notes: UniqueNotes;
+}
+
+/** Makes the proposal for one resource with its dependencies. */
+export function proposalOf(claimed: ClaimedResource, facts: ProposalFacts): Proposal {
+  const { resource, choice } = claimed;
+  const draft: Draft = {
+    ...claimed,
+    facts,
+    policy: facts.translate(choice.winner),
+    objects: [resource, ...(facts.dependencies.partsOf.get(resource) ?? [])],
+    keyText: textOfKey(keyOfManifest(resource.manifest)),
+    notes: new UniqueNotes(),
+  };
+  tellOfClaim(draft);
+  draft.notes.add(draft.policy.notes);
+  const chosen = draft.objects.map(({ manifest }) => ({ manifest, policies: facts.overrides.policiesFor(manifest) }));
+  const { document } = resource;
+  return {
+    namespace: document.key.namespace,
+    // Karmada names its bindings in the same way.
+    name: `${document.key.name}-${document.key.kind}`.toLowerCase().replaceAll(':', '.'),
+    spec: {
+      template: draft.objects.map((one) => templateOf(one, facts)),
+      ...dependenciesMember(draft),
+      placement: draft.policy.placement,
+      ...replicasMember(draft),
+      ...overridesMember(draft, chosen),
+      ...conflictMember(draft),
+      ...(choice.winner.spec.preserveResourcesOnDeletion === true ? { deletion: { policy: 'Orphan' } } : {}),
+      ...suspendMember(draft),
+      ...(facts.clusters.isExact ? exactMembers(document) : {}),
+    },
+    documents: documentsOf(draft, chosen),
+    notes: draft.notes.all,
+  };
+}
+
+/** An object of the template, with the override policies that select it. */
+interface OverriddenObject {
+  readonly manifest: Manifest;
+  readonly policies: readonly ChosenOverrides[];
+}
+
+function documentsOf({ objects, choice, facts, keyText }: Draft, chosen: readonly OverriddenObject[]): readonly ProposedDocument[] {
+  const binding = facts.bindings.get(keyText);
+  const overrides = new Set(chosen.flatMap(({ policies }) => policies.map(({ policy }) => policy.document)));
+  return [
+    ...objects.map(({ document }): ProposedDocument => ({ document, role: 'TEMPLATE' })),
+    { document: choice.winner.document, role: 'PLACEMENT' },
+    ...(binding === undefined ? [] : [{ document: binding, role: 'SCHEDULING' } as const]),
+    ...[...overrides].map((document): ProposedDocument => ({ document, role: 'OVERRIDE' })),
+  ];
+}
+
+function templateOf({ document: { key, object } }: KarmadaResource, { sourceCluster }: ProposalFacts): JsonObject {
+  return sourceCluster === undefined ? { json: object } : { ref: { cluster: sourceCluster, ...key } };
+}
+
+function tellOfClaim({ resource: { document }, choice: { winner, losers }, notes }: Draft): void {
+  if (losers.length === 0) return;
+  const others = losers.map((policy) => describeDocument(policy.document)).join(', ');
+  const message = `${describeDocument(document)} is propagated by ${describeDocument(winner.document)}, and not by ${others}`;
+  notes.tell({ severity: 'INFO', code: 'CLAIMED_BY', message, path: document.path });
+}
+
+/** Dependencies that are in another Propagation must not follow a second time, so then none of them follows. */
+function dependenciesMember({ resource, choice, facts: { dependencies }, notes }: Draft): JsonObject {
+  if (!followsDependencies(choice.winner)) return {};
+  const elsewhere = dependencies.elsewhere.get(resource) ?? [];
+  if (elsewhere.length === 0) return { dependencies: true };
+  const names = elsewhere.map(({ document }) => describeDocument(document)).join(', ');
+  const missing = (dependencies.missing.get(resource) ?? []).map(({ kind, name }) => `${kind} ${name}`);
+  const message = `${names} are in another Propagation, so the dependencies of ${describeDocument(resource.document)} do not follow it by themselves`;
+  const outcome = missing.length === 0 ? '' : `. These are not among the documents and need a Propagation: ${missing.join(', ')}`;
+  notes.tell({
+    severity: missing.length === 0 ? 'INFO' : 'WARNING',
+    code: 'UNSUPPORTED',
+    message: message + outcome,
+    path: `${choice.winner.document.path}.spec.propagateDeps`,
+  });
+  return {};
+}
+
+/** The label with which Karmada leaves the number of replicas to the member clusters. */
+const retainReplicasLabel = 'resourcetemplate.karmada.io/retain-replicas';
+
+function replicasMember({ resource, policy, facts, keyText, notes }: Draft): JsonObject {
+  const { manifest, document } = resource;
+  const hasOverflow = listAt(policy.placement, 'affinityGroups').some((group) => listAt(group, 'overflow').length > 0);
+  const isCounted = workloadCountOf(manifest) !== undefined || typeof valueAt(manifest, 'spec', 'replicas') === 'number';
+  const isScaled = facts.autoscaled.has(keyText) || textAt(manifest, 'metadata', 'labels', retainReplicasLabel) === 'true';
+  if (isCounted && isScaled && !hasOverflow && !facts.clusters.isExact) {
+    const message = `an autoscaler decides the number of replicas of ${describeDocument(document)} in each cluster. Karmada also sends a number`;
+    notes.tell({ severity: 'INFO', code: 'AUTOSCALED', message, path: document.path });
+    return { replicas: { mode: 'External' } };
+  }
+  if (policy.replicas === undefined || !(isCounted || hasOverflow)) return {};
+  if (isCounted) notes.add(policy.workloadNotes);
+  return { replicas: policy.replicas };
+}
+
+function overridesMember({ facts: { clusters }, objects, notes }: Draft, chosen: readonly OverriddenObject[]): JsonObject {
+  const entries = chosen.flatMap(({ manifest, policies }) =>
+    policies.flatMap(({ overrides }): readonly Json[] => {
+      notes.add(overrides.notes);
+      return overridesFor(overrides, { manifest, isOneOfMany: objects.length > 1 }, { clusters, tell: notes.tell });
+    }),
+  );
+  return entries.length === 0 ? {} : { overrides: entries };
+}
+
+function conflictMember({ objects: [main, ...parts], choice, notes }: Draft): JsonObject {
+  const policy = choice.winner.spec.conflictResolution;
+  const overwrites = main !== undefined && overwritesConflicts(main.manifest, policy);
+  for (const { manifest, document } of parts) {
+    if (overwritesConflicts(manifest, policy) === overwrites) continue;
+    const message = `${describeDocument(document)} has another conflict resolution than the workload that needs it, and gets that of the workload`;
+    notes.tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${document.path}.metadata.annotations` });
+  }
+  return overwrites ? { conflict: 'Overwrite' } : {};
+}
+
+function suspendMember({ policy, facts, keyText }: Draft): JsonObject {
+  const binding = facts.bindings.get(keyText);
+  const scheduling = valueAt(binding?.object, 'spec', 'suspension', 'scheduling') === true;
+  const { suspension } = mergeSuspension({ bindingSuspension: { scheduling }, policySuspension: policy.dispatching });
+  const clusters = suspension?.dispatchingOnClusters?.clusterNames ?? [];
+  const suspend = {
+    ...(suspension?.scheduling === true ? { scheduling: true } : {}),
+    ...(suspension?.dispatching === true ? { all: true } : {}),
+    ...(clusters.length === 0 ? {} : { clusters }),
+  };
+  return Object.keys(suspend).length === 0 ? {} : { suspend };
+}
+
+function exactMembers({ uid }: SourceObject): JsonObject {
+  return { write: 'Replace', exact: { system: 'Karmada', ...(uid === undefined ? {} : { uid }) } };
+}

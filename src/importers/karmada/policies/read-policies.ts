@@ -1,0 +1,160 @@
+import type { z } from 'zod';
+import { type DocumentProblem, readDocument } from '../../../core/json/documents.ts';
+import type { Manifest } from '../../../manifests/manifest.ts';
+import type { OverridePolicySpec } from '../../../propagate/karmada/override-policies.ts';
+import { type ImplicitPriority, preparedSelectors, type ResourceSelector } from '../../../propagate/karmada/resource-selector.ts';
+import { isSourceObject, type SourceDocument, type SourceObject } from '../../documents/source-documents.ts';
+import type { DocumentRole, ImportNote } from '../../model/import-result.ts';
+import { type AdmissionProblem, isPresent } from '../admission/problems.ts';
+import { validateOverrideSpec } from '../admission/validate-overrides.ts';
+import { validatePropagationSpec } from '../admission/validate-propagation.ts';
+import { withPolicyDefaults } from '../policy-defaults.ts';
+import { overridePolicy } from './override-policy-definition.ts';
+import { type PropagationPolicySpec, propagationPolicy } from './propagation-definition.ts';
+
+/** The API version of all policies. */
+const policyVersion = 'policy.karmada.io/v1alpha1';
+
+const policyKinds: ReadonlySet<string> = new Set([
+  'PropagationPolicy',
+  'ClusterPropagationPolicy',
+  'OverridePolicy',
+  'ClusterOverridePolicy',
+]);
+
+/** The namespace of a namespaced object without one, as for `kubectl apply`. */
+export const defaultNamespace = 'default';
+
+/** A policy that Karmada accepts, with its defaults. */
+interface AcceptedPolicy<Spec> {
+  readonly document: SourceObject;
+  readonly name: string;
+  /** Absent for the cluster-scoped kinds of policies. */
+  readonly namespace?: string;
+  readonly spec: Spec;
+  /** Returns how specifically the policy selects a resource. The namespace of the policy itself is not compared. */
+  readonly priorityOf: (resource: Manifest) => ImplicitPriority;
+  /** The notes about the fields of the document: those that Karmada's definition does not have. */
+  readonly notes: readonly ImportNote[];
+}
+
+/** A PropagationPolicy or ClusterPropagationPolicy. */
+export type PropagationPolicy = AcceptedPolicy<PropagationPolicySpec>;
+
+/** An OverridePolicy or ClusterOverridePolicy. */
+export type ImportedOverridePolicy = AcceptedPolicy<OverridePolicySpec>;
+
+/** The policies in the documents of an import. */
+export interface PoliciesRead {
+  readonly propagation: readonly PropagationPolicy[];
+  readonly overrides: readonly ImportedOverridePolicy[];
+  /** The policies that Karmada would refuse, with the reasons. */
+  readonly refused: readonly RefusedPolicy[];
+}
+
+/** A policy that Karmada would refuse. */
+interface RefusedPolicy {
+  readonly document: SourceObject;
+  readonly role: DocumentRole;
+  readonly notes: readonly ImportNote[];
+}
+
+/** Names a document for a message: `PropagationPolicy web`. */
+export function describeDocument({ key: { kind, name } }: SourceObject): string {
+  return `${kind} ${name}`;
+}
+
+/** True for a document that is one of Karmada's four kinds of policies. */
+export function isPolicy({ key }: SourceDocument): boolean {
+  return key?.apiVersion === policyVersion && policyKinds.has(key.kind);
+}
+
+/** Reads the policies among the documents, in their order. Other documents are left alone. */
+export function readPolicies(documents: readonly SourceDocument[]): PoliciesRead {
+  const propagation: PropagationPolicy[] = [];
+  const overrides: ImportedOverridePolicy[] = [];
+  const refused: RefusedPolicy[] = [];
+  const refuse = (document: SourceObject, role: DocumentRole, problems: readonly AdmissionProblem[]) =>
+    refused.push({ document, role, notes: problems.map((problem) => noteOfProblem(document, problem)) });
+  for (const document of documents.filter(isSourceObject).filter(isPolicy)) {
+    if (isOverridePolicy(document)) {
+      const read = readOverridePolicy(document);
+      if (read.result === 'accepted') overrides.push(read.policy);
+      else refuse(document, 'OVERRIDE', read.problems);
+    } else {
+      const read = readPropagationPolicy(document);
+      if (read.result === 'accepted') propagation.push(read.policy);
+      else refuse(document, 'PLACEMENT', read.problems);
+    }
+  }
+  return { propagation, overrides, refused };
+}
+
+function isOverridePolicy({ key: { kind } }: SourceObject): boolean {
+  return kind.endsWith('OverridePolicy');
+}
+
+type PolicyRead<Spec> =
+  | { readonly result: 'accepted'; readonly policy: AcceptedPolicy<Spec> }
+  | { readonly result: 'refused'; readonly problems: readonly AdmissionProblem[] };
+
+function readPropagationPolicy(document: SourceObject): PolicyRead<PropagationPolicySpec> {
+  const { read, notes } = readFields(propagationPolicy, document);
+  if ('problems' in read) return { result: 'refused', problems: read.problems };
+  const spec = inNamespace(withPolicyDefaults(read.value.spec), document);
+  return acceptedUnless(validatePropagationSpec(spec, namespaceOf(document)), { document, spec, notes });
+}
+
+function readOverridePolicy(document: SourceObject): PolicyRead<OverridePolicySpec> {
+  const { read, notes } = readFields(overridePolicy, document);
+  if ('problems' in read) return { result: 'refused', problems: read.problems };
+  const spec = inNamespace(read.value.spec, document);
+  return acceptedUnless(validateOverrideSpec(spec, namespaceOf(document)), { document, spec, notes });
+}
+
+/** Reads a policy by the definition of its kind. Fields that the definition does not have are ignored, with a note. */
+function readFields<S extends z.ZodType>(definition: S, document: SourceObject) {
+  const notes: ImportNote[] = [];
+  const ignoreUnknown = (problem: DocumentProblem) => {
+    const message = `${describeDocument(document)}: ${problem.path} ${problem.message}`;
+    notes.push({ severity: 'WARNING', code: 'UNKNOWN_FIELD', message, path: pathBelow(document.path, problem.path) });
+  };
+  return { read: readDocument(definition, document.object, { ignoreUnknown }), notes };
+}
+
+/** Returns the namespace of a policy. Undefined for cluster-scoped kinds of policies. */
+function namespaceOf({ key: { kind, namespace = defaultNamespace } }: SourceObject): string | undefined {
+  return kind.startsWith('Cluster') ? undefined : namespace;
+}
+
+interface SelectingSpec {
+  readonly resourceSelectors?: readonly ResourceSelector[] | null;
+}
+
+/** Selectors of a namespaced policy without a namespace select in the namespace of the policy. */
+function inNamespace<Spec extends SelectingSpec>(spec: Spec, document: SourceObject): Spec {
+  const namespace = namespaceOf(document);
+  if (namespace === undefined || !isPresent(spec.resourceSelectors)) return spec;
+  const selectors = spec.resourceSelectors.map((selector) => ((selector.namespace ?? '') === '' ? { ...selector, namespace } : selector));
+  return { ...spec, resourceSelectors: selectors };
+}
+
+function acceptedUnless<Spec extends SelectingSpec>(
+  problems: readonly AdmissionProblem[],
+  { document, spec, notes }: Pick<AcceptedPolicy<Spec>, 'document' | 'spec' | 'notes'>,
+): PolicyRead<Spec> {
+  if (problems.length > 0) return { result: 'refused', problems };
+  const namespace = namespaceOf(document);
+  const priorityOf = preparedSelectors(spec.resourceSelectors);
+  const policy = { document, name: document.key.name, ...(namespace === undefined ? {} : { namespace }), spec, priorityOf, notes };
+  return { result: 'accepted', policy };
+}
+
+function noteOfProblem(document: SourceObject, problem: AdmissionProblem): ImportNote {
+  const message = `${describeDocument(document)}: ${problem.path}: ${problem.message}. Karmada refuses the policy, so it is not imported`;
+  return { severity: 'ERROR', code: 'INVALID', message, path: pathBelow(document.path, problem.path) };
+}
+
+function pathBelow(path: string, field: string): string {
+  return field === '' || field.startsWith('[') ? `${path}${field}` : `${path}.${field}`;
+}

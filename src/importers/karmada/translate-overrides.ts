@@ -1,0 +1,141 @@
+import { printDocument } from '../../core/json/documents.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { listAt } from '../../core/json-at.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
+import { containersIn } from '../../manifests/pod-specs.ts';
+import { type Overriders, overrideOf } from '../../propagate/karmada/overriders.ts';
+import { override } from '../../propagate/model/override-definition.ts';
+import type { ImportClusters, TellNote } from '../clusters/import-clusters.ts';
+import type { ImportNote } from '../model/import-result.ts';
+import type { ImportedOverridePolicy } from './policies/read-policies.ts';
+import { type PartScope, scopeBelow, translateSet } from './translate-sets.ts';
+
+/** The rules of an override policy, each as an entry of `overrides` without its objects. */
+export interface TranslatedOverrides {
+  readonly rules: readonly TranslatedRule[];
+  readonly notes: readonly ImportNote[];
+}
+
+/** One rule. `path` is the path of its overriders in the input. */
+interface TranslatedRule {
+  readonly path: string;
+  readonly entry: JsonObject;
+}
+
+/** An object of a template, for the overrides that apply to it. */
+export interface OverrideTarget {
+  readonly manifest: Manifest;
+  /** True if the template has other objects too. Then the entry names its object. */
+  readonly isOneOfMany: boolean;
+}
+
+/** Translates an override policy once for all objects. The deprecated form without rules counts as one rule. Rules without changes are left out. */
+export function translateOverridePolicy(
+  { document, name, spec, notes }: ImportedOverridePolicy,
+  clusters: ImportClusters,
+): TranslatedOverrides {
+  const all: ImportNote[] = [...notes];
+  const scope: PartScope = { clusters, path: `${document.path}.spec`, tell: (note) => all.push(note) };
+  const { overrideRules, targetCluster, overriders } = spec;
+  const given = overrideRules ?? [];
+  const rules = given.length > 0 ? given : [{ targetCluster: targetCluster ?? null, overriders: overriders ?? {} }];
+  const translated = rules.flatMap((rule, index): readonly TranslatedRule[] => {
+    const at = given.length > 0 ? scopeBelow(scope, `overrideRules[${index}]`) : scope;
+    const below = scopeBelow(at, 'overriders');
+    const changes = changesOf(rule.overriders, below);
+    if (Object.keys(changes).length === 0) return [];
+    const set = translateSet(rule.targetCluster ?? {}, scopeBelow(at, 'targetCluster'));
+    const entryName = rules.length === 1 ? name : `${name}[${index}]`;
+    return [{ path: below.path, entry: { name: entryName, ...(Object.keys(set).length === 0 ? {} : { set }), ...changes } }];
+  });
+  return { rules: translated, notes: all };
+}
+
+/** Returns the entries of `overrides` for one object. Changes of containers are left out if the object has none. */
+export function overridesFor(
+  { rules }: TranslatedOverrides,
+  target: OverrideTarget,
+  scope: Omit<PartScope, 'path'>,
+): readonly JsonObject[] {
+  return rules.flatMap(({ path, entry }) => {
+    const fitting = fittingEntry(entry, target.manifest);
+    if (Object.keys(fitting).every((member) => member === 'name' || member === 'set')) return [];
+    if (!scope.clusters.isExact) tellOfContainers(fitting, target.manifest, { ...scope, path });
+    const { name, set, ...changes } = fitting;
+    return [
+      { name, ...(set === undefined ? {} : { set }), ...(target.isOneOfMany ? { objects: keyOf(target.manifest) } : {}), ...changes },
+    ];
+  });
+}
+
+/** Returns the changes of a rule, with notes about those that a Propagation does not have. */
+function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
+  const { tell, path, clusters } = scope;
+  const difference = (code: string, at: string, message: string) => {
+    if (!clusters.isExact) tell({ severity: 'INFO', code, message, path: `${path}.${at}` });
+  };
+  for (const list of ['commandOverrider', 'argsOverrider'] as const) {
+    (overriders[list] ?? []).forEach(({ operator }, index) => {
+      if (operator === 'replace') difference('REPLACE_IGNORED', `${list}[${index}]`, 'Karmada ignores replace here, Muster sets the list');
+    });
+  }
+  const fieldOverrider = (overriders.fieldOverrider ?? []).filter(({ json, yaml }, index) => {
+    const [hasJson, hasYaml] = [json, yaml].map((patch) => (patch ?? []).length > 0);
+    const at = `fieldOverrider[${index}]`;
+    if (hasJson === true && hasYaml === true) dropped(tell, `${path}.${at}.json`, 'the json has no effect next to yaml, as in Karmada');
+    if (hasJson === true || hasYaml === true) return true;
+    difference(
+      'FIELD_EMPTIED',
+      at,
+      'Karmada empties the field, because the overrider has no json and no yaml. Muster leaves the field as it is',
+    );
+    return clusters.isExact;
+  });
+  const imageOverrider = imagesOf(overriders, scope);
+  const { set: _set, objects: _objects, ...changes } = overrideOf({ ...overriders, fieldOverrider, imageOverrider });
+  const printed = printDocument(override, { set: {}, objects: {}, ...changes });
+  return isJsonObject(printed) ? printed : {};
+}
+
+/** Returns the image overriders that Muster can hold. It refuses empty values, which change nothing in Karmada or remove the registry. */
+function imagesOf({ imageOverrider }: Overriders, { tell, path }: PartScope): NonNullable<Overriders['imageOverrider']> {
+  return (imageOverrider ?? []).flatMap((item, index) => {
+    const { component, operator, value = '' } = item;
+    if (operator === 'remove' || value !== '') return [item];
+    if (component === 'Registry' && operator === 'replace') return [{ ...item, operator: 'remove' as const }];
+    dropped(tell, `${path}.imageOverrider[${index}]`, `expected a value with ${operator}, got none`);
+    return [];
+  });
+}
+
+function dropped(tell: TellNote, path: string, message: string): void {
+  tell({ severity: 'WARNING', code: 'DROPPED', message, path });
+}
+
+/** Leaves out the changes of containers for an object without containers. Neither system changes anything there. */
+function fittingEntry(entry: JsonObject, manifest: Manifest): JsonObject {
+  if (containersIn(manifest, 'All').length > 0) return entry;
+  const { command: _command, args: _args, image: _image, ...rest } = entry;
+  const image = listAt(entry, 'image').filter((item) => isJsonObject(item) && item.path !== undefined);
+  return image.length === 0 ? rest : { ...rest, image };
+}
+
+/** The kinds whose containers Karmada changes. */
+const coveredKinds: ReadonlySet<string> = new Set(['Pod', 'ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job']);
+
+function tellOfContainers(entry: JsonObject, manifest: Manifest, { tell, path }: PartScope): void {
+  const images = listAt(entry, 'image').some((item) => isJsonObject(item) && item.path === undefined);
+  const lists = listAt(entry, 'command').length + listAt(entry, 'args').length > 0;
+  if (!coveredKinds.has(manifest.kind) && (images || lists)) {
+    const message = `Karmada changes no containers of ${manifest.kind}, Muster does`;
+    tell({ severity: 'INFO', code: 'KIND_NOT_COVERED', message, path });
+  }
+  if (images && containersIn(manifest, 'Init').length > 0) {
+    const message = 'as in Karmada, the images of init containers stay. Scope All in the Propagation would change them too';
+    tell({ severity: 'INFO', code: 'INIT_CONTAINERS', message, path: `${path}.imageOverrider` });
+  }
+}
+
+function keyOf({ apiVersion, kind, metadata: { name } }: Manifest): JsonObject {
+  return { apiVersion, kind, name };
+}

@@ -1,0 +1,141 @@
+import type { V1Toleration } from '@kubernetes/client-node';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { isLabelKey } from '../../core/selectors.ts';
+import type { Stored } from '../../core/stored.ts';
+import type { ClusterAffinityTerm, KarmadaPlacement, SpreadConstraint } from '../../propagate/karmada/karmada-placement.ts';
+import { isSpreadIgnored } from '../../propagate/karmada/select-clusters.ts';
+import type { ClusterFieldRequirement } from '../../propagate/model/spec.ts';
+import { type PartScope, type PlacementScope, scopeBelow, translatePlacementSet } from './translate-sets.ts';
+
+/** The fields by which Karmada only filters clusters: it does not choose by them. */
+const filterFields = ['zone', 'provider'] as const;
+
+/**
+ * Translates `placement` of a policy to `placement` of a Propagation, without its replicas.
+ *
+ * In exact mode `spread` has only the constraints by which Karmada chooses clusters. The others become conditions of the sets.
+ *
+ * @param scope.path The path of the placement in the input.
+ * @param sourceCluster The cluster of Karmada's API server. Absent for a text.
+ */
+export function translatePlacement(placement: KarmadaPlacement, scope: PartScope, sourceCluster: string | undefined): JsonObject {
+  const { clusterAffinity, clusterAffinities, clusterTolerations } = placement;
+  const { spread, required } = scope.clusters.isExact ? exactSpreadOf(placement) : { spread: spreadOf(placement, scope), required: [] };
+  const sets: PlacementScope = { ...scope, required, sourceCluster };
+  const tolerations = (clusterTolerations ?? []).flatMap((toleration, index) =>
+    tolerationsOf(toleration, scopeBelow(scope, `clusterTolerations[${index}]`)),
+  );
+  const groups = (clusterAffinities ?? []).map((term, index) => groupOf(term, scopeBelow(sets, `clusterAffinities[${index}]`)));
+  const chosen: JsonObject =
+    groups.length > 0
+      ? { affinityGroups: groups }
+      : translatePlacementSet(clusterAffinity ?? {}, { ...sets, path: `${scope.path}.clusterAffinity` });
+  return {
+    ...(spread === 'nothing' ? { clusters: [] } : chosen),
+    ...(tolerations.length === 0 ? {} : { tolerations }),
+    ...(spread === 'nothing' || spread.length === 0 ? {} : { spread }),
+  };
+}
+
+function groupOf(term: ClusterAffinityTerm, scope: PlacementScope): Json {
+  const overflow = (term.overflowAffinities ?? []).map((one, index) => ({
+    name: one.affinityName ?? '',
+    set: translatePlacementSet(one, scopeBelow(scope, `overflowAffinities[${index}]`)),
+  }));
+  return { name: term.affinityName ?? '', set: translatePlacementSet(term, scope), ...(overflow.length === 0 ? {} : { overflow }) };
+}
+
+/** The spread that Karmada chooses clusters by, and the fields that clusters must have. */
+interface ExactSpread {
+  /** `nothing`: Karmada cannot choose by these constraints, and places nothing. */
+  readonly spread: readonly Json[] | 'nothing';
+  readonly required: readonly ClusterFieldRequirement['field'][];
+}
+
+function exactSpreadOf(placement: KarmadaPlacement): ExactSpread {
+  const constraints = placement.spreadConstraints ?? [];
+  const fields = constraints.map(({ spreadByField = '' }) => spreadByField);
+  const ignoresSpread = isSpreadIgnored(placement);
+  const required = [...filterFields, ...(ignoresSpread ? (['region'] as const) : [])].filter((field) => fields.includes(field));
+  if (constraints.length === 0 || ignoresSpread) return { spread: [], required };
+  const choosing = constraints.filter(({ spreadByField }) => spreadByField === 'cluster' || spreadByField === 'region');
+  return { spread: choosing.length === 0 ? 'nothing' : choosing.map((constraint) => spreadEntryOf(constraint)), required };
+}
+
+/** Translates the constraints with notes where Karmada does something else. Muster spreads by one property besides the cluster. */
+function spreadOf(placement: KarmadaPlacement, scope: PartScope): readonly Json[] {
+  const { tell } = scope;
+  const constraints = placement.spreadConstraints ?? [];
+  const isIgnored = isSpreadIgnored(placement);
+  const grouping = constraints.find(({ spreadByField }) => spreadByField === 'region') ?? constraints.find(isGrouping);
+  if (constraints.length > 0 && isIgnored) {
+    const message = 'Karmada ignores spread constraints with static weights, Muster spreads by them';
+    tell({ severity: 'INFO', code: 'SPREAD_IGNORED', message, path: `${scope.path}.spreadConstraints` });
+  }
+  return constraints.flatMap((constraint, index) => {
+    const path = `${scope.path}.spreadConstraints[${index}]`;
+    if (isGrouping(constraint) && constraint !== grouping) {
+      const message =
+        'Muster spreads by one property besides the cluster, and this is a second one. Karmada only requires that clusters have it';
+      tell({ severity: 'WARNING', code: 'DROPPED', message, path });
+      return [];
+    }
+    const { spreadByLabel = '' } = constraint;
+    if (spreadByLabel !== '' && !isLabelKey(spreadByLabel)) {
+      tell({ severity: 'WARNING', code: 'DROPPED', message: 'expected the key of a label. Karmada ignores it too', path });
+      return [];
+    }
+    if (!isIgnored) tellOfSpread(constraint, path, scope);
+    return [spreadEntryOf(constraint)];
+  });
+}
+
+function isGrouping({ spreadByField, spreadByLabel = '' }: SpreadConstraint): boolean {
+  return spreadByField !== 'cluster' && (spreadByField !== undefined || spreadByLabel !== '');
+}
+
+function tellOfSpread({ spreadByField, maxGroups = 0 }: SpreadConstraint, path: string, { tell }: PartScope): void {
+  if (spreadByField !== 'cluster' && spreadByField !== 'region') {
+    const what = spreadByField === undefined ? 'labels' : `the ${spreadByField}`;
+    const message = `Karmada does not choose clusters by ${what}, Muster does`;
+    tell({ severity: 'INFO', code: 'SPREAD_IGNORED', message, path });
+  } else if (maxGroups === 0) {
+    const message = 'Karmada takes a missing maxGroups as 0 and chooses no cluster, Muster takes it as no limit';
+    tell({ severity: 'INFO', code: 'SPREAD_NO_MAX', message, path });
+  }
+}
+
+function spreadEntryOf({ spreadByField, spreadByLabel, minGroups = 1, maxGroups = 0 }: SpreadConstraint): JsonObject {
+  return {
+    by: spreadByField ?? 'label',
+    ...(spreadByField === undefined && spreadByLabel !== undefined ? { label: spreadByLabel } : {}),
+    min: minGroups,
+    ...(maxGroups === 0 ? {} : { max: maxGroups }),
+  };
+}
+
+const effects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+/**
+ * Translates a toleration. Returns no toleration if it tolerates no taint. Members without a meaning for the others are left out, because
+ * Muster refuses them: a value with Exists, and seconds with an effect that does not use them.
+ */
+function tolerationsOf(
+  { key = '', operator, value = '', effect, tolerationSeconds }: Stored<V1Toleration>,
+  scope: PartScope,
+): readonly Json[] {
+  const isKnown =
+    [undefined, '', 'Equal', 'Exists'].includes(operator) && (effect === undefined || effect === '' || effects.includes(effect));
+  const isExists = operator === 'Exists';
+  if (!isKnown || (key === '' && !isExists)) {
+    const message = 'expected a toleration with a key or with operator Exists, and with an effect of core/v1';
+    scope.tell({ severity: 'WARNING', code: 'DROPPED', message, path: scope.path });
+    return [];
+  }
+  const common = { ...(key === '' ? {} : { key }), ...(isExists ? { operator } : {}), ...(isExists || value === '' ? {} : { value }) };
+  if (tolerationSeconds === undefined) return [{ ...common, ...(effect === undefined || effect === '' ? {} : { effect }) }];
+  if (effect === 'NoExecute') return [{ ...common, effect, tolerationSeconds }];
+  // The seconds count for NoExecute taints only. Without an effect, the toleration also covers the other effects without a limit.
+  if (effect !== undefined && effect !== '') return [{ ...common, effect }];
+  return effects.map((one) => ({ ...common, effect: one, ...(one === 'NoExecute' ? { tolerationSeconds } : {}) }));
+}

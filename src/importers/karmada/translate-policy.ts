@@ -1,0 +1,93 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { ImportClusters, TellNote } from '../clusters/import-clusters.ts';
+import { knownNames } from '../clusters/import-clusters.ts';
+import type { ImportNote } from '../model/import-result.ts';
+import { isPresent } from './admission/problems.ts';
+import type { PropagationPolicy } from './policies/read-policies.ts';
+import { translatePlacement } from './translate-placement.ts';
+import { translateReplicas } from './translate-replicas.ts';
+import type { PartScope } from './translate-sets.ts';
+
+/** The parts of a Propagation that a policy gives to every resource that it propagates. */
+export interface TranslatedPolicy {
+  readonly placement: JsonObject;
+  /** `replicas` for workloads. Absent: every cluster gets the whole number. */
+  readonly replicas?: JsonObject;
+  readonly dispatching: Suspension;
+  /** The notes for every resource. */
+  readonly notes: readonly ImportNote[];
+  /** The notes that concern workloads only. */
+  readonly workloadNotes: readonly ImportNote[];
+}
+
+/** `suspension` of a policy, with the cluster names that stay. */
+export interface Suspension {
+  readonly dispatching?: boolean;
+  readonly dispatchingOnClusters?: { readonly clusterNames: readonly string[] };
+}
+
+/** The facts that translate a policy, besides the policy itself. */
+export interface PolicyFacts {
+  readonly clusters: ImportClusters;
+  /** The cluster of Karmada's API server. Absent for a text. */
+  readonly sourceCluster?: string | undefined;
+  /** True if an override policy of this name is among the documents, for a policy of the given namespace. */
+  readonly hasOverride: (name: string, namespace: string | undefined) => boolean;
+}
+
+/** Translates a policy once for all its resources. */
+export function translatePolicy(policy: PropagationPolicy, facts: PolicyFacts): TranslatedPolicy {
+  const notes: ImportNote[] = [...policy.notes];
+  const workloadNotes: ImportNote[] = [];
+  const placement = policy.spec.placement ?? {};
+  const path = `${policy.document.path}.spec`;
+  const scopeFor = (target: ImportNote[], member: string): PartScope => ({
+    clusters: facts.clusters,
+    path: `${path}.${member}`,
+    tell: (note) => target.push(note),
+  });
+  const translated = translatePlacement(placement, scopeFor(notes, 'placement'), facts.sourceCluster);
+  const replicas = translateReplicas(placement, scopeFor(workloadNotes, 'placement'));
+  const dispatching = suspensionOf(policy, scopeFor(notes, 'suspension'));
+  noteUnsupported(policy, path, (note) => notes.push(note));
+  noteMissingOverrides(policy, facts, (note) => notes.push(note));
+  return { placement: translated, ...(replicas === undefined ? {} : { replicas }), dispatching, notes, workloadNotes };
+}
+
+function suspensionOf({ spec: { suspension } }: PropagationPolicy, { clusters, path, tell }: PartScope): Suspension {
+  const names = suspension?.dispatchingOnClusters?.clusterNames ?? [];
+  const pathOf = (index: number) => `${path}.dispatchingOnClusters.clusterNames[${index}]`;
+  return {
+    ...(suspension?.dispatching === true ? { dispatching: true } : {}),
+    ...(names.length === 0 ? {} : { dispatchingOnClusters: { clusterNames: knownNames(clusters, { names, pathOf }, tell) } }),
+  };
+}
+
+/** Notes the fields that have no counterpart in a Propagation. */
+function noteUnsupported({ spec }: PropagationPolicy, path: string, tell: TellNote): void {
+  const { schedulerName, schedulePriority, activationPreference, failover, placement } = spec;
+  const unsupported = (isGiven: boolean, field: string, message: string) => {
+    if (isGiven) tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${path}.${field}` });
+  };
+  unsupported(schedulerName !== 'default-scheduler', 'schedulerName', 'Muster has one planner, so the name of a scheduler has no effect');
+  unsupported(isPresent(schedulePriority), 'schedulePriority', 'Muster plans each Propagation at once, without a priority');
+  unsupported(activationPreference === 'Lazy', 'activationPreference', 'a change of a Propagation takes effect at once');
+  unsupported(
+    isPresent(placement?.workloadAffinity),
+    'placement.workloadAffinity',
+    'Muster places each workload without regard to other workloads',
+  );
+  for (const kind of ['application', 'cluster'] as const) {
+    unsupported(isPresent(failover?.[kind]), `failover.${kind}`, 'Muster does not move copies away from a failed cluster');
+  }
+}
+
+/** Notes the overrides that Karmada waits for, and that are not among the documents. */
+function noteMissingOverrides({ spec, namespace, document }: PropagationPolicy, { hasOverride }: PolicyFacts, tell: TellNote): void {
+  const kind = namespace === undefined ? 'ClusterOverridePolicy' : 'OverridePolicy';
+  (spec.dependentOverrides ?? []).forEach((name, index) => {
+    if (hasOverride(name, namespace)) return;
+    const message = `expected ${kind} ${name} among the documents: Karmada waits for it, Muster does not`;
+    tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${document.path}.spec.dependentOverrides[${index}]` });
+  });
+}

@@ -1,0 +1,48 @@
+import type { SourceObject } from '../documents/source-documents.ts';
+import type { DocumentRole, ImportNote } from '../model/import-result.ts';
+import type { Proposal } from '../model/importer.ts';
+import type { KarmadaResource } from './claims.ts';
+import { describeDocument, type PoliciesRead, type PropagationPolicy } from './policies/read-policies.ts';
+
+/** A document that no Propagation is made from, with the notes that say why. */
+export interface UnreadDocument {
+  readonly document: SourceObject;
+  readonly role: DocumentRole;
+  readonly notes: readonly ImportNote[];
+}
+
+/** A Secret that a policy or a workload selects. `selectedBy` is for the message. */
+export function unreadSecret({ document }: KarmadaResource, selectedBy: string): UnreadDocument {
+  const message =
+    `${describeDocument(document)} is selected by ${selectedBy}, but a Propagation takes a Secret by reference only: ` +
+    'its data would stand in the Propagation for every reader. Create the Secret in a cluster, and propagate it with ref';
+  return { document, role: 'TEMPLATE', notes: [{ severity: 'ERROR', code: 'SECRET', message, path: document.path }] };
+}
+
+interface UsedPolicies {
+  readonly proposals: readonly Proposal[];
+  /** The policies that select a resource that another policy propagates. */
+  readonly losers: ReadonlySet<PropagationPolicy>;
+}
+
+/** Returns the policies that are in no proposal, because they select no resource, or only resources that other policies propagate. */
+export function unreadPolicies({ propagation, overrides }: PoliciesRead, { proposals, losers }: UsedPolicies): readonly UnreadDocument[] {
+  const used = new Set(proposals.flatMap(({ documents }) => documents.map(({ document }) => document)));
+  return [
+    ...propagation.map((policy) => ({
+      ...policy,
+      role: 'PLACEMENT' as const,
+      message: losers.has(policy) ? 'selects only resources that other policies propagate' : 'selects no resource that can be propagated',
+    })),
+    ...overrides.map((policy) => ({ ...policy, role: 'OVERRIDE' as const, message: 'selects no resource that a policy propagates' })),
+  ]
+    .filter(({ document }) => !used.has(document))
+    .map(({ document, role, message, notes }) => ({
+      document,
+      role,
+      notes: [
+        { severity: 'WARNING', code: 'NO_TEMPLATE', message: `${describeDocument(document)} ${message}`, path: document.path },
+        ...notes,
+      ],
+    }));
+}

@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest';
+import { documentOf } from '../../../src/propagate/model/input-spec.ts';
+import { parseSpec } from '../../../src/propagate/model/spec.ts';
+import { configMap, deployment, imported, importedOne, inputOfOne, noteTexts, policyFor } from './karmada-documents.ts';
+
+const web = deployment('web');
+const exactly = { isExact: true } as const;
+
+/** Imports the Deployment `web` with a policy of this spec. */
+const withPolicy = (spec: string) => [web, policyFor('web', spec)];
+
+describe('placement', () => {
+  test.each([
+    ['no placement', '{}', {}],
+    ['names', '{ clusterAffinity: { clusterNames: [member1, member2] } }', { clusters: ['member1', 'member2'] }],
+    ['an empty list of names', '{ clusterAffinity: { clusterNames: [] } }', {}],
+    [
+      'labels, fields and exclusion',
+      `{ clusterAffinity: { exclude: [member4], labelSelector: { matchLabels: { env: test }, matchExpressions: [{ key: tier, operator: Exists }] },
+         fieldSelector: { matchExpressions: [{ key: provider, operator: In, values: [huawei] }, { key: zone, operator: NotIn, values: [z1, z2] }] } } }`,
+      {
+        selector: 'env in (test),tier',
+        fields: [
+          { field: 'PROVIDER', operator: 'IN', values: ['huawei'] },
+          { field: 'ZONE', operator: 'NOT_IN', values: ['z1', 'z2'] },
+        ],
+        exclude: ['member4'],
+      },
+    ],
+    ['a zone of no list', '{ clusterAffinity: { fieldSelector: { matchExpressions: [{ key: zone, operator: In }] } } }', { clusters: [] }],
+    [
+      'groups',
+      `{ clusterAffinities: [{ affinityName: local, clusterNames: [member1] }, { affinityName: cloud, labelSelector: { matchLabels: { cloud: 'yes' } } }] }`,
+      {
+        affinityGroups: [
+          { name: 'local', set: { clusters: ['member1'] } },
+          { name: 'cloud', set: { selector: 'cloud in (yes)' } },
+        ],
+      },
+    ],
+    [
+      'tolerations',
+      `{ clusterTolerations: [{ key: a, operator: Exists, value: ignored, effect: NoExecute, tolerationSeconds: 300 }, { key: b, value: c, effect: NoSchedule, tolerationSeconds: 5 },
+         { operator: Exists }, { key: d, operator: '', effect: '' }] }`,
+      {
+        tolerations: [
+          { key: 'a', operator: 'EXISTS', effect: 'NO_EXECUTE', tolerationSeconds: 300 },
+          { key: 'b', value: 'c', effect: 'NO_SCHEDULE' },
+          { operator: 'EXISTS' },
+          { key: 'd' },
+        ],
+      },
+    ],
+    [
+      'seconds for every effect',
+      '{ clusterTolerations: [{ key: a, operator: Exists, tolerationSeconds: 5 }] }',
+      {
+        tolerations: [
+          { key: 'a', operator: 'EXISTS', effect: 'NO_SCHEDULE' },
+          { key: 'a', operator: 'EXISTS', effect: 'PREFER_NO_SCHEDULE' },
+          { key: 'a', operator: 'EXISTS', effect: 'NO_EXECUTE', tolerationSeconds: 5 },
+        ],
+      },
+    ],
+    [
+      'a spread over regions',
+      `{ spreadConstraints: [{ spreadByField: region, minGroups: 2, maxGroups: 3 }, { spreadByField: cluster, maxGroups: 2 }] }`,
+      { spread: [{ by: 'REGION', min: 2, max: 3 }, { max: 2 }] },
+    ],
+  ])('%s', (_, placement, expected) => {
+    expect(inputOfOne(withPolicy(`placement: ${placement}`)).placement).toEqual(expected);
+  });
+
+  test('an overflow stays also for objects without replicas, as the strategy that it needs', () => {
+    const placement = `{ clusterAffinities: [{ affinityName: local, clusterNames: [member1], overflowAffinities: [{ affinityName: more, clusterNames: [member2] }] }],
+      replicaScheduling: { replicaSchedulingType: Divided, replicaDivisionPreference: Aggregated } }`;
+    const policy = policyFor('web', `placement: ${placement}`).replace('kind: Deployment', 'kind: ConfigMap').replace('apps/v1', 'v1');
+    const { input, notes } = importedOne([configMap('web'), policy]);
+    expect(input).toMatchObject({
+      placement: { affinityGroups: [{ overflow: [{ name: 'more', set: { clusters: ['member2'] } }] }] },
+      replicas: { mode: 'DIVIDED', strategy: 'AGGREGATED' },
+    });
+    expect(notes).toEqual([]);
+    expect(parseSpec(documentOf(input as never).document)).not.toHaveProperty('problems');
+  });
+
+  test('an unknown cluster stays by default, and is left out in exact mode, both with a note', () => {
+    const documents = withPolicy('placement: { clusterAffinity: { clusterNames: [far, member1], exclude: [away] } }');
+    const expected = [
+      'WARNING UNKNOWN_CLUSTER [1].spec.placement.clusterAffinity.exclude[0]',
+      'WARNING UNKNOWN_CLUSTER [1].spec.placement.clusterAffinity.clusterNames[0]',
+    ];
+    const [ours, theirs] = [importedOne(documents), importedOne(documents, exactly)];
+    expect(ours.input).toMatchObject({ placement: { clusters: ['far', 'member1'], exclude: ['away'] } });
+    expect(theirs.input).toMatchObject({ placement: { clusters: ['member1'], exclude: [] } });
+    expect([noteTexts(ours), noteTexts(theirs)]).toEqual([expected, expected]);
+  });
+
+  test('an affinity of unknown clusters only matches no cluster in exact mode', () => {
+    const documents = withPolicy('placement: { clusterAffinity: { clusterNames: [far] } }');
+    expect(inputOfOne(documents, exactly).placement).toEqual({ clusters: [] });
+  });
+
+  test('a broken label selector matches no cluster, as in Karmada', () => {
+    const one = importedOne(withPolicy(`placement: { clusterAffinity: { labelSelector: { matchLabels: { 'no key': a } } } }`));
+    expect(one.input).toMatchObject({ placement: { clusters: [] } });
+    expect(noteTexts(one)).toEqual(['WARNING UNSUPPORTED [1].spec.placement.clusterAffinity']);
+  });
+
+  test.each([
+    [
+      'zone',
+      '[{ spreadByField: zone }, { spreadByField: cluster, maxGroups: 2 }]',
+      ['INFO SPREAD_IGNORED [1].spec.placement.spreadConstraints[0]'],
+    ],
+    ['label', '[{ spreadByLabel: team, maxGroups: 2 }]', ['INFO SPREAD_IGNORED [1].spec.placement.spreadConstraints[0]']],
+    ['no maximum', '[{ spreadByField: cluster, minGroups: 2 }]', ['INFO SPREAD_NO_MAX [1].spec.placement.spreadConstraints[0]']],
+    [
+      'two groupings',
+      '[{ spreadByField: provider }, { spreadByField: region, maxGroups: 2 }, { spreadByField: cluster, maxGroups: 2 }]',
+      ['WARNING DROPPED [1].spec.placement.spreadConstraints[0]'],
+    ],
+    ['no label', `[{ spreadByLabel: 'no key' }]`, ['WARNING DROPPED [1].spec.placement.spreadConstraints[0]']],
+  ])('a spread by %s is noted, as Karmada does something else', (_, constraints, expected) => {
+    expect(noteTexts(importedOne(withPolicy(`placement: { spreadConstraints: ${constraints} }`)))).toEqual(expected);
+  });
+
+  test.each([
+    [
+      'a zone filters',
+      '[{ spreadByField: zone }, { spreadByField: cluster, maxGroups: 2 }]',
+      { fields: [{ field: 'ZONE', operator: 'EXISTS' }], spread: [{ max: 2 }] },
+    ],
+    ['a label alone places nothing', '[{ spreadByLabel: team }]', { clusters: [] }],
+    ['regions choose', '[{ spreadByField: region, maxGroups: 1 }, { spreadByField: cluster }]', { spread: [{ by: 'REGION', max: 1 }, {}] }],
+  ])('exact: %s', (_, constraints, expected) => {
+    const one = importedOne(withPolicy(`placement: { spreadConstraints: ${constraints} }`), exactly);
+    expect([one.input, one.notes]).toMatchObject([{ placement: expected }, []]);
+  });
+
+  test('exact: static weights ignore the spread, but clusters still need the field', () => {
+    const placement =
+      '{ replicaScheduling: { replicaSchedulingType: Divided }, spreadConstraints: [{ spreadByField: region, maxGroups: 1 }, { spreadByField: cluster, maxGroups: 1 }] }';
+    expect(inputOfOne(withPolicy(`placement: ${placement}`), exactly).placement).toEqual({
+      fields: [{ field: 'REGION', operator: 'EXISTS' }],
+    });
+    expect(noteTexts(importedOne(withPolicy(`placement: ${placement}`)))).toContain(
+      'INFO SPREAD_IGNORED [1].spec.placement.spreadConstraints',
+    );
+  });
+});
+
+describe('replicas', () => {
+  const at = '[1].spec.placement.replicaScheduling';
+  const statically = [`INFO STATIC_FROM_ZERO ${at}`, `INFO TIE_BY_UID ${at}`];
+  const dynamically = [`INFO ALL_OR_NOTHING ${at}`, `INFO TIE_BY_UID ${at}`];
+  const weights = `{ staticWeightList: [{ targetCluster: { clusterNames: [member1] }, weight: 2 }, { targetCluster: { labelSelector: { matchLabels: { a: b } } }, weight: 1 }] }`;
+  const rules = [{ set: { clusters: ['member1'] }, weight: 2 }, { set: { selector: 'a in (b)' } }];
+  test.each([
+    ['none', '', undefined, undefined, []],
+    ['duplicated', 'replicaSchedulingType: Duplicated', undefined, undefined, []],
+    ['divided by default', '', { mode: 'DIVIDED' }, { mode: 'DIVIDED', rebalance: true }, statically],
+    [
+      'static weights',
+      `replicaDivisionPreference: Weighted, weightPreference: ${weights}`,
+      { mode: 'DIVIDED', rules },
+      { mode: 'DIVIDED', rules, rebalance: true },
+      statically,
+    ],
+    [
+      'dynamic weights',
+      'weightPreference: { dynamicWeight: AvailableReplicas }',
+      { mode: 'DIVIDED', strategy: 'AVAILABLE' },
+      { mode: 'DIVIDED', strategy: 'AVAILABLE' },
+      dynamically,
+    ],
+    [
+      'aggregated',
+      'replicaDivisionPreference: Aggregated',
+      { mode: 'DIVIDED', strategy: 'AGGREGATED' },
+      { mode: 'DIVIDED', strategy: 'AGGREGATED' },
+      dynamically,
+    ],
+  ])('%s', (name, scheduling, ours, theirs, notes) => {
+    const documents = withPolicy(name === 'none' ? 'placement: {}' : `placement: { replicaScheduling: { ${scheduling} } }`);
+    const [plain, exact] = [importedOne(documents), importedOne(documents, exactly)];
+    expect([plain.input, noteTexts(plain)]).toMatchObject([ours === undefined ? {} : { replicas: ours }, notes]);
+    expect(exact.input).toMatchObject(theirs === undefined ? {} : { replicas: theirs });
+    expect('replicas' in Object(plain.input)).toBe(ours !== undefined);
+    expect(exact.notes).toEqual([]);
+  });
+
+  test('weights next to dynamicWeight are noted, because neither system uses them', () => {
+    const scheduling = `{ weightPreference: { dynamicWeight: AvailableReplicas, staticWeightList: [{ targetCluster: {}, weight: 1 }] } }`;
+    const one = importedOne(withPolicy(`placement: { replicaScheduling: ${scheduling} }`), exactly);
+    expect(noteTexts(one)).toEqual([`WARNING DROPPED ${at}.weightPreference.staticWeightList`]);
+  });
+
+  test('an object without replicas gets none, and no notes about them', () => {
+    const policy = policyFor('web', 'placement: { replicaScheduling: { replicaSchedulingType: Divided } }');
+    const one = importedOne([configMap('web'), policy.replace('kind: Deployment', 'kind: ConfigMap').replace('apps/v1', 'v1')]);
+    expect([Object(one.input).replicas, one.notes]).toEqual([undefined, []]);
+  });
+
+  test('an autoscaler that is propagated too decides the replicas', () => {
+    const autoscaler = `apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: { name: web }\nspec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }, maxReplicas: 5 }`;
+    const policy = policyFor('web', 'placement: { replicaScheduling: { replicaSchedulingType: Divided } }').replace(
+      'name: web }],',
+      'name: web }, { apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler }],',
+    );
+    const { propagations } = imported([web, autoscaler, policy]);
+    expect(propagations.map(({ input }) => Object(input).replicas)).toEqual([{ mode: 'EXTERNAL' }, undefined]);
+    expect(noteTexts(Object(propagations[0]))).toEqual(['INFO AUTOSCALED [0]']);
+    const exact = imported([web, autoscaler, policy], exactly).propagations;
+    expect(Object(exact[0]?.input).replicas).toEqual({ mode: 'DIVIDED', rebalance: true });
+  });
+});
