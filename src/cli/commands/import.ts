@@ -5,9 +5,12 @@ import { ClusterFaultReport } from '../client/cluster-faults.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 import type { Session } from '../client/session.ts';
 import { type DocumentFormat, documentFormats, printAnswers } from '../output/print-answer.ts';
+import { printable } from '../output/table.ts';
 import { type ImportAnswer, type ImportRequest, importLines, importNotes, requestImport } from '../propagation/imported.ts';
+import { importedFrom } from '../propagation/imported-from.ts';
+import type { IntentNote } from '../propagation/plan.ts';
 import { noteLine } from '../propagation/plan-lines.ts';
-import { changePropagations } from '../propagation/propagation-outcome.ts';
+import { changePropagations, keyInputs } from '../propagation/propagation-outcome.ts';
 
 interface ImportFlags extends GatewayFlags {
   readonly filename?: readonly string[];
@@ -17,6 +20,7 @@ interface ImportFlags extends GatewayFlags {
   readonly exact?: boolean;
   readonly output?: DocumentFormat;
   readonly apply?: boolean;
+  readonly undo?: boolean;
   readonly wait?: boolean;
 }
 
@@ -28,9 +32,12 @@ Federation v1, and MultiClusterResources. Writes nothing without --apply.
   muster import -f karmada/ -o yaml > muster/   print Propagations, for Git
   muster import -f karmada/ --apply --wait      propagate them
   muster import --from-cluster host             read the living resources
+  muster import --from-cluster host --undo      give the copies back
 Notes on standard error name every difference. --exact does what the other
 system did, with the same replicas and the same quirks.
---apply propagates each, unless a note is an error: then it writes nothing.
+--apply propagates each, unless a note is an error or something could not be
+read: then it writes nothing. --undo deletes the Propagations that were imported
+from the cluster. Their copies stay as they are, without a mark of Muster.
 Exits with 1 if a note is an error, a cluster has a fault, or a Propagation is
 refused or ends badly. Exits with 2 if a file cannot be read.`;
 
@@ -45,22 +52,28 @@ export function addImportCommand(program: Commander, run: RunCommand): void {
     .option('--exact', 'do exactly what the other system did')
     .addOption(new Option('-o, --output <format>', 'print the Propagations, or with --apply the results').choices(documentFormats))
     .option('--apply', 'propagate them')
-    .option('--wait', 'with --apply: wait until each rollout ends')
+    .option('--undo', 'with --from-cluster: delete the Propagations that were imported, and leave their copies')
+    .option('--wait', 'with --apply: wait until each rollout ends; with --undo: until each Propagation is gone')
     .addHelpText('after', help)
     .action((flags: ImportFlags) => {
       checkFlags(flags);
-      return run(flags, (session) => importThem(session, flags), { writes: flags.apply === true });
+      const { fromCluster, undo, apply } = flags;
+      if (fromCluster !== undefined && undo === true)
+        return run(flags, (session) => undoThem(session, fromCluster, flags), { writes: true });
+      return run(flags, (session) => importThem(session, flags), { writes: apply === true });
     });
 }
 
-function checkFlags({ filename, fromCluster, kinds, namespace, apply, wait }: ImportFlags): void {
+function checkFlags({ filename, fromCluster, kinds, namespace, exact, output, apply, undo, wait }: ImportFlags): void {
   const refuse = (message: string) => {
     throw new CommandFailure(exitCodes.refused, message);
   };
   if ((filename === undefined) === (fromCluster === undefined))
     refuse(`expected either -f or --from-cluster, got ${filename === undefined ? 'none' : 'both'}`);
   if (fromCluster === undefined && (kinds ?? namespace) !== undefined) refuse('expected --kinds and -n only with --from-cluster');
-  if (wait === true && apply !== true) refuse('expected --wait only with --apply');
+  if (fromCluster === undefined && undo === true) refuse('expected --undo only with --from-cluster');
+  if (undo === true && (exact ?? output ?? apply) !== undefined) refuse('expected --undo without --exact, -o and --apply');
+  if (wait === true && apply !== true && undo !== true) refuse('expected --wait only with --apply or --undo');
 }
 
 async function importThem(session: Session, flags: ImportFlags): Promise<number> {
@@ -68,19 +81,27 @@ async function importThem(session: Session, flags: ImportFlags): Promise<number>
   const notes = importNotes(answer);
   for (const note of notes) session.terminal.err(`${noteLine(note)}\n`);
   new ClusterFaultReport(session).print(answer.faults);
-  const hasErrors = notes.some(({ severity }) => severity === 'ERROR');
-  const isRefused = hasErrors && flags.apply === true;
-  if (isRefused) session.terminal.err('muster: a note is an error, so nothing was written\n');
-  const exitCode =
-    flags.apply === true && !isRefused ? await propagateImported(session, answer, flags) : await showImported(session, answer, flags);
-  return hasErrors || answer.faults.length > 0 ? exitCodes.failed : exitCode;
+  const failure = failureOf(notes, answer);
+  if (flags.apply === true && failure === undefined) return await propagateImported(session, answer, flags);
+  if (flags.apply === true) session.terminal.err(`muster: ${failure}, so nothing was written\n`);
+  await showImported(session, answer, flags);
+  return failure === undefined ? exitCodes.good : exitCodes.failed;
+}
+
+/**
+ * Returns the reason why the import is not complete. Undefined if it is. An import without a list, such as that of overrides, makes other
+ * Propagations, which could restart Pods.
+ */
+function failureOf(notes: readonly IntentNote[], { faults }: ImportAnswer): string | undefined {
+  if (notes.some(({ severity }) => severity === 'ERROR')) return 'a note is an error';
+  return faults.length > 0 ? 'something could not be read' : undefined;
 }
 
 /** Prints the Propagations: as documents for programs, else as a table. */
-async function showImported({ terminal, reader }: Session, answer: ImportAnswer, { output }: ImportFlags): Promise<number> {
+async function showImported({ terminal, reader }: Session, answer: ImportAnswer, { output }: ImportFlags): Promise<void> {
+  if (answer.propagations.length === 0) terminal.err('nothing was found that can be imported\n');
   const resources = async () => Promise.all(answer.propagations.map(({ input }) => reader.resource(input)));
   await terminal.out(output === undefined ? importLines(answer) : printAnswers(await resources(), output));
-  return exitCodes.good;
 }
 
 async function requestOf(session: Session, { filename, fromCluster, kinds, namespace, exact }: ImportFlags): Promise<ImportRequest> {
@@ -96,4 +117,16 @@ async function propagateImported(session: Session, { propagations }: ImportAnswe
   });
   const until = session.ownsGateway || wait === true ? 'settled' : 'accepted';
   return changePropagations(session, changes, { output, until, word: ({ generation }) => (generation === 1 ? 'created' : 'configured') });
+}
+
+/** Deletes the Propagations that were imported from the cluster. Their copies stay. */
+async function undoThem(session: Session, cluster: string, { kinds, namespace, wait }: ImportFlags): Promise<number> {
+  const imported = await importedFrom(session, { cluster, kinds, namespaces: namespace });
+  if (imported.length === 0) session.terminal.err(`no such Propagation was imported from cluster ${printable(cluster)}\n`);
+  const changes = imported.map((place) => {
+    const deletion = { type: 'DeletionInput', value: { policy: 'ORPHAN' } };
+    return { ...place, field: 'deletePropagation', inputs: { ...keyInputs(place), deletion } };
+  });
+  const until = session.ownsGateway || wait === true ? 'gone' : 'accepted';
+  return changePropagations(session, changes, { output: undefined, until, word: () => 'deleted' });
 }

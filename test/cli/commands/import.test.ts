@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { intentFile, settings, standing } from '../../support/cli/intent-files.ts';
+import { runCli } from '../../support/cli/run-cli.ts';
+import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ north: [], south: [] }, { hub: 'north', living: true });
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const run = (args: readonly string[], input = '') => runCli(gateway, ['import', ...args], { input });
+const names = async () => {
+  const { propagations } = await gateway.query<{ propagations: { items: { name: string }[] } }>('{ propagations { items { name } } }');
+  return propagations.items.map(({ name }) => name);
+};
+/** A Propagation as an import makes it from a federated object of this namespace. */
+const imported = (name: string, from: string, namespace: string, spec = {}) =>
+  intentFile(name, {
+    template: [{ json: settings(name) }],
+    replicas: { mode: 'Duplicated' },
+    placement: { clusters: ['south'] },
+    conflict: 'Adopt',
+    source: {
+      system: 'Kubefed',
+      cluster: from,
+      objects: [{ apiVersion: 'types.kubefed.io/v1beta1', kind: 'FederatedConfigMap', namespace, name, role: 'Template' }],
+    },
+    ...spec,
+  });
+
+test.each([
+  ['neither -f nor --from-cluster', [], /expected either -f or --from-cluster, got none/],
+  ['both -f and --from-cluster', ['-f', '-', '--from-cluster', 'north'], /expected either -f or --from-cluster, got both/],
+  ['--kinds with -f', ['-f', '-', '--kinds', 'deploy'], /expected --kinds and -n only with --from-cluster/],
+  ['--undo with -f', ['-f', '-', '--undo'], /expected --undo only with --from-cluster/],
+  ['--undo with --apply', ['--from-cluster', 'north', '--undo', '--apply'], /expected --undo without --exact, -o and --apply/],
+  ['--undo with --exact', ['--from-cluster', 'north', '--undo', '--exact'], /expected --undo without --exact, -o and --apply/],
+  ['--undo with -o', ['--from-cluster', 'north', '--undo', '-o', 'yaml'], /expected --undo without --exact, -o and --apply/],
+  ['--wait alone', ['--from-cluster', 'north', '--wait'], /expected --wait only with --apply or --undo/],
+  ['an unknown cluster', ['--from-cluster', 'nort'], /no cluster named "nort"; did you mean north\?/],
+  ['an unknown kind', ['--from-cluster', 'north', '--kinds', 'deploymint'], /no kind deploymint; did you mean Deployment\?/],
+  [
+    'an unknown kind to undo',
+    ['--from-cluster', 'north', '--undo', '--kinds', 'deploymint'],
+    /no kind deploymint; did you mean Deployment\?/,
+  ],
+])('exits with 2 for %s', async (_, args, message) => {
+  const { code, out, err } = await run(args);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(message);
+});
+
+test('a cluster without another system imports nothing', async () => {
+  expect(await run(['--from-cluster', 'south'])).toEqual({ code: 0, out: '', err: 'nothing was found that can be imported\n' });
+});
+
+test('something that cannot be read is an error, and nothing is applied', async () => {
+  using _broken = gateway.cluster('south').answer({ status: 503 }, { path: '/apis/policy.karmada.io' });
+  const { code, err } = await run(['--from-cluster', 'south', '--apply']);
+  expect(code).toBe(1);
+  expect(err).toContain('muster: something could not be read, so nothing was written\n');
+});
+
+describe('--undo', () => {
+  const apply = (text: string) => runCli(gateway, ['propagate', '-f', '-', '--wait'], { input: text });
+
+  test('deletes the Propagations of that cluster, kinds and namespaces, and leaves the copies without a mark', async () => {
+    const before = gateway.cluster('south').put(standing('a', { mode: '0644' }));
+    for (const text of [
+      imported('a', 'host', 'shop'),
+      imported('b', 'host', 'bank'),
+      imported('c', 'other', 'shop'),
+      imported('d', 'host', 'shop', { template: [{ json: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'd' } } }] }),
+      intentFile('e', { template: [{ json: settings('e') }], replicas: { mode: 'Duplicated' } }),
+    ])
+      expect((await apply(text)).code).toBe(0);
+
+    const undone = await run(['--from-cluster', 'host', '--kinds', 'cm', '-n', 'shop', '--undo', '--wait']);
+    expect(undone).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^propagation\.muster\.dev\/a deleted\n/),
+      err: 'default/a: gone\n',
+    });
+    expect(await names()).toEqual(['b', 'c', 'd', 'e']);
+    const after = gateway.cluster('south').get({ group: '', kind: 'ConfigMap' }, 'a', 'default');
+    expect(after).toMatchObject({ data: { mode: '0644' }, metadata: { uid: before.metadata.uid } });
+    expect(JSON.stringify(after)).not.toContain('muster');
+
+    expect((await run(['--from-cluster', 'host', '--undo', '--wait'])).code).toBe(0);
+    expect(await names()).toEqual(['c', 'e']);
+    expect(gateway.cluster('south').get({ group: '', kind: 'ConfigMap' }, 'b', 'default')).toMatchObject({ data: { mode: '0644' } });
+  });
+
+  test('says if there is nothing to undo', async () => {
+    expect(await run(['--from-cluster', 'host', '--undo'])).toEqual({
+      code: 0,
+      out: '',
+      err: 'no such Propagation was imported from cluster host\n',
+    });
+  });
+});
