@@ -88,7 +88,7 @@ interface Workload extends WorkloadCount, CountedWorkload {}
 
 function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionInput): PlacementResult {
   const { spec, previous } = snapshot;
-  const kept = keptClusters({ snapshot, selection, fresh, desired: workloads.length === 0 ? undefined : totalOf(workloads) });
+  const kept = keptClusters({ snapshot, fresh, desired: workloads.length === 0 ? undefined : totalOf(workloads) });
   const chosen = chooseClusters({ snapshot, selection }, kept);
   const desired = totalOf(workloads);
   const rulesChanged = previous !== undefined && textOfRules(previous.spec) !== textOfRules(spec);

@@ -1,3 +1,4 @@
+import { equalJson } from '../../../core/json/json-values.ts';
 import { type KubeFedPlanRequest, planKubeFed } from '../../kubefed/plan-kubefed.ts';
 import type { ReplicaDivision, ReplicaShare } from '../../model/placement.ts';
 import type { PropagationSpec, ReplicasSpec } from '../../model/spec.ts';
@@ -32,20 +33,23 @@ interface KubeFedDivisionInput {
   readonly chosen: readonly DivisionTarget[];
   /** `namespace/name` of the workload in the source system. It decides between clusters of equal weight. */
   readonly key: string;
-  /** `previous`: nothing that decides has changed, and every cluster keeps its previous number. `current`: running replicas stay. */
-  readonly from: 'previous' | 'current' | 'zero';
+  /** True if a reschedule was requested. Then all replicas are divided anew. */
+  readonly fresh: boolean;
 }
 
 /**
  * Divides replicas as KubeFed and Federation v1 do (docs/internals/propagation.md 3.4). Each cluster gets `plan` + `overflow` of their
  * planner, so a full cluster is asked for more replicas than fit. Minimums come before weights, and maximums can leave replicas unplaced.
  *
+ * The planner gets the replicas that run. But the previous numbers stay if it would leave them as they are, and no cluster is full. So a
+ * rolling update moves no replicas.
+ *
  * A cluster without a matching rule gets none. Without any rules, all clusters have equal weights. The completions of a Job are divided by
  * the same rules as its parallelism.
  */
 export function divideAsKubeFed(input: KubeFedDivisionInput): ReplicaDivision {
   const { count, completions, replicas, chosen } = input;
-  const counts = input.from === 'previous' ? previousCountsOf(chosen) : writtenCounts(requestOf(input, count));
+  const counts = input.fresh ? writtenCounts(requestOf(input, count)) : countsFromRunning(input);
   const completed = completions === undefined ? undefined : writtenCounts(requestOf(input, completions));
   const shares = chosen.map((target) => shareOf(replicas, target, { to: counts[target.cluster.name] ?? 0, completed }));
   const unplaced = Math.max(0, count - sumBy(shares, ({ to }) => to));
@@ -54,8 +58,16 @@ export function divideAsKubeFed(input: KubeFedDivisionInput): ReplicaDivision {
 
 type Counts = Readonly<Record<string, number>>;
 
-function previousCountsOf(chosen: readonly DivisionTarget[]): Counts {
-  return Object.fromEntries(chosen.map(({ cluster, previous }) => [cluster.name, previous]));
+function countsFromRunning(input: KubeFedDivisionInput): Counts {
+  const { chosen } = input;
+  const request = requestOf(input, input.count);
+  const estimatedCapacity = countsOf(chosen, ({ running }) => running?.capacity);
+  const previous = countsOf(chosen, (target) => target.previous);
+  const next = writtenCounts({ ...request, currentReplicas: previous });
+  if (Object.keys(estimatedCapacity).length === 0 && equalJson(next, previous)) return previous;
+  // A copy that is missing or unread counts as running, so that missing information moves no replicas.
+  const currentReplicas = countsOf(chosen, (target) => target.running?.current ?? target.previous);
+  return writtenCounts({ ...request, currentReplicas, estimatedCapacity });
 }
 
 function writtenCounts(request: KubeFedPlanRequest): Counts {
@@ -63,8 +75,8 @@ function writtenCounts(request: KubeFedPlanRequest): Counts {
   return Object.fromEntries(Object.entries(plan).map(([cluster, count]) => [cluster, count + (overflow[cluster] ?? 0)]));
 }
 
-function requestOf({ replicas, chosen, key, from }: KubeFedDivisionInput, totalReplicas: number): KubeFedPlanRequest {
-  const running = from === 'current' ? chosen : [];
+/** Returns the request for a division from zero. */
+function requestOf({ replicas, chosen, key }: KubeFedDivisionInput, totalReplicas: number): KubeFedPlanRequest {
   return {
     totalReplicas,
     preferences: Object.fromEntries(
@@ -74,8 +86,6 @@ function requestOf({ replicas, chosen, key, from }: KubeFedDivisionInput, totalR
       }),
     ),
     clusters: chosen.map(({ cluster }) => cluster.name),
-    currentReplicas: countsOf(running, ({ running: state }) => state?.current),
-    estimatedCapacity: countsOf(running, ({ running: state }) => state?.capacity),
     key,
     rebalance: replicas.rebalance,
   };

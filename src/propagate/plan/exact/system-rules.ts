@@ -56,10 +56,10 @@ const karmadaRules: SystemRules = {
 const federationRules: SystemRules = {
   ...musterRules,
   divide: (division) => {
-    const { spec, workload, fresh, isKept } = division;
+    const { spec, workload, fresh } = division;
     if (!isDividedAsKubeFed(spec)) return musterRules.divide(division);
     const key = spec.exact?.key ?? `${workload.key.namespace ?? ''}/${workload.key.name}`;
-    return divideAsKubeFed({ ...wantedIn(division), from: isKept ? 'previous' : fresh ? 'zero' : 'current', key });
+    return divideAsKubeFed({ ...wantedIn(division), fresh, key });
   },
 };
 

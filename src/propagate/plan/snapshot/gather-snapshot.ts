@@ -93,12 +93,11 @@ async function sharesOf({ hub }: PlannerPorts, { existing, shares, namespace, si
 }
 
 function previousDecisionOf({ status, decided }: ExistingPropagation, { spec, purpose }: PlanRequest): PreviousDecision {
-  const { clusters = [], affinityGroup, scheduledAt, mostObjects, desired } = status;
+  const { clusters = [], affinityGroup, scheduledAt, mostObjects } = status;
   // Clusters whose copies are being removed were not chosen by the previous decision.
   const chosen = clusters.filter(({ phase }) => phase !== 'Draining' && phase !== 'Deleting');
   return {
     replicas: new Map(chosen.map(({ cluster, replicas = 0 }) => [cluster, replicas])),
-    ...(desired === undefined ? {} : { desired }),
     ...(affinityGroup === undefined ? {} : { affinityGroup }),
     ...(scheduledAt === undefined ? {} : { scheduledAt }),
     ...(purpose === 'decide' || mostObjects === undefined ? {} : { mostObjects }),

@@ -90,8 +90,6 @@ export interface SnapshotCluster {
 export interface PreviousDecision {
   /** The replicas of each chosen cluster. 0 if the template has no workload. */
   readonly replicas: ReadonlyMap<string, number>;
-  /** The wanted replicas of all workloads together. Absent without a workload. */
-  readonly desired?: number;
   readonly affinityGroup?: string;
   /** The time of the last division (RFC 3339). */
   readonly scheduledAt?: string;

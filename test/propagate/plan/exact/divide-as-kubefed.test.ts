@@ -29,8 +29,8 @@ function countsIn(plan: RenderedPlan): Readonly<Record<string, number | undefine
   return Object.fromEntries(plan.clusters.map(({ chosen, share }) => [chosen.cluster, share?.to]));
 }
 
-function previousOf(spec: SnapshotFacts['spec'], counts: Readonly<Record<string, number>>, desired: number): PreviousDecision {
-  return { replicas: new Map(Object.entries(counts)), desired, scheduledAt: '2026-05-01T00:00:00Z', spec: specOf(template, spec) };
+function previousOf(spec: SnapshotFacts['spec'], counts: Readonly<Record<string, number>>): PreviousDecision {
+  return { replicas: new Map(Object.entries(counts)), scheduledAt: '2026-05-01T00:00:00Z', spec: specOf(template, spec) };
 }
 
 describe('a division by the rules of KubeFed', () => {
@@ -64,7 +64,7 @@ describe('a division by the rules of KubeFed', () => {
   test('keeps what runs if a cluster joins within the generation, unless it rebalances', () => {
     const joined = (more: object) => {
       const now = { replicas: { ...preference, ...more }, exact };
-      const previous = previousOf(now, { 'cluster-1': 3, 'cluster-2': 15 }, 20);
+      const previous = previousOf(now, { 'cluster-1': 3, 'cluster-2': 15 });
       return planOf({
         template,
         spec: now,
@@ -78,9 +78,21 @@ describe('a division by the rules of KubeFed', () => {
   });
 
   test('moves nothing while replicas are not ready, as long as nothing else changes', () => {
-    const previous = previousOf(spec, { 'cluster-1': 3, 'cluster-2': 15 }, 20);
+    const previous = previousOf(spec, { 'cluster-1': 3, 'cluster-2': 15 });
     const plan = planOf({ template, spec, purpose: 'keep', previous, clusters: clusters({ 'cluster-1': 0, 'cluster-2': 4 }) });
     expect([countsIn(plan), plan.unplaced]).toEqual([{ 'cluster-1': 3, 'cluster-2': 15 }, 2]);
+  });
+
+  test('does not take replicas from a cluster that cannot be read', () => {
+    const previous = previousOf(spec, { 'cluster-1': 3, 'cluster-2': 15 });
+    const unread = { unread: [entry(deployment('fed-deploy')).key] };
+    const plan = planOf({
+      template,
+      spec,
+      previous,
+      clusters: { ...clusters({ 'cluster-1': 3, 'cluster-3': undefined }), 'cluster-2': unread },
+    });
+    expect(countsIn(plan)).toEqual({ 'cluster-1': 3, 'cluster-2': 15, 'cluster-3': 2 });
   });
 
   test('gives the replicas of a full cluster to others', () => {
@@ -90,7 +102,7 @@ describe('a division by the rules of KubeFed', () => {
       template,
       spec: { ...now, replicas: { ...replicas, rebalance } },
       purpose: 'keep',
-      previous: previousOf({ ...now, replicas: { ...replicas, rebalance } }, { a: 5, b: 5 }, 10),
+      previous: previousOf({ ...now, replicas: { ...replicas, rebalance } }, { a: 5, b: 5 }),
       clusters: {
         a: { more: { running: new Map([[0, { current: 2, capacity: 2 }]]) } },
         b: { more: { running: new Map([[0, { current: 5 }]]) } },
@@ -107,7 +119,7 @@ describe('a division by the rules of KubeFed', () => {
       template,
       spec: now,
       purpose: 'keep',
-      previous: previousOf(now, { a: 5, b: 8 }, 10),
+      previous: previousOf(now, { a: 5, b: 8 }),
       clusters: clusters({ a: 5, b: 8 }),
     });
     expect(countsIn(plan)).toEqual({ a: 5, b: 5 });
@@ -117,7 +129,7 @@ describe('a division by the rules of KubeFed', () => {
     const plan = planOf({
       template: [deployment('fed-deploy', 12)],
       spec: { replicas: { mode: 'Divided' }, exact },
-      previous: previousOf({ replicas: { mode: 'Divided' }, exact }, { a: 7, b: 1 }, 8),
+      previous: previousOf({ replicas: { mode: 'Divided' }, exact }, { a: 7, b: 1 }),
       clusters: clusters({ a: 7, b: 1 }),
     });
     expect(countsIn(plan)).toEqual({ a: 7, b: 5 });
@@ -125,7 +137,7 @@ describe('a division by the rules of KubeFed', () => {
 
   test('divides from zero when a reschedule is due', () => {
     const now = { replicas: { mode: 'Divided', total: 8, rescheduleAt: '2026-05-02T00:00:00Z' }, exact };
-    const plan = planOf({ template, spec: now, previous: previousOf(now, { a: 7, b: 1 }, 8), clusters: clusters({ a: 7, b: 1 }) });
+    const plan = planOf({ template, spec: now, previous: previousOf(now, { a: 7, b: 1 }), clusters: clusters({ a: 7, b: 1 }) });
     expect([countsIn(plan), plan.fromZero]).toEqual([{ a: 4, b: 4 }, true]);
   });
 
