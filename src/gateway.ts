@@ -231,7 +231,10 @@ function readSideOf(
   };
 }
 
-/** Returns the file that remembers kinds. The embedded fleet always serves the same kinds, so it has none unless the config names one. */
+/**
+ * Returns the file that remembers kinds. The embedded fleet always serves the same kinds, so the result is undefined for it, unless the
+ * config names a file.
+ */
 function lockFileOf({ schemaLock, stateDirectory }: Config, demo: boolean): string | undefined {
   return schemaLock ?? (demo ? undefined : defaultSchemaLock(stateDirectory));
 }

@@ -8,7 +8,10 @@ import type { Manifest, ObjectKey } from '../manifests/manifest.ts';
 /** The name of Muster's field manager, which also names its entries in `managedFields`. */
 export const fieldManager = 'muster';
 
-/** How a deletion treats the objects that the deleted object owns, as with kubectl's `--cascade`. */
+/**
+ * How a deletion treats the objects that the deleted object owns, as with kubectl's `--cascade`: they are deleted afterwards
+ * (`Background`), before it (`Foreground`), or not at all (`Orphan`).
+ */
 export type Cascade = 'Background' | 'Foreground' | 'Orphan';
 
 /** Identifies an object by the resource that the cluster serves for its kind. */
@@ -47,7 +50,7 @@ export interface ObjectWriteOptions {
   readonly run: RunMode;
   /**
    * Called right before the write is sent, after its wait in the queue. If it returns false, the write is not sent and the result is a
-   * `TIMED_OUT` fault.
+   * `TIMED_OUT` fault. Default: every write is sent.
    */
   readonly mayWrite?: () => boolean;
 }

@@ -179,7 +179,7 @@ async function askGateway({ command, flags, effect }: NamedCommand, options: Pro
 
 /**
  * Returns the remote gateway that the flags or the environment name. With a flag for an own gateway the environment is ignored, because
- * flags win over MUSTER_GATEWAY.
+ * flags win over MUSTER_GATEWAY. Undefined: the command uses a gateway of its own.
  */
 async function remoteOf(flags: GatewayFlags, { environment, directory }: ProgramOptions): Promise<GatewayAddress | undefined> {
   const isOwn = flags.demo !== undefined || flags.kubeconfig !== undefined || flags.hub !== undefined || flags.config !== undefined;

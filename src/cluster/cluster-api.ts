@@ -96,7 +96,7 @@ export type LiveAnswer =
       readonly status: number;
       readonly body: Uint8Array;
       readonly etag?: string;
-      /** The texts of the `Warning` headers, in order. */
+      /** The texts of the `Warning` headers, in order. Absent without such headers. */
       readonly warnings?: readonly string[];
     }
   | { readonly type: 'failed'; readonly fault: Fault };
@@ -114,7 +114,7 @@ export interface LogRequest {
   readonly timestamps: boolean;
   readonly tailLines?: number | undefined;
   readonly sinceSeconds?: number | undefined;
-  /** An RFC 3339 time. */
+  /** Only lines since this RFC 3339 time. Undefined: no limit. */
   readonly sinceTime?: string | undefined;
   readonly limitBytes?: number | undefined;
 }

@@ -52,7 +52,7 @@ export interface RefusedAnswer {
   readonly httpStatus: number;
   /** The first 64 KiB of the body, parsed. Undefined if they are not JSON. */
   readonly body: Json | undefined;
-  /** The `Retry-After` header as it was sent. */
+  /** The `Retry-After` header as it was sent. Undefined without the header. */
   readonly retryAfter: string | undefined;
 }
 

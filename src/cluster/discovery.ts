@@ -33,7 +33,7 @@ export type DiscoveryResult =
 
 export interface DiscoveryOptions {
   readonly etag?: string | undefined;
-  /** The result of the last discovery. It is kept for groups whose server does not answer now. */
+  /** The result of the last discovery. Undefined before the first one. It is kept for groups whose server does not answer now. */
   readonly known?: readonly ServedResource[] | undefined;
 }
 

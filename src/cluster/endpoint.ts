@@ -63,8 +63,8 @@ export interface Endpoint {
   readonly impersonation?: Impersonation;
   /** An HTTP proxy that supports CONNECT, from `proxy-url` or the environment. Default: a direct connection. */
   readonly proxyUrl?: string;
-  /** The namespace of the context. */
+  /** The namespace of the context. Absent if the context names none. */
   readonly namespace?: string;
-  /** gzip for lists and live answers. `auto` uses it if a round trip takes 2 ms or more. */
+  /** gzip for lists and live answers. `on`: always. `off`: never. `auto`: if a round trip takes 2 ms or more. */
   readonly compression: 'auto' | 'on' | 'off';
 }

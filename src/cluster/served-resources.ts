@@ -98,17 +98,17 @@ function listsIn(resource: JsonObject): Pick<VersionedResource, 'verbs' | 'short
   return { verbs: textItemsIn(resource.verbs), shortNames: textItemsIn(resource.shortNames), categories: textItemsIn(resource.categories) };
 }
 
-/** The items of a list that are objects. Empty if the value is not a list. */
+/** Returns the items of a list that are objects. Empty if the value is not a list. */
 export function objectItemsIn(list: Json | undefined): readonly JsonObject[] {
   return Array.isArray(list) ? (list as readonly Json[]).filter(isJsonObject) : [];
 }
 
-/** The items of a list that are text. Empty if the value is not a list. */
+/** Returns the items of a list that are text. Empty if the value is not a list. */
 export function textItemsIn(list: Json | undefined): readonly string[] {
   return Array.isArray(list) ? (list as readonly Json[]).filter((item) => typeof item === 'string') : [];
 }
 
-/** The value if it is text, else `otherwise`. */
+/** Returns the value if it is text, else `otherwise`. */
 export function textOr(value: Json | undefined, otherwise: string): string {
   return typeof value === 'string' ? value : otherwise;
 }

@@ -32,7 +32,7 @@ const clusterName = z
   .max(253, nameOfCluster)
   .refine((name) => parseClusterName(name) !== undefined, nameOfCluster);
 
-/** A text that is not empty. If there is a pattern, the whole text must match it. */
+/** Defines a text that is not empty. If there is a pattern, the whole text must match it. */
 function textLike(what: string, { max = 253, pattern }: { readonly max?: number; readonly pattern?: RegExp }) {
   const expected = typeError(what);
   const some = z.string(expected).max(max, expected);
@@ -52,7 +52,7 @@ function listOf<S extends z.ZodType>(of: S) {
   return listSchema(of, { max: 1_000 });
 }
 
-/** A mapping with these keys and no others. */
+/** Defines a mapping with these keys and no others. */
 function mapping<Keys extends z.core.$ZodLooseShape>(keys: Keys) {
   return z.strictObject(keys, typeError('a mapping')).readonly();
 }

@@ -41,7 +41,7 @@ export interface Config {
   readonly hub?: string | undefined;
   /** Each system at most once. Empty without a hub. */
   readonly importers: readonly ConfiguredImporter[];
-  /** The absolute path of the config file. When it changes, its `clusters` are read again. */
+  /** The absolute path of the config file. Undefined: there is none. When it changes, its `clusters` are read again. */
   readonly configFile?: string | undefined;
   readonly host: string;
   /** The port to listen on. 0: any free port. */

@@ -2,11 +2,11 @@
 export interface Clock {
   /** Unix milliseconds, for times that people read. May jump. */
   now(): number;
-  /** Milliseconds that only grow, for ages, deadlines and backoff. */
+  /** Returns milliseconds that only grow, for ages, deadlines and backoff. */
   monotonic(): number;
   /** Resolves after this time, or at once and without an error when the signal aborts. Leaves no timer and no listener behind. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** A random number in [0, 1), uniformly distributed. */
+  /** Returns a random number in [0, 1), uniformly distributed. */
   random(): number;
 }
 

@@ -4,7 +4,7 @@ import { itemsOf, type Stored } from './stored.ts';
 /** Objects of every kind may have conditions with these fields. */
 type WithConditions = Stored<{ metadata?: V1ObjectMeta; status?: { conditions?: V1Condition[] } }>;
 
-/** Returns the first condition of this type in `status.conditions`, whatever its status. */
+/** Returns the first condition of this type in `status.conditions`, whatever its status. Undefined if there is none. */
 export function conditionOf(object: WithConditions | undefined, type: string): Stored<V1Condition> | undefined {
   return itemsOf(object?.status?.conditions).find((condition) => condition.type === type);
 }

@@ -56,7 +56,7 @@ export function parseJsonBody(body: Uint8Array): Json | undefined {
   }
 }
 
-/** The reviver that keeps integers exact, for libraries that call `JSON.parse` themselves. */
+/** Returns the reviver that keeps integers exact, for libraries that call `JSON.parse` themselves. */
 export function exactNumberReviver(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const source = context?.source;

@@ -8,7 +8,10 @@ export function nearestWord(word: string, candidates: Iterable<string>): string 
   return nearestWordWithEdits(word, candidates)?.word;
 }
 
-/** Returns the result of `nearestWord` with its distance in edits. With it a caller can choose between several lists of candidates. */
+/**
+ * Returns the result of `nearestWord` with its distance in edits. Undefined if no candidate is near enough. With it a caller can choose
+ * between several lists of candidates.
+ */
 export function nearestWordWithEdits(
   word: string,
   candidates: Iterable<string>,

@@ -259,7 +259,7 @@ function readValue(token: Token): string {
   throw unexpected('a label value: at most 63 letters, digits, - _ and ., beginning and ending with a letter or digit', token);
 }
 
-/** Parses a decimal integer of 64 bits. */
+/** Parses a decimal integer of 64 bits. Undefined for any other text. */
 function parseInteger(text: string): bigint | undefined {
   if (!/^[-+]?[0-9]{1,30}$/.test(text)) return undefined;
   const integer = BigInt(text.startsWith('+') ? text.slice(1) : text);

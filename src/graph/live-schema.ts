@@ -24,7 +24,7 @@ interface BuiltSchema {
 /** The source of models: `load/catalog`. */
 export interface ModelSource {
   model(): Model;
-  /** The reason why a group is missing from the model. Undefined if none is missing. */
+  /** Returns the reason why a group is missing from the model. Undefined if none is missing. */
   problem(): string | undefined;
   /** Calls back with each new model until the signal aborts. */
   onModel(callback: (model: Model) => void, signal: AbortSignal): void;
@@ -32,9 +32,9 @@ export interface ModelSource {
 
 /** The schema that is currently in use. */
 export interface LiveSchema {
-  /** The current schema. It is replaced as a whole, so an operation can keep its schema until it ends. */
+  /** Returns the current schema. It is replaced as a whole, so an operation can keep its schema until it ends. */
   current(): BuiltSchema;
-  /** The reason why kinds are missing, or why the newest model is not in use. Undefined if there is none. */
+  /** Returns the reason why kinds are missing, or why the newest model is not in use. Undefined if there is none. */
   problem(): string | undefined;
   /** True from the arrival of a model until its schema is in use and logged, or its build has failed. */
   isBuilding(): boolean;

@@ -61,7 +61,10 @@ export function createQueueBudget(maxBytes = defaultMaxBytes): QueueBudget {
   };
 }
 
-/** Finds the largest queue among a few thousand entries. It runs only when the budget is exceeded. */
+/**
+ * Finds the entry with the largest queue. Undefined without entries. There may be a few thousand entries, so it runs only when the budget
+ * is exceeded.
+ */
 function largestOf(entries: Iterable<Entry>): Entry | undefined {
   let largest: Entry | undefined;
   for (const entry of entries) if (largest === undefined || entry.bytes > largest.bytes) largest = entry;

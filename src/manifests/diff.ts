@@ -70,7 +70,10 @@ function inOrder(object: JsonObject): JsonObject {
 
 const named = new Set(['apiVersion', 'kind', 'metadata', 'type', 'immutable']);
 
-/** Replaces each value by a text that shows whether the other object has an equal value. Values of the keys in `named` stay. */
+/**
+ * Replaces each value by a text that shows whether the other object has an equal value. Values of the keys in `named` stay. Returns
+ * undefined if there is no object.
+ */
 function withoutValues(object: JsonObject | undefined, other: JsonObject | undefined, side: 'before' | 'after'): JsonObject | undefined {
   if (object === undefined) return undefined;
   const shown = redact(object as KubernetesObject, { sensitive: true, live: true });

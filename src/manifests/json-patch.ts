@@ -51,8 +51,8 @@ interface PatchProblem {
 }
 
 /**
- * Applies one operation. This module checks the conditions itself, and the library only changes the document. The checks of the library
- * follow prototypes, and they copy the whole document for each `from`.
+ * Applies one operation, or returns the problem that prevents it. This module checks the conditions itself, and the library only changes
+ * the document. The checks of the library follow prototypes, and they copy the whole document for each `from`.
  */
 function applyOne(patching: PatchState, operation: JsonPatchOperation): PatchProblem | undefined {
   const { op, path } = operation;
@@ -105,7 +105,7 @@ function test({ document }: PatchState, { path, keys }: PatchTarget, value: Json
   return { pointer: path, message: `the test of ${JSON.stringify(path)} failed` };
 }
 
-/** Applies a copy or a move. RFC 6902 defines a move as a removal and an addition. */
+/** Applies a copy or a move, or returns the problem that prevents it. RFC 6902 defines a move as a removal and an addition. */
 function transfer(patching: PatchState, to: PatchTarget, operation: JsonPatchOperation): PatchProblem | undefined {
   const { op, from } = operation;
   const keys = typeof from === 'string' ? parsePointer(from) : undefined;

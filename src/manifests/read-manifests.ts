@@ -150,7 +150,10 @@ function checkLabels(json: JsonObject, field: 'labels' | 'annotations'): Refused
   return wrong === undefined ? undefined : refused(`metadata.${field}[${JSON.stringify(wrong[0])}]`, 'expected a text');
 }
 
-/** Finds an integer beyond 64 bits. An API server would store it rounded in a custom resource, without an error. */
+/**
+ * Returns a refusal for the first integer beyond 64 bits. Undefined if there is none. An API server would store it rounded in a custom
+ * resource, without an error.
+ */
 function longInteger(json: Json, path = ''): Refused | undefined {
   if (isRawNumber(json)) {
     const value = BigInt(json.rawJSON);

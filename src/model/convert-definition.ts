@@ -96,8 +96,8 @@ function convertVersion(version: JsonObject): Pick<KindSchema, 'shape' | 'descri
 }
 
 /**
- * The dialect of structural schemas. They have no references. Formats of integers are ignored, because they change between releases of the same
- * CRD.
+ * Returns the dialect of structural schemas. They have no references. Formats of integers are ignored, because they change between releases
+ * of the same CRD.
  */
 function customDialect(): Dialect {
   let fields = 0;

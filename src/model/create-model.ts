@@ -20,7 +20,7 @@ export interface ModelSources {
    * caller may add its own prefixes for groups.
    */
   readonly prefixes: ReadonlyMap<string, string>;
-  /** Kinds (`keyOfKind`) that no cluster serves now. They stay in the model, deprecated. */
+  /** Kinds (`keyOfKind`) that no cluster serves now. They stay in the model, deprecated. Default: none. */
   readonly unserved?: ReadonlySet<string>;
 }
 

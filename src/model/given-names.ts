@@ -4,22 +4,22 @@ export type NamedPlace = readonly string[];
 /** The use of a name: for the type of the structure at a place, or for the field at this place. A kind also has two root fields, `many` and `one`. */
 export type PlaceNameUse = 'type' | 'field' | 'many' | 'one';
 
-/** The key under which the name of a place is remembered. The key of a group or a kind (`Kind/group`) is its own text. */
+/** Returns the key under which the name of a place is remembered. The key of a group or a kind (`Kind/group`) is its own text. */
 export function keyOfPlace(use: PlaceNameUse, place: NamedPlace): string {
   return JSON.stringify([use, ...place]);
 }
 
-/** The use of a name, from a key that `keyOfPlace` made. Undefined for keys of groups and kinds. */
+/** Returns the use of a name, from a key that `keyOfPlace` made. Undefined for keys of groups and kinds. */
 export function useOfKey(key: string): string | undefined {
   return key.startsWith('["') ? key.slice(2, key.indexOf('"', 2)) : undefined;
 }
 
-/** The kind (`Kind/group`) of a key that `keyOfPlace` made. Undefined for all other keys. */
+/** Returns the kind (`Kind/group`) of a key that `keyOfPlace` made. Undefined for all other keys. */
 export function kindOfPlaceKey(key: string): string | undefined {
   return placeOfPlaceKey(key)[0];
 }
 
-/** The place of a key that `keyOfPlace` made. Empty for all other keys. */
+/** Returns the place of a key that `keyOfPlace` made. Empty for all other keys. */
 export function placeOfPlaceKey(key: string): NamedPlace {
   if (!key.startsWith('[')) return [];
   try {

@@ -35,7 +35,7 @@ export function isFieldName(key: string, hidden?: ReadonlySet<string>): boolean 
 
 /** The names that fields of one object had before. */
 interface EarlierFieldNames {
-  /** The earlier name of a key. */
+  /** Returns the earlier name of a key, or undefined for a new key. */
   nameOf(key: string): string | undefined;
   /** True if the name belongs to a key that the object does not have now. */
   isOfAbsentKey(name: string): boolean;

@@ -61,7 +61,7 @@ export function joinObjects(a: ObjectShape, b: ObjectShape, at: JoinPlace): Obje
   return fields.length === a.fields.length && fields.every((field, index) => field === a.fields[index]) ? a : { fields };
 }
 
-/** Returns the longer text, or the first by code units if both are equally long. */
+/** Returns the longer text, or the first by code units if both are equally long. If one is undefined, returns the other. */
 export function joinTexts(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.length !== b.length) return a.length > b.length ? a : b;

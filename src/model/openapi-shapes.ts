@@ -80,7 +80,10 @@ export function fieldsOf(
     .map(([key, property]) => fieldOf(key, property, { dialect, depth }));
 }
 
-/** Returns the name of the definition that a schema refers to. In OpenAPI 3, the reference is in an `allOf` with one entry. */
+/**
+ * Returns the name of the definition that a schema refers to. Undefined if it is no reference. In OpenAPI 3, the reference is in an `allOf`
+ * with one entry.
+ */
 export function referenceOf(schema: JsonObject): string | undefined {
   const { $ref, allOf } = schema;
   if (typeof $ref === 'string') return $ref.slice($ref.lastIndexOf('/') + 1);

@@ -18,7 +18,7 @@ const written: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ['meta.v1.ObjectMeta', { type: embeddedObjectMeta.name }],
 ]);
 
-/** The shape of a definition whose schema is not read. Undefined for all others. */
+/** Returns the shape of a definition whose schema is not read. Undefined for all others. */
 export function writtenShapeOf(definition: string): Shape | undefined {
   return written.get(definition.split('.').slice(-3).join('.'));
 }

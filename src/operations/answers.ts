@@ -119,7 +119,7 @@ export function resultCode({ errors }: FormattedExecutionResult): string {
   return first === undefined ? 'OK' : String(first.extensions?.code ?? maskedCode);
 }
 
-/** The mask options of one request. Bugs are logged with the id of the request. */
+/** Returns the mask options of one request. Bugs are logged with the id of the request. */
 export function maskOptionsFor(requestId: string, log: Log): MaskOptions {
   return {
     requestId,

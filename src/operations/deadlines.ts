@@ -35,7 +35,9 @@ export class Deadlines {
     return this.#limitMs / 1_000;
   }
 
-  /** The time at which this share of the limit is over if it starts now, in milliseconds of the monotonic clock. `share`: 0 to 1. */
+  /**
+   * Returns the time at which this share of the limit is over if it starts now, in milliseconds of the monotonic clock. `share`: 0 to 1.
+   */
   dueAtShareMs(share: number): number {
     return this.#clock.monotonic() + this.#limitMs * share;
   }

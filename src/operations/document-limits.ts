@@ -4,10 +4,10 @@ import { documentLimits, limitRules } from '../graph/context/limits.ts';
 import type { OperationPlugin } from './operation.ts';
 
 /**
- * A plugin that bounds the documents of clients. Parsing counts tokens. Validation checks sizes before all other rules.
+ * Returns a plugin that bounds the documents of clients. Parsing counts tokens. Validation checks sizes before all other rules.
  *
- * Caches validation results per schema and document. Yoga's own validation cache joins the names of all rules for each request, which takes 3 % of the
- * time of a small request.
+ * Caches validation results per schema and document. Yoga's own validation cache joins the names of all rules for each request, which takes
+ * 3 % of the time of a small request.
  */
 export function useDocumentLimits(): OperationPlugin {
   const verdicts = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, readonly GraphQLError[]>>();
@@ -31,7 +31,7 @@ function verdictOf(schema: GraphQLSchema, document: DocumentNode, rest: () => re
   return over.length > 0 ? over : rest();
 }
 
-/** A plugin that refuses operations that could cost too much. Building the context is the last hook before an operation runs. */
+/** Returns a plugin that refuses operations that could cost too much. Building the context is the last hook before an operation runs. */
 export function useCostLimit(): OperationPlugin {
   return {
     onContextBuilding: ({ context: { servedSchema, definition, document, params } }) => {

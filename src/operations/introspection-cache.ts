@@ -66,8 +66,9 @@ export interface IntrospectionOptions {
 }
 
 /**
- * A plugin that answers introspection from the cache. An answer is made for all clients with the same document, so it is also made if its
- * first client leaves. Must come after the plugins that set the execute function, because the cache calls this function to make an answer.
+ * Returns a plugin that answers introspection from the cache. An answer is made for all clients with the same document, so it is also made
+ * if its first client leaves. Must come after the plugins that set the execute function, because the cache calls this function to make an
+ * answer.
  */
 export function useIntrospectionCache({ answers, inFlight }: IntrospectionOptions): OperationPlugin {
   const cache = new IntrospectionCache();

@@ -70,7 +70,7 @@ export class GraphqlOperation implements RequestOrigin, Disposable {
   type: OperationTypeNode | undefined;
   faults: OperationFaults | undefined;
   deadline: Deadline | undefined;
-  /** The latest time to wait for clusters, in milliseconds of the monotonic clock. */
+  /** The latest time to wait for clusters, in milliseconds of the monotonic clock. Undefined until the deadline is set. */
   waitUntilMs: number | undefined;
   /** Opens the outlet for the stream of a subscription. Returns undefined if the client cannot take a stream. */
   readonly openOutlet: () => StreamOutlet | undefined;
@@ -89,7 +89,7 @@ export class GraphqlOperation implements RequestOrigin, Disposable {
 /** A plugin of Yoga that sees the operations of every transport. */
 export type OperationPlugin = Plugin<GraphqlOperation, GraphqlOperation, GraphqlOperation>;
 
-/** The operation that these arguments of `execute` or `subscribe` belong to. */
+/** Returns the operation that these arguments of `execute` or `subscribe` belong to. */
 export function operationOf({ contextValue }: Pick<ExecutionArgs, 'contextValue'>): GraphqlOperation {
   return contextValue as GraphqlOperation;
 }

@@ -198,7 +198,7 @@ export function operationPlugins(options: OperationPluginOptions): readonly Oper
   ];
 }
 
-/** The fields of the log line for one request. They have no document, no variables and no names of people. */
+/** Returns the fields of the log line for one request. They have no document, no variables and no names of people. */
 function requestLine({ requestId, transport, request, operationType, code, faults, tookMs }: AnsweredOperation) {
   const documentHash = createHash('sha256').update(request.query).digest('base64url').slice(0, 16);
   return { requestId, transport, operation: operationType ?? 'none', documentHash, code, faults, ms: Math.round(tookMs * 1000) / 1000 };

@@ -20,7 +20,7 @@ export interface SimControllerOptions {
   readonly clock: Clock;
   /** Milliseconds between two rounds. A round does nothing unless an object has changed or a timer has elapsed. Default: 250. */
   readonly roundMs?: number;
-  /** Objects to apply first. An object with a controller is written once, in the state that it would have reached by now. */
+  /** Objects to apply first. An object with a controller is written once, in the state that it would have reached by now. Default: none. */
   readonly objects?: readonly KubernetesObject[];
 }
 

@@ -3,7 +3,7 @@ import type { FormattedExecutionResult } from 'graphql';
 const eventStart = Buffer.from('event: next\ndata: ');
 const eventEnd = Buffer.from('\n\n');
 
-/** The bytes of a result as an event of graphql-sse, in pieces. JSON has no line breaks of its own, so one `data` line holds it. */
+/** Returns the bytes of a result as an event of graphql-sse, in pieces. JSON has no line breaks of its own, so one `data` line holds it. */
 export function eventPieces(json: readonly Uint8Array[]): readonly Uint8Array[] {
   return [eventStart, ...json, eventEnd];
 }

@@ -53,14 +53,14 @@ export type ClusterPhase = 'CONNECTING' | 'SYNCED' | 'DEGRADED' | 'UNREACHABLE';
 export interface ClusterStatus {
   readonly name: ClusterName;
   readonly phase: ClusterPhase;
-  /** The time in Unix milliseconds at which the cluster last sent anything. */
+  /** The time in Unix milliseconds at which the cluster last sent anything. Undefined: it has not answered yet. */
   readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
   /** The version that the server reports, such as `v1.36.3`. Undefined until it has answered once. */
   readonly version?: string | undefined;
   /** The served kinds. Undefined until discovery has succeeded once. */
   readonly resources?: readonly ServedResource[] | undefined;
-  /** The uid of the namespace `kube-system`. Two contexts with one uid may be one cluster. */
+  /** The uid of the namespace `kube-system`. Two contexts with one uid may be one cluster. Undefined: it is not known. */
   readonly uid?: string | undefined;
 }
 
@@ -81,7 +81,7 @@ export interface Mirrors {
    * @param options `namespaces`: the namespaces whose rights are checked first, if the kind may not be listed in all.
    */
   acquire(cluster: ClusterName, kind: GroupKind, options?: { readonly namespaces?: readonly string[] }): MirrorLease | undefined;
-  /** Returns the mirror if it runs. Neither starts it nor keeps it running. */
+  /** Returns the mirror if it runs, else undefined. Does not start it, and does not keep it running. */
   peek(cluster: ClusterName, kind: GroupKind): MirrorReader | undefined;
   /** Resolves once discovery of the cluster has succeeded or failed once, or when the signal aborts. */
   whenDiscovered(cluster: ClusterName, signal: AbortSignal): Promise<void>;

@@ -67,7 +67,7 @@ export function selectionVariables({ namespace, selector }: SelectionFlags): {
 
 /** The options of commands that read files. */
 export interface SourceFlags {
-  /** Files, directories, or `-` for standard input. */
+  /** Files, directories, or `-` for standard input. Default: none. */
   readonly filename?: readonly string[];
   readonly namespace?: string;
 }

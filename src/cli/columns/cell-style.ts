@@ -14,7 +14,10 @@ export function stylesOf(header: readonly string[], rows: readonly (readonly str
   };
 }
 
-/** Red means failed, green means healthy, and yellow means still in progress or incomplete. */
+/**
+ * Returns the ANSI color of a cell. Red means failed, green means healthy, and yellow means still in progress or incomplete. Undefined: no
+ * color.
+ */
 function colorOf(header: string, cell: string): number | undefined {
   switch (header) {
     case 'STATUS':

@@ -36,7 +36,10 @@ export interface TreeNode {
 export interface ObjectTree {
   /** The owner, its owner, and so on. Empty if the owners form a circle through the object itself. */
   readonly owners: readonly TreeItem[];
-  /** The reference from the outermost known object to an owner that does not exist or that the caller may not read. */
+  /**
+   * The reference from the outermost known object to an owner that does not exist or that the caller may not read. Undefined if there is no
+   * such reference.
+   */
   readonly missing: OwnerReference | undefined;
   readonly node: TreeNode;
 }

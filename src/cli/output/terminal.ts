@@ -31,7 +31,7 @@ export interface StandardStreams {
   readonly stdin: AsyncIterable<Buffer | string>;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
-  /** The variable `TERM`. A `dumb` terminal cannot be redrawn. */
+  /** The variable `TERM`. Undefined if it is not set. A `dumb` terminal cannot be redrawn. */
   readonly term: string | undefined;
 }
 

@@ -314,8 +314,8 @@ function oidcProver(settings: Readonly<Record<string, string>>, { clock, life }:
 }
 
 /**
- * Returns a function that gives the id token of an `auth-provider: oidc`. client-node refreshes a token that has expired. Refreshed tokens
- * are not written to the kubeconfig.
+ * Returns a function that gives the id token of an `auth-provider: oidc`, or undefined if there is none. client-node refreshes a token that
+ * has expired. Refreshed tokens are not written to the kubeconfig.
  */
 function createOidcTokens(settings: Readonly<Record<string, string>>): () => Promise<string | undefined> {
   // client-node writes refreshed tokens into the user that it is given.

@@ -19,7 +19,7 @@ export interface EntryReader {
   object(key: string): EntryReader | undefined;
   objects(key: string): readonly EntryReader[];
   readonly keys: readonly string[];
-  /** The bytes of `KEY-data` in base64, else the file named by `KEY`. */
+  /** Returns the bytes of `KEY-data` (base64), else the file that `KEY` names. Undefined if the entry has neither. */
   material(key: string): PemMaterial | undefined;
   /** Resolves a path from the folder of the kubeconfig file. */
   pathOf(text: string): string;

@@ -144,7 +144,9 @@ function proxyOf(cluster: EntryReader): string | undefined {
 
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Reads the configuration that Kubernetes gives every pod. The network is close, so answers are not compressed. */
+/**
+ * Reads the configuration that Kubernetes gives every pod. Undefined outside of a pod. The network is close, so answers are not compressed.
+ */
 async function readInCluster({ environment, serviceAccountFolder = serviceAccount }: KubeconfigQuery): Promise<Kubeconfig | undefined> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment;
   const token = path.join(serviceAccountFolder, 'token');

@@ -4,11 +4,10 @@ import net from 'node:net';
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the proxy of the environment for this server: `HTTPS_PROXY`, unless `NO_PROXY` excludes the server or it is loopback.
- * Lower-case names work too.
+ * Returns the proxy of the environment for this server: `HTTPS_PROXY`, unless `NO_PROXY` excludes the server or it is loopback. Lower-case
+ * names work too. Undefined: the server is reached without a proxy.
  *
- * `NO_PROXY` is read as Go reads it: `*`, domains with their subdomains, addresses and networks (`10.0.0.0/8`), each with an optional
- * port.
+ * `NO_PROXY` is read as Go reads it: `*`, domains with their subdomains, addresses and networks (`10.0.0.0/8`), each with an optional port.
  */
 export function proxyFor(server: URL, environment: ProcessEnvironment): string | undefined {
   const proxy = environment.HTTPS_PROXY || environment.https_proxy;

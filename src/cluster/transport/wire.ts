@@ -1,6 +1,9 @@
 import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 
-/** The purpose of a request. Watches and followed logs stay open for minutes, so each lane has a limit on each connection. */
+/**
+ * The purpose of a request: a watch, a followed log (`follow`), or any other request (`request`). Watches and followed logs stay open for
+ * minutes, so each lane has a limit on each connection.
+ */
 export type Lane = 'watch' | 'follow' | 'request';
 
 /** One HTTP request, independent of the HTTP version. */
@@ -28,12 +31,12 @@ export interface ByteSource {
 /** The head of an answer and its body. The body ends when the signal of the request aborts. */
 export interface WireResponse {
   readonly status: number;
-  /** The first value of a header. Names are in lower case. */
+  /** Returns the first value of a header, or undefined without the header. Names are in lower case. */
   header(name: string): string | undefined;
-  /** All values of a header, in order. Values that were sent in one line stay together. */
+  /** Returns all values of a header, in order. Values that were sent in one line stay together. */
   headers(name: string): readonly string[];
   readonly body: ByteSource;
-  /** The monotonic time at which the connection last received something. */
+  /** Returns the monotonic time at which the connection last received something. */
   lastReceivedMs(): number;
 }
 

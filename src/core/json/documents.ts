@@ -133,7 +133,10 @@ export function schemaDefaultOf(schema: z.core.$ZodType): Json | undefined {
   return inner === undefined ? undefined : schemaDefaultOf(inner);
 }
 
-/** Returns the description of the innermost definition. A field that uses the definition may have another description. */
+/**
+ * Returns the description of the innermost definition, or undefined if it has none. A field that uses the definition may have another
+ * description.
+ */
 export function baseDescriptionOf(schema: z.core.$ZodType): string | undefined {
   const inner = innerSchemaOf(schema);
   const { parent } = schema._zod;

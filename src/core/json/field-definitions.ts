@@ -28,7 +28,7 @@ interface GraphqlHints {
 /** The `GraphqlHints` of each definition. For a field, use `graphqlHintsOf`. */
 export const graphqlHints = z.registry<GraphqlHints>();
 
-/** The `GraphqlHints` of a field. A wrapper, such as optional or a default, wins over the definition inside it. */
+/** Returns the `GraphqlHints` of a field. A wrapper, such as optional or a default, wins over the definition inside it. */
 export function graphqlHintsOf(schema: z.core.$ZodType): GraphqlHints {
   const inner = innerSchemaOf(schema);
   return { ...(inner === undefined ? {} : graphqlHintsOf(inner)), ...graphqlHints.get(schema) };
@@ -59,7 +59,7 @@ export function describedEnum<const Name extends string>(name: string, about: st
     .describe(about);
 }
 
-/** An enum of these values, which need no description. */
+/** Defines an enum of these values, which need no description. */
 export function textEnum<const Name extends string>(names: readonly Name[]) {
   return z.enum(names, typeError(`one of ${names.join(', ')}`));
 }
@@ -69,7 +69,7 @@ export function rules(...given: readonly (readonly [rule: string, message: strin
   return { 'x-kubernetes-validations': given.map(([rule, message]) => ({ rule, message })) };
 }
 
-/** A text of at most `max` characters. */
+/** Defines a text of at most `max` characters. */
 export function text(max: number) {
   const tooLong = ({ input }: { readonly input?: unknown }) => `expected at most ${max} characters, got ${String(input).length}`;
   return z.string(typeError('a text')).max(max, { error: tooLong, abort: true });
@@ -120,7 +120,10 @@ export const time = anyText
   .meta({ format: 'date-time', maxLength: 64 })
   .register(graphqlHints, { scalar: 'DateTime' });
 
-/** RFC 3339 also allows a small `t` and `z`. `parseInstant` reads capitals only, so the text is converted first. */
+/**
+ * True if the text is an RFC 3339 time. RFC 3339 also allows a small `t` and `z`. `parseInstant` reads capitals only, so the text is
+ * converted first.
+ */
 function isTime(read: string): boolean {
   return parseInstant(read.toUpperCase()) !== undefined;
 }
@@ -160,7 +163,7 @@ export const flag = z.boolean(typeError('true or false'));
 
 const largest = 2 ** 31 - 1;
 
-/** A whole number from `min` to 2³¹−1, or to `max`. */
+/** Defines a whole number from `min` to 2³¹−1, or to `max`. */
 export function integer(min: number, max = largest) {
   const whole = typeError(`a whole number from ${min} to ${max}`);
   return z.int(whole).min(min, whole).max(max, whole);
@@ -169,7 +172,7 @@ export function integer(min: number, max = largest) {
 /** A number of things: a whole number from 0. */
 export const count = integer(0);
 
-/** A whole number of at least `min`, or a percentage from `min` to 100, such as `25%`. */
+/** Defines a whole number of at least `min`, or a percentage from `min` to 100, such as `25%`. */
 export function amount(min: 0 | 1) {
   const what = `a whole number of at least ${min}, or a percentage from ${min}% to 100%`;
   const percentages = min === 0 ? '^(0|[1-9][0-9]?|100)%$' : '^([1-9][0-9]?|100)%$';

@@ -51,7 +51,10 @@ function memberStep(text: string): ParsedStep | undefined {
   return { take: name === '*' ? members : member(name), length: match[0].length };
 }
 
-/** Parses brackets. They contain a filter, or one or more of these, separated by commas: names in quotes, numbers, ranges, `*`. */
+/**
+ * Parses brackets. They contain a filter, or one or more of these, separated by commas: names in quotes, numbers, ranges, `*`. Undefined if
+ * the text does not begin with valid brackets.
+ */
 function bracketStep(text: string): ParsedStep | undefined {
   const filter = /^\[\?\(((?:[^"'()]|"[^"]*"|'[^']*')*)\)\]/.exec(text);
   if (filter !== null) {
@@ -131,7 +134,7 @@ function filterOf(text: string): Selection | undefined {
 
 type Scalar = string | number | boolean;
 
-/** Parses one side of a comparison. */
+/** Parses one side of a comparison: a path from `@`, or a literal. Undefined if the text is neither. */
 function operandOf(text: string): Selection | undefined {
   const trimmed = text.trim();
   if (trimmed.startsWith('@')) return parseSteps(trimmed.slice(1));

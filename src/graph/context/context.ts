@@ -18,9 +18,9 @@ export interface GatewayView {
   readonly schemaHash: string;
   /** In Unix milliseconds. */
   readonly schemaBuiltAtMs: number;
-  /** The reason why a group of kinds is missing, or why the newest schema is not in use. */
+  /** The reason why a group of kinds is missing, or why the newest schema is not in use. Undefined if neither is the case. */
   readonly schemaProblem?: string | undefined;
-  /** The reason why no gateway has kept Propagations in sync for more than 30 s. */
+  /** The reason why no gateway has kept Propagations in sync for more than 30 s. Undefined if a gateway does, and without a hub. */
   readonly controllerProblem?: string | undefined;
 }
 

@@ -62,7 +62,7 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
   addServedKinds(types);
 }
 
-/** The names, the labels and the location of a cluster. */
+/** Returns the names, the labels and the location of a cluster. */
 function identityFields(t: FieldsOf<ClusterView>) {
   return {
     id: t.id({

@@ -65,7 +65,7 @@ export function addKinds({ pothos, types }: GraphBuilder): void {
   });
 }
 
-/** The deprecation of the root fields of a kind. They are deprecated when no cluster serves the kind any more. */
+/** Returns the deprecation of the root fields of a kind. They are deprecated when no cluster serves the kind any more. */
 export function kindDeprecation({ deprecated }: ModelKind): { readonly deprecationReason?: string } {
   return deprecated === undefined ? {} : { deprecationReason: deprecated };
 }

@@ -109,7 +109,10 @@ interface RowSurroundings {
   readonly kinds: ReadonlyMap<string, Row['kind']>;
 }
 
-/** Returns the written object as a row. It counts as in sync at this moment. */
+/**
+ * Returns the written object as a row. Its sync is `SYNCED` at this moment. Undefined if no object was written, or if the schema does not
+ * have its kind.
+ */
 function rowOf({ cluster, written }: ObjectChangeResult, { context, kinds }: RowSurroundings): Row | undefined {
   const kind = written === undefined ? undefined : kinds.get(keyOfKind(written.resource satisfies GroupKind));
   if (written === undefined || kind === undefined) return undefined;

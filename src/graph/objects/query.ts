@@ -163,7 +163,7 @@ function liveArgument(t: RootFields) {
   });
 }
 
-/** The arguments of a list field. They are equal for all kinds, so that one component of a client works with every kind. */
+/** Returns the arguments of a list field. They are equal for all kinds, so that one component of a client works with every kind. */
 function listArguments({ arg }: RootFields, types: GraphBuilder['types']) {
   return {
     ...selectionArguments(arg, types),

@@ -262,7 +262,10 @@ export function idOf({ cluster, kind, object }: Row): string {
   return idOfObject({ cluster: cluster.name, group: kind.group, kind: kind.kind, namespace, name, uid });
 }
 
-/** Reads an own property of a map. A key such as `constructor` must not find a member that every object inherits. */
+/**
+ * Returns an own property of a map, or undefined if the map does not have it. A key such as `constructor` must not find a member that every
+ * object inherits.
+ */
 function ownValue<T>(map: Readonly<Record<string, T>> | null | undefined, key: string): T | undefined {
   return map != null && Object.hasOwn(map, key) ? map[key] : undefined;
 }

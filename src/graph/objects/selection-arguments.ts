@@ -3,7 +3,7 @@ import type { RootFields } from '../builder/pothos.ts';
 
 type ArgumentBuilder = RootFields['arg'];
 
-/** The arguments that lists and streams of every kind share, so that one component of a client works with all of them. */
+/** Returns the arguments that lists and streams of every kind share, so that one component of a client works with all of them. */
 export function selectionArguments(arg: ArgumentBuilder, types: GraphBuilder['types']) {
   return {
     clusters: arg.stringList({
@@ -15,14 +15,14 @@ export function selectionArguments(arg: ArgumentBuilder, types: GraphBuilder['ty
   };
 }
 
-/** The argument `search`, which lists and streams of objects have. */
+/** Returns the argument `search`, which lists and streams of objects have. */
 export function searchArgument(arg: ArgumentBuilder) {
   return arg.string({
     description: 'Only objects that contain this text in their name or in a label. Upper and lower case are not distinguished.',
   });
 }
 
-/** The argument with the position at which a stream resumes. */
+/** Returns the argument with the position at which a stream resumes. */
 export function afterArgument(arg: ArgumentBuilder) {
   return arg.string({
     description:

@@ -181,7 +181,7 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<Pl
   });
 }
 
-/** The fields about the choice of a cluster. Null if the cluster was not chosen. */
+/** Returns the fields about the choice of a cluster. Null if the cluster was not chosen. */
 function choiceFields(t: FieldsOf<PlannedCluster>) {
   return {
     group: t.string({

@@ -70,7 +70,7 @@ export function addPropagationTypes(builder: GraphBuilder, using: PropagationTyp
   return { propagation, completion };
 }
 
-/** The fields about the request and the requester. */
+/** Returns the fields about the request and the requester. */
 function identityFields(t: FieldsOf<PropagationView>) {
   return {
     id: t.id({
@@ -110,7 +110,7 @@ function identityFields(t: FieldsOf<PropagationView>) {
 
 const statusFields = ['digest', 'scheduledAt', 'affinityGroup', 'desired', 'placed', 'ready'];
 
-/** The fields about the current plan and its progress. */
+/** Returns the fields about the current plan and its progress. */
 function decisionFields(
   t: FieldsOf<PropagationView>,
   { defined, progress }: { readonly defined: DefinedTypes; readonly progress: ObjectRefOf<RolloutProgress> },
@@ -147,7 +147,7 @@ function decisionFields(
   };
 }
 
-/** The fields with sums over clusters. */
+/** Returns the fields with sums over clusters. */
 function figureFields(
   t: FieldsOf<PropagationView>,
   { types, completion }: { readonly types: GraphBuilder['types']; readonly completion: ObjectRefOf<CompletionStatus> },
@@ -185,7 +185,7 @@ interface PartTypes {
   readonly revision: ObjectRefOf<RevisionView>;
 }
 
-/** The fields with lists: clusters, aggregates, conditions, revisions, notes and faults. */
+/** Returns the fields with lists: clusters, aggregates, conditions, revisions, notes and faults. */
 function partFields(t: FieldsOf<PropagationView>, { builder, using, cluster, aggregate, revision }: PartTypes) {
   return {
     clusters: t.field({

@@ -125,7 +125,7 @@ function addLine({ pothos }: GraphBuilder): ObjectRefOf<LogLineView> {
   });
 }
 
-/** The fields with the origin of a log. */
+/** Returns the fields with the origin of a log. */
 function containerFields(t: FieldsOf<PodLogView | LogBatchView>, types: GraphBuilder['types']) {
   return {
     cluster: t.field({

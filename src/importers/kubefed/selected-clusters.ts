@@ -27,7 +27,7 @@ interface LabelledCluster {
   readonly labels?: Readonly<Record<string, string>> | null | undefined;
 }
 
-/** KubeFed's ComputePlacement: returns the names of the clusters that the placement selects, of those that KubeFed knows. */
+/** Returns the names of the clusters that the placement selects among those that KubeFed knows, as KubeFed's ComputePlacement does. */
 export function selectedClusters({
   placement,
   clusters,

@@ -21,7 +21,9 @@ import { createUnknownKinds, type FetchDocument } from './unknown-kinds.ts';
 /** The kinds of all clusters as one model. A kind never leaves the model. Its type follows the definitions in the clusters. */
 export interface Catalog {
   model(): Model;
-  /** The groups that are missing from the model, or differ from their definitions, with the reasons. Undefined if there are none. */
+  /**
+   * Returns the groups that are missing from the model, or differ from their definitions, with the reasons. Undefined if there are none.
+   */
   problem(): string | undefined;
   /** Calls back with each new model until the signal aborts. */
   onModel(callback: (model: Model) => void, signal: AbortSignal): void;
@@ -252,7 +254,9 @@ interface KindService {
    * more.
    */
   unserved(clusters: readonly ClusterStatus[], defined: readonly KindSchema[]): ReadonlySet<string>;
-  /** The last day on which the kind was served, as `dayOf` writes it: today if it is served now. Undefined if it was never served. */
+  /**
+   * Returns the last day on which the kind was served, as `dayOf` writes it: today if it is served now. Undefined if it was never served.
+   */
   servedOn(key: string): string | undefined;
 }
 

@@ -7,7 +7,7 @@ import type { KindSchema } from '../../model/shapes.ts';
 
 /** The model of the built-in and the custom kinds. */
 interface CustomModel {
-  /** The newest model. Its problems are about groups that it could not apply. */
+  /** Returns the newest model. Its problems are about groups that it could not apply. */
   current(): CreatedModel;
   /**
    * Replaces the custom kinds and the set of kinds that no cluster serves, and rebuilds the model. Returns false, without a rebuild, if both

@@ -23,11 +23,14 @@ export interface DefinedKinds {
   /** Replaces the current definitions. */
   update(now: CurrentDefinitions): void;
   /**
-   * Each kind once, joined from all its definitions. A kind that no cluster defines any more keeps its last definitions. The object of a kind stays the
-   * same as long as the joined schema does.
+   * Returns each kind once, joined from all its definitions. A kind that no cluster defines any more keeps its last definitions. The object
+   * of a kind stays the same as long as the joined schema does.
    */
   all(): readonly KindSchema[];
-  /** The definitions of a kind by cluster, in the form in which the schema lock remembers them. Current definitions get `today` as `servedOn`. */
+  /**
+   * Returns the definitions of a kind by cluster, in the form in which the schema lock remembers them. Current definitions get `today` as
+   * `servedOn`.
+   */
   definitionsOf(kind: string, today: string): ReadonlyMap<string, LockedDefinition>;
 }
 

@@ -9,7 +9,7 @@ import type { LockedKind, SchemaLock } from '../../model/schema-lock.ts';
 export interface GroupRules {
   /** Default: all groups. */
   readonly allow?: readonly string[] | undefined;
-  /** Has precedence over `allow`. */
+  /** Groups that the schema does not have, even if `allow` contains them. Default: none. */
   readonly deny?: readonly string[] | undefined;
 }
 

@@ -12,7 +12,7 @@ import { type FetchDocument, pathOfGroupVersion } from './unknown-kinds.ts';
 
 /** The descriptions of the built-in kinds, from the cluster with the newest release. */
 interface KindDescriptions {
-  /** The descriptions from all documents that were read. Empty until the first document was read. */
+  /** Returns the descriptions from all documents that were read. Empty until the first document was read. */
   now(): ModelDescriptions;
   /** Starts to request documents, some seconds later. Called once, after the more important requests at the start of the gateway. */
   begin(): void;
@@ -60,7 +60,7 @@ class DescriptionReader implements KindDescriptions {
   readonly #changed: () => void;
   readonly #known = new Map<string, DescribedDocument>();
   #descriptions: ModelDescriptions = new Map();
-  /** The release whose documents were all read. */
+  /** The release whose documents were all read. Undefined: there is none yet. */
   #release: string | undefined;
   /**
    * The `keyOf` of the clusters from which documents were last requested. While a document is missing, the same clusters are requested
@@ -91,7 +91,7 @@ class DescriptionReader implements KindDescriptions {
     this.#changed();
   }
 
-  /** The clusters with a newer release than the one whose documents were read. */
+  /** Returns the clusters with a newer release than the one whose documents were read. */
   #candidates(): readonly ClusterStatus[] {
     const release = this.#release;
     return newestFirst(this.#options.mirrors).filter(({ version }) => release === undefined || compareReleases(version, release) > 0);

@@ -20,7 +20,10 @@ import { debounce } from './debounce.ts';
 export interface SchemaLockFile extends AsyncDisposable {
   /** The lock when the file was opened, without kinds that no cluster has served for 30 days. */
   readonly earlier: SchemaLock;
-  /** The reason why types may be missing now or after the next start. Undefined if there is none. The message has no path; the log has it. */
+  /**
+   * Returns the reason why types may be missing now or after the next start. Undefined if there is none. The message has no path; the log
+   * has it.
+   */
   problem(): string | undefined;
   /**
    * Starts to keep the file equal to the lock of `compose`, joined with the locks that other gateways have written. Returns a function to

@@ -28,7 +28,7 @@ interface UnknownKinds {
    * repeated at the next call.
    */
   request(clusters: readonly ClusterStatus[], known: ReadonlySet<string>): void;
-  /** The kinds by the cluster that has answered. */
+  /** Returns the kinds by the cluster that has answered. */
   found(): ReadonlyMap<ClusterName, readonly KindSchema[]>;
 }
 

@@ -102,7 +102,7 @@ class FailureCounter {
     this.#clock = clock;
   }
 
-  /** Counts a failed request, and returns the milliseconds to wait before the next one. Reports each new fault once. */
+  /** Counts a failed request of this run, and returns the milliseconds to wait before the next one. Reports each new fault once. */
   add(fault: Fault): number {
     const failure = `${fault.code} ${fault.message}`;
     // The first NOT_FOUND is not reported, because the start of the Pod may still be on its way.

@@ -132,7 +132,7 @@ export class FollowedPods implements Disposable {
     }
   }
 
-  /** The fault of requested namespaces that are not mirrored. */
+  /** The fault of requested namespaces that are not mirrored. Undefined if all are mirrored, or if there is no mirror. */
   get #unread(): Fault | undefined {
     const { visibility, namespaces } = this.#options;
     const seen = visibility();

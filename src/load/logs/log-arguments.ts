@@ -19,7 +19,7 @@ export interface CheckedExtent {
   readonly tailLines: number;
   readonly limitBytes: number;
   readonly sinceSeconds: number | undefined;
-  /** The parsed `sinceTime`, and its text as the caller wrote it. */
+  /** The parsed `sinceTime`, and its text as the caller wrote it. Undefined: no limit. */
   readonly since: { readonly text: string; readonly instant: LogInstant } | undefined;
 }
 

@@ -98,7 +98,7 @@ class LogReader implements StreamReader<LogBatchView> {
     this.#cease();
   }
 
-  /** The requested clusters that are not followed yet. */
+  /** Returns the requested clusters that are not followed yet. */
   #missing(): readonly ClusterView[] {
     const { options, caller, followed } = this.#settings;
     const names = followed.selection.clusters;

@@ -7,7 +7,7 @@ export interface LogSelection {
   readonly clusters?: readonly string[] | null | undefined;
   readonly namespaces?: readonly string[] | null | undefined;
   readonly labels?: string | null | undefined;
-  /** Names of Pods. */
+  /** The names of the Pods. Default: all Pods. */
   readonly names?: readonly string[] | null | undefined;
   /** Default: every container of each Pod, including init and ephemeral containers. */
   readonly container?: string | null | undefined;
@@ -43,7 +43,7 @@ export interface PodLogView {
   readonly lines: readonly LogLineView[];
   /** True if the log is larger than `limitBytes`, so that its end is missing. */
   readonly truncated: boolean;
-  /** The reason why the log could not be read, or not to its end. `lines` came before it. */
+  /** The reason why the log could not be read, or not to its end. `lines` came before it. Absent: there was no problem. */
   readonly fault?: Fault;
 }
 

@@ -120,7 +120,7 @@ function asksOf(
   return wanted.map((cluster) => ({ cluster, kind, verb: 'list', isNamed: clusters !== undefined, namespaces }));
 }
 
-/** Returns the kind Pod of the model. */
+/** Returns the kind Pod of the model, or undefined if the model lacks it. */
 export function podsOf(model: Model): ModelKind | undefined {
   return model.kinds.get(keyOfKind(podKind));
 }

@@ -40,8 +40,8 @@ export function whenServed(mirrors: Mirrors, announced: KindInCluster, signal: A
 }
 
 /**
- * Returns the definition of a kind in a cluster. Its name is `<plural>.<group>`. The plural may differ in this cluster, so all definitions
- * are searched if the name is not found.
+ * Returns the definition of a kind in a cluster, or undefined if the mirror does not have it. Its name is `<plural>.<group>`. The plural
+ * may differ in this cluster, so all definitions are searched if the name is not found.
  */
 function definitionOf(mirrors: Mirrors, { cluster, kind }: KindInCluster): KubernetesObject | undefined {
   const store = mirrors.peek(cluster, definitionKind)?.store;

@@ -13,7 +13,7 @@ export interface ClusterViews {
   /** Ordered by name, by code units. */
   visible(caller: Caller): readonly ClusterView[];
   find(caller: Caller, name: string): ClusterView | undefined;
-  /** Returns the cluster without a check of rights. The caller of this method must have checked them. */
+  /** Returns the cluster without a check of rights, or undefined if it is no member. The caller of this method must have checked them. */
   member(name: ClusterName): ClusterView | undefined;
   /**
    * Returns the named clusters, each once, ordered by name.
@@ -26,7 +26,7 @@ export interface ClusterViews {
 interface ClusterViewsOptions {
   readonly mirrors: Mirrors;
   readonly access: Access;
-  /** The config of a cluster. Undefined if it has just left the fleet. */
+  /** Returns the config of a cluster. Undefined if it has just left the fleet. */
   readonly settingsOf: (name: ClusterName) => MemberSettings | undefined;
 }
 

@@ -40,11 +40,11 @@ export interface PageRequest {
    */
   readonly context: Pick<ReadContext, 'countReads' | 'timeSlices'>;
   readonly scope: SealScope;
-  /** The number of relations that lead to the rows of the page. */
+  /** The number of relations that lead to the rows of the page. Default: 0. */
   readonly depth?: number;
   /** Milliseconds that the relations of the rows may wait for one first list. Default: the limit of the relations themselves. */
   readonly waitMs?: number | undefined;
-  /** Sources that were read on the way to the objects of the page. Their objects are not part of the page. */
+  /** Sources that were read on the way to the objects of the page. Their objects are not part of the page. Default: none. */
   readonly via?: readonly ReadSource[];
   /** The kinds and relations of the aggregates that may be requested from the page. Default: the page has no aggregates. */
   readonly aggregated?: AggregatesRequest | undefined;
@@ -61,7 +61,10 @@ interface AggregatesRequest extends PathKinds {
 /** Finds the objects to which the objects of a page are related. */
 interface RelatedReads {
   relatedTo(readSource: MirroredSource): RelatedObjects | undefined;
-  /** The sources that were read in a cluster, and the faults of those that could not be read. Called after the last call of `relatedTo`. */
+  /**
+   * Returns the sources that were read in a cluster, and the faults of those that could not be read. Called after the last call of
+   * `relatedTo`.
+   */
   readsIn(cluster: ClusterName): { readonly sources: readonly ReadSource[]; readonly faults: readonly Fault[] };
 }
 

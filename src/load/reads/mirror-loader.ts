@@ -48,7 +48,7 @@ export class MirrorLoader implements Disposable {
     this.#options = options;
   }
 
-  /** The mirror that the operation holds for this key. It may have ended. Undefined if the operation holds none. */
+  /** Returns the mirror that the operation holds for this key. It may have ended. Undefined if the operation holds none. */
   heldMirror(key: MirrorKey): MirrorReader | undefined {
     return this.#held.get(idOf(key))?.lease.mirror;
   }
@@ -68,7 +68,7 @@ export class MirrorLoader implements Disposable {
     return this.#loader.load(key);
   }
 
-  /** Loads several keys with `load`. The results are in the order of the keys. */
+  /** Loads several keys with `load`. The results are in the order of the keys. Undefined: there is no mirror for that key. */
   loadAll(keys: readonly MirrorKey[]): PromiseOrValue<readonly (MirrorReader | undefined)[]> {
     return allPromiseOrValues(keys.map((key) => this.load(key)));
   }
@@ -80,7 +80,7 @@ export class MirrorLoader implements Disposable {
     this.#held.delete(id);
   }
 
-  /** The milliseconds that remain of `waitMs`. The first call starts the count. */
+  /** Returns the milliseconds that remain of `waitMs`. The first call starts the count. */
   remainingWaitMs(): number {
     const { clock, waitMs = 0 } = this.#options;
     const nowMs = clock.monotonic();

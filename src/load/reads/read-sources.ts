@@ -181,8 +181,8 @@ function sourceOfRequest(
 }
 
 /**
- * The reason why a cluster has no mirror of a kind: the cluster has left, has not answered yet, does not serve the kind, or has just begun to
- * serve it.
+ * Returns the reason why a cluster has no mirror of a kind: the cluster has left, has not answered yet, does not serve the kind, or has
+ * just begun to serve it.
  */
 export function absenceOf(request: SourceRequest, mirrors: Mirrors): SyncState & { readonly fault: Fault } {
   const state = mirrors.cluster(request.cluster.name);
@@ -195,8 +195,8 @@ export function absenceOf(request: SourceRequest, mirrors: Mirrors): SyncState &
 }
 
 /**
- * The sync of a source. It is `MISSING` if the caller may see a requested namespace that is not mirrored. If no namespace was requested, it is
- * the sync of the mirror, with a fault if the mirror lacks namespaces.
+ * Returns the sync of a source. It is `MISSING` if the caller may see a requested namespace that is not mirrored. If no namespace was
+ * requested, it is the sync of the mirror, with a fault if the mirror lacks namespaces.
  */
 export function sourceSyncOf(request: SourceRequest, mirror: MirrorReader, visibility: QueryVisibility): SyncView {
   const state = mirror.sync();
@@ -205,7 +205,10 @@ export function sourceSyncOf(request: SourceRequest, mirror: MirrorReader, visib
   return syncViewOf(request, request.namespaces === undefined ? { ...state, fault: unread } : { phase: 'MISSING', fault: unread });
 }
 
-/** The fault of requested namespaces that are not mirrored. Hidden namespaces are treated like absent ones. */
+/**
+ * Returns the fault of requested namespaces that are not mirrored. Undefined if all are mirrored. Hidden namespaces are treated like absent
+ * ones. Without requested namespaces, returns the fault for the namespaces that the mirror as a whole lacks.
+ */
 export function unreadNamespacesFault(
   { namespaces }: Pick<SourceRequest, 'namespaces'>,
   mirror: MirrorReader,

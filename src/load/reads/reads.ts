@@ -82,7 +82,7 @@ export interface Aggregates {
   sum(path: string): PromiseOrValue<Quantity | undefined>;
   /** Returns the smallest value in the order of `orderBy`, in the form the API server serves. Undefined if there is no value. */
   min(path: string): PromiseOrValue<Json | undefined>;
-  /** Like `min`, for the largest value. */
+  /** Like `min`, for the largest value. Undefined without a value. */
   max(path: string): PromiseOrValue<Json | undefined>;
 }
 
@@ -158,7 +158,7 @@ export interface ServedKindView {
   readonly sync: SyncView;
 }
 
-/** The origin of a single object: the mirror, or one GET request now. */
+/** The origin of a single object: the mirror, or one GET request to the cluster now (`live`). */
 export type ReadFrom = 'mirror' | 'live';
 
 /** The name of an object in a cluster. */
@@ -188,14 +188,14 @@ export interface InModel {
  * All methods throw {MusterError} `BAD_INPUT` for wrong arguments. The message names the expected and the given value.
  */
 export interface Reads {
-  /** The clusters that the caller may see, ordered by name, by code units. */
+  /** Returns the clusters that the caller may see, ordered by name, by code units. */
   clusters(
     context: ReadContext,
     filter: { readonly names?: readonly string[] | null | undefined; readonly labels?: string | null | undefined },
   ): readonly ClusterView[];
   /** Undefined if the cluster is unknown or hidden. */
   cluster(context: ReadContext, name: string): ClusterView | undefined;
-  /** The kinds that the cluster serves and the model knows, ordered by group and kind. Empty until discovery has succeeded once. */
+  /** Returns the kinds that the cluster serves and the model knows, ordered by group and kind. Empty until discovery has succeeded once. */
   servedKinds(context: ReadContext, cluster: ClusterView): readonly ServedKindView[];
   /** Resolves a list field of one kind. */
   list(context: ReadContext, kind: ModelKind, args: ListArguments): Promise<ListPage>;

@@ -21,7 +21,7 @@ import { maxRelationDepth, type ReferenceTarget, type RelationPage, type Relatio
 interface RelationsOptions extends ReadSourceOptions {
   /** The key of 32 bytes that seals cursors. */
   readonly sealKey: Uint8Array;
-  /** Kinds that are treated like Secrets, by `keyOfKind`. */
+  /** Kinds that are treated like Secrets, by `keyOfKind`. Default: none. */
   readonly sensitiveKinds?: readonly string[] | undefined;
 }
 

@@ -10,7 +10,10 @@ export function ownerReferenceOf({ metadata }: KubernetesObject): OwnerReference
   return references.find(({ controller }) => controller === true) ?? references[0];
 }
 
-/** Returns the target of an owner reference: in the namespace of the owned object or cluster-scoped, and only with the uid of the reference. */
+/**
+ * Returns the target of an owner reference: in the namespace of the owned object or cluster-scoped, and only with the uid of the reference.
+ * Undefined if the reference lacks the kind, the name or the uid.
+ */
 export function targetOfOwner(
   reference: OwnerReference | undefined,
   { metadata: { namespace } }: KubernetesObject,
@@ -45,22 +48,22 @@ export function targetOfReference(
   return { kind: { group: groupOfApiVersion(textOrUndefined(reference?.apiVersion) ?? ''), kind }, namespace, name, uid };
 }
 
-/** Returns the Node that runs a Pod. */
+/** Returns the Node that runs a Pod. Undefined before the Pod is scheduled. */
 export function nodeOfPod(pod: TypedObject<V1Pod>): ReferenceTarget | undefined {
   return namedIn(pod, nodeKind, pod.spec?.nodeName);
 }
 
-/** Returns the ServiceAccount of a Pod. */
+/** Returns the ServiceAccount of a Pod. Undefined if the Pod names none. */
 export function serviceAccountOfPod(pod: TypedObject<V1Pod>): ReferenceTarget | undefined {
   return namedIn(pod, serviceAccountKind, pod.spec?.serviceAccountName);
 }
 
-/** Returns the volume that a claim is bound to. */
+/** Returns the volume that a claim is bound to. Undefined before it is bound. */
 export function volumeOfClaim(claim: TypedObject<V1PersistentVolumeClaim>): ReferenceTarget | undefined {
   return namedIn(claim, volumeKind, claim.spec?.volumeName);
 }
 
-/** Returns the workload that an autoscaler scales. */
+/** Returns the workload that an autoscaler scales. Undefined if the autoscaler names none. */
 export function targetOfAutoscaler({ metadata, spec }: TypedObject<V2HorizontalPodAutoscaler>): ReferenceTarget | undefined {
   const target = targetOfReference(spec?.scaleTargetRef, metadata.namespace);
   return target && { ...target, namespace: metadata.namespace };
@@ -74,7 +77,9 @@ function namedIn({ metadata: { namespace } }: KubernetesObject, kind: GroupKind,
   return typeof name !== 'string' || name === '' ? undefined : { kind, namespace, name };
 }
 
-/** Returns the uid of a reference. Events of a kubelet have the name of their Node in place of a uid, which is ignored. */
+/**
+ * Returns the uid of a reference. Undefined without a uid, and for the name of a Node, which Events of a kubelet have in place of the uid.
+ */
 function uidIn(
   reference: Stored<V1ObjectReference> | undefined,
   { kind, name }: { readonly kind: string; readonly name: string },

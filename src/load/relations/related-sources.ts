@@ -47,7 +47,7 @@ export class RelatedSources {
     return innerMapOf(innerMapOf(ofVerb, kind), cluster.name);
   }
 
-  /** Milliseconds that a request may wait now: at most the given time and the remaining time of the operation. */
+  /** Returns the milliseconds that a request may wait now: at most the given time and the remaining time of the operation. */
   nextWaitMs(askedMs = firstListWaitMs): number {
     return Math.min(askedMs, firstListWaitMs, this.#context.loaders.mirrors.remainingWaitMs());
   }

@@ -33,7 +33,7 @@ import type { ReferenceTarget } from './relations.ts';
 export interface RelationLookupRequest {
   readonly model: Model;
   readonly relations: RelationsByKind;
-  /** The namespaces of the objects whose paths are read. */
+  /** The namespaces of the objects whose paths are read. Undefined: all namespaces. */
   readonly namespaces?: readonly string[] | undefined;
   readonly waitMs: number;
   readonly context: ReadContext;

@@ -40,7 +40,10 @@ export function eventsAbout({ kind, object: { metadata } }: Row): RelationQuery 
   return { name: 'events', verb: 'list', kinds: eventKinds, namespace, order: newestFirst, related };
 }
 
-/** The value that a kubelet uses in place of the uid: for a Node its name, and for a static Pod the digest of its file. */
+/**
+ * Returns the value that a kubelet uses in place of the uid: for a Node its name, and for a static Pod the digest of its file. Undefined
+ * for all other objects.
+ */
 function uidAtKubelet({ group, kind }: GroupKind, { name, annotations }: ObjectMetadata): string | undefined {
   if (group !== '') return undefined;
   if (kind === 'Node') return name;

@@ -92,7 +92,7 @@ function isOfPod(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 }
 
-/** The requests of a container, of its status, or of the spec of a Pod. */
+/** Returns the requests of a container, of its status, or of the spec of a Pod. */
 function requestsOf({ resources }: Stored<V1Container | V1ContainerStatus | V1PodSpec>): Requests {
   return resources?.requests ?? {};
 }

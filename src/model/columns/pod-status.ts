@@ -44,8 +44,8 @@ export function restartsOfPod(pod: Pod): number {
 }
 
 /**
- * The time of the last restart that `restartsOfPod` counts: the end of the previous run of that container, in the form the API server
- * serves. Undefined if no status has such a time.
+ * Returns the time of the last restart that `restartsOfPod` counts: the end of the previous run of that container, in the form the API
+ * server serves. Undefined if no status has such a time.
  */
 export function lastRestartOfPod(pod: Pod): string | undefined {
   let last: string | undefined;
@@ -152,7 +152,7 @@ function isUp({ ready, state }: ContainerStatus): boolean {
   return ready === true && !!state?.running && !state.terminated && !textOrUndefined(state.waiting?.reason);
 }
 
-/** Checks the first condition of a type, as Kubernetes does. */
+/** True if the first condition of this type has the status `True`. Kubernetes also reads only the first one. */
 function holds(pod: Pod, type: string): boolean {
   return itemsOf(pod.status?.conditions).find((condition) => condition.type === type)?.status === 'True';
 }
@@ -169,7 +169,10 @@ function integerOf(value: number | undefined): number {
   return typeof value === 'number' && Number.isInteger(value) ? value : 0;
 }
 
-/** Returns the later of two times, unchanged. The first wins if they are equal. A text that is no time is ignored. */
+/**
+ * Returns the later of two times, unchanged. The first wins if they are equal. A text that is no time is ignored. Undefined if neither is a
+ * time.
+ */
 export function later(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined && b === undefined) return undefined;
   const [x, y] = [a, b].map((text) => (text === undefined ? undefined : parseInstant(text)));

@@ -8,7 +8,10 @@ type Workload = V1Deployment | V1StatefulSet | V1DaemonSet;
 
 /** The progress of an object towards its spec. */
 export interface RolloutState {
-  /** `failed`: the object will not reach its spec without a change. */
+  /**
+   * `progressing`: the rollout is under way. `done`: the rollout is complete. `failed`: the object will not reach its spec without a
+   * change.
+   */
   readonly phase: 'progressing' | 'done' | 'failed';
   /** One line with the numbers that decide. It contains no values of a manifest except counts and revisions. */
   readonly message: string;
@@ -21,9 +24,9 @@ export interface WorkloadRollout extends RolloutState {
 }
 
 /**
- * The progress of the rollout of a Deployment, StatefulSet or DaemonSet, as `kubectl rollout status` decides. It is done when all replicas
- * are updated and available, and no old ones are left. In a StatefulSet, all replicas must be ready. If it has a partition, only the
- * replicas whose ordinal is at least the partition must be updated.
+ * Returns the progress of the rollout of a Deployment, StatefulSet or DaemonSet, as `kubectl rollout status` decides. It is done when all
+ * replicas are updated and available, and no old ones are left. In a StatefulSet, all replicas must be ready. If it has a partition, only
+ * the replicas whose ordinal is at least the partition must be updated.
  *
  * kubectl refuses `OnDelete`. Here such a rollout is done when the spec is observed and all Pods are ready, whatever their revision.
  * Undefined for other kinds.

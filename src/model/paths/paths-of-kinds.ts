@@ -65,7 +65,10 @@ export function noKindHasPath(text: string, misfits: readonly KindMisfit[]): Mus
   return new MusterError('BAD_INPUT', `no field ${text.slice(0, 200)} in any of the ${misfits.length} requested kinds${hint}`);
 }
 
-/** Returns the suggestion of the first misfit, in this order. Suggestions of the deepest misfits are enough. */
+/**
+ * Returns a suggestion for the path, or undefined if there is none. The misfits come deepest first. Of the first depth with suggestions,
+ * returns the one with the fewest edits.
+ */
 function nearestOf(misfits: readonly KindMisfit[]): string | undefined {
   for (const [, alike] of Map.groupBy(misfits, ({ misfit }) => misfit.depth)) {
     const meant = alike.flatMap(({ kind, misfit }) => {

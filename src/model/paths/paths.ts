@@ -59,7 +59,10 @@ interface KnownPath {
 export interface PathMisfit {
   /** The number of segments that were found. */
   readonly depth: number;
-  /** Returns the suggested path up to the wrong segment, and its distance from the text. */
+  /**
+   * Returns the path up to the wrong segment, with a suggestion in place of that segment, and the distance from the text in edits.
+   * Undefined without a suggestion.
+   */
   meant(): MeantPath | undefined;
   /** Creates the `BAD_INPUT` error, with the wrong part of the path and a suggestion. */
   error(): MusterError;
@@ -297,7 +300,9 @@ function noSuchField({ walk, walked, segment }: Place, meant: MeantPath | undefi
   return badPath(`no field ${printPath([...walked, segment.slice(0, 80)])} in ${walk.within}${hint}`);
 }
 
-/** Suggests a path one level below: `name` is often written for `metadata.name`, and `replicas` for `spec.replicas`. */
+/**
+ * Suggests a path one level below, or returns undefined: `name` is often written for `metadata.name`, and `replicas` for `spec.replicas`.
+ */
 function oneLevelBelow({ walk: { model }, walked, segment }: Place, root: ModelType | undefined): string | undefined {
   if (root?.name !== rootType) return undefined;
   const field = root.fields.find(({ type }) => {

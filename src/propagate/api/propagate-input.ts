@@ -105,7 +105,7 @@ function isUnchanged({ requested: { spec, labels }, digest }: Decision, before: 
   return isDone || (metadata.annotations[marks.planDigest] ?? null) === digest;
 }
 
-/** Returns the existing spec if it equals the new one. The requester and the time of the request are not compared. */
+/** Returns the existing spec if it equals the new one, else undefined. The requester and the time of the request are not compared. */
 function sameSpec({ spec: before }: Propagation, spec: PropagationSpec): PropagationSpec | undefined {
   if ('problems' in before) return undefined;
   const [existing, requested] = [before, spec].map(({ requester: _, ...rest }) => canonicalJson(printSpec(rest)));

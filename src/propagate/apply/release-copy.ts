@@ -61,7 +61,7 @@ export function applyToExisting(
 interface Replacement extends Pick<RenderedObject, 'overriding'> {
   readonly manifest: Manifest;
   readonly object: KubernetesObject;
-  /** `exact` of the spec. */
+  /** `exact` of the spec. Undefined: the rules of Muster apply. */
   readonly exact: ExactSpec | undefined;
 }
 

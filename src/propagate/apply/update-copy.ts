@@ -16,7 +16,10 @@ interface CopyUpdate {
   readonly object: KubernetesObject;
   /** True: fields of other managers are overwritten. */
   readonly force: boolean;
-  /** The state of the inventory entry after the write. */
+  /**
+   * The state of the inventory entry after the write: our own copy (`Owned`), or an object of another owner to which Muster adds its fields
+   * (`Shared`).
+   */
   readonly state: 'Owned' | 'Shared';
 }
 

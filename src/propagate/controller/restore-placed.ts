@@ -141,7 +141,7 @@ interface PlacedInCluster {
 
 /**
  * Starts a job that restores the lost copies of one revision. Later passes restore the copies of further revisions. Returns a text that
- * names the lost copies of all revisions.
+ * names the lost copies of all revisions, or undefined if no copy is lost.
  */
 function restoreLost(pass: Pass, { propagation }: PlannedPropagation, { assessment, share, placed }: PlacedInCluster): string | undefined {
   const { state, ports, drift } = pass;

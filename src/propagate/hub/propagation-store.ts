@@ -43,7 +43,9 @@ export type AnnotationChange = Readonly<Record<string, string | null>>;
  * again under the same name.
  */
 export interface PropagationStore {
-  /** Why the hub cannot be used: it is not in the fleet, has not answered yet, or lacks Muster's kinds. Undefined if it can be used. */
+  /**
+   * Returns why the hub cannot be used: it is not in the fleet, has not answered yet, or lacks Muster's kinds. Undefined if it can be used.
+   */
   unavailability(): Fault | undefined;
   /** Reads one Propagation from the mirror, without waiting. */
   read(name: PropagationName): PropagationRead;

@@ -12,7 +12,10 @@ const tieBreaks = {
   nameDescending: (a: SeatedParty, b: SeatedParty) => compareText(b.name, a.name),
 } as const satisfies Readonly<Record<string, TieBreak>>;
 
-/** Karmada's AllocateWebsterSeats: distributes `newSeats` in addition to the initial seats. Null if there is no party to give them to. */
+/**
+ * Distributes `newSeats` in addition to the initial seats, as Karmada's AllocateWebsterSeats does. Null if there is no party to give them
+ * to.
+ */
 export function apportionSeats({
   newSeats,
   votes,
@@ -29,8 +32,8 @@ export function apportionSeats({
 }
 
 /**
- * Karmada's Dispenser: distributes `newReplicas` by weight, in addition to the initial replicas. If all weights are 0, the initial replicas
- * stay.
+ * Distributes `newReplicas` by weight, in addition to the initial replicas, as Karmada's Dispenser does. If all weights are 0, the initial
+ * replicas stay.
  */
 export function dispense({
   newReplicas,

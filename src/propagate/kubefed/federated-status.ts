@@ -40,7 +40,10 @@ export function statusChanged(update: FederatedStatusUpdate): { readonly changed
   return { changed: isGenerationNew || isPropagated || isConditionNew(update) };
 }
 
-/** Compares the statuses of copies even if they are not collected, as KubeFed does. An absent status and `{}` differ. */
+/**
+ * True if the list of clusters differs, or the status of a copy. Statuses are compared even if they are not collected, as in KubeFed. An
+ * absent status and `{}` differ.
+ */
 function clustersDiffer({ current, propagationStatus, remoteStatus, collectRemoteStatus }: FederatedStatusUpdate): boolean {
   const clusters = current?.clusters ?? [];
   const [statuses, remotes] = [propagationStatus ?? {}, remoteStatus ?? {}];

@@ -75,7 +75,7 @@ export const labelSelector = translatedSchema(
 );
 
 /**
- * The selector as the document of a LabelSelector. Undefined for a selector with `>` or `<`, because a LabelSelector cannot compare
+ * Returns the selector as the document of a LabelSelector. Undefined for a selector with `>` or `<`, because a LabelSelector cannot compare
  * numbers.
  */
 export function selectorDocument(selector: LabelSelector): Json | undefined {

@@ -64,7 +64,10 @@ interface Translation {
   readonly problems: SpecProblem[];
 }
 
-/** Respells a value for documents or for inputs. Members without a definition stay unchanged. */
+/**
+ * Respells a value for documents or for inputs. Null becomes undefined, so the member is left out. Members without a definition stay
+ * unchanged.
+ */
 function translate(value: Json, schema: z.core.$ZodType, at: Translation): Json | undefined {
   if (value === null) return undefined;
   const part = innermostSchemaOf(schema);

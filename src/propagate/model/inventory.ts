@@ -73,7 +73,7 @@ export interface OldValues {
   readonly uid: string;
   /** The old values of the fields that the Propagation writes. The whole object if `whole` is true. */
   readonly values: Manifest;
-  /** The owners of the fields at that time: the entries of `managedFields` of other managers. */
+  /** The owners of the fields at that time: the entries of `managedFields` of other managers. Absent: there were none. */
   readonly owners?: readonly JsonObject[];
   /** True if the write mode is `Replace`. Then `values` is the whole object, and a replacement restores it. */
   readonly whole?: boolean;

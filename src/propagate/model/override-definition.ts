@@ -147,7 +147,7 @@ export const override = structureSchema({
     'Changes of the objects for some clusters. They take effect in this order: image, command, args, env, labels, annotations, fields, jsonPatch, merge.',
   );
 
-/** The number of patch operations of an entry, including those in `fields`. */
+/** Returns the number of patch operations of an entry, including those in `fields`. */
 export function operationsIn({ fields, jsonPatch }: z.output<typeof override>): number {
   return jsonPatch.length + fields.reduce((sum, { patch }) => sum + patch.length, 0);
 }

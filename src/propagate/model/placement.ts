@@ -40,7 +40,7 @@ export type RejectionReason =
 
 export interface ChosenCluster {
   readonly cluster: ClusterName;
-  /** The affinity group that chose the cluster. */
+  /** The affinity group that chose the cluster. Absent: the placement has no groups. */
   readonly group?: string;
   /** The tier of the cluster. 0: the set of the group itself. k: its k-th overflow set. */
   readonly tier: number;
@@ -81,7 +81,10 @@ export interface ReplicaShare {
   readonly to: number;
   /** The number of replicas of `from` that stay. */
   readonly kept: number;
-  /** How the replicas were divided. Present for mode Divided only. */
+  /**
+   * How the replicas were divided: by the weights of rules, by free room (`Available`), or into as few clusters as possible (`Aggregated`).
+   * Present for mode Divided only.
+   */
   readonly strategy?: 'Weighted' | 'Available' | 'Aggregated';
   readonly weight?: number;
   readonly min?: number;

@@ -94,7 +94,7 @@ export interface RenderedCluster {
    * The objects in write order (docs/internals/propagation.md 5.1). Deletions come last, in reverse write order. Empty if `fault` is set.
    */
   readonly objects: readonly RenderedObject[];
-  /** Why no object can be rendered for this cluster: an override fails, or a mirror is unread. */
+  /** Why no object can be rendered for this cluster: an override fails, or a mirror is unread. Absent: all objects are rendered. */
   readonly fault?: Fault;
 }
 

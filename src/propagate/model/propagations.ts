@@ -39,7 +39,7 @@ export interface PropagationName {
 
 export interface PropagationFilter {
   readonly namespaces?: readonly string[] | null | undefined;
-  /** A label selector as for kubectl's `-l`. */
+  /** A label selector as for kubectl's `-l`. Default: all Propagations. */
   readonly labels?: string | null | undefined;
   readonly phases?: readonly PropagationPhase[] | null | undefined;
   readonly first?: number | null | undefined;

@@ -47,7 +47,7 @@ export type DryRun =
 interface ClusterDryRunRequest {
   readonly cluster: ClusterName;
   readonly objects: readonly RenderedObject[];
-  /** The inventory of the cluster. */
+  /** The inventory of the cluster. Undefined: it has none yet. */
   readonly share: ClusterShare | undefined;
 }
 

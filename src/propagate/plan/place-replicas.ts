@@ -270,7 +270,7 @@ function withCounts(
   return { chosen, entry, counts: new Map(counts), ...(share === undefined ? {} : { share }) };
 }
 
-/** Adds up the replicas of all workloads. The result keeps the weight and the bounds of the first workload. */
+/** Adds up the replicas of all workloads. Undefined without workloads. The result keeps the weight and the bounds of the first workload. */
 function sumOfShares(shares: readonly ReplicaShare[]): ReplicaShare | undefined {
   const [first] = shares;
   if (first === undefined || shares.length === 1) return first;

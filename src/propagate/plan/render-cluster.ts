@@ -117,8 +117,8 @@ function renderCopy(context: RenderContext, { entry: cluster, copy, entries }: C
 }
 
 /**
- * Returns how the existing object relates to the source of the copy. One cluster may be in the fleet under several names, so equal uids
- * count too.
+ * Returns how the existing object relates to the source of the copy. `Source`: it is the source. `Circle`: other Propagations make the
+ * source from it. Undefined: neither. One cluster may be in the fleet under several names, so equal uids count too.
  */
 function relationToSource({ source }: RenderedCopy, cluster: ClusterName, live: ReadObject): 'Source' | 'Circle' | undefined {
   if (source === undefined) return undefined;
@@ -193,7 +193,10 @@ interface RemovalFacts {
   /** The cluster in the snapshot. Absent: it is outside the fleet, and `lost` has its name. */
   readonly entry?: SnapshotCluster;
   readonly lost?: ClusterName;
-  /** The `textOfKey`s of dependencies that the cluster still needs, but that are missing at their source. Their copies are not removed. */
+  /**
+   * The `textOfKey`s of dependencies that the cluster still needs, but that are missing at their source. Their copies are not removed.
+   * Undefined: none.
+   */
   readonly missing?: ReadonlySet<string> | undefined;
 }
 

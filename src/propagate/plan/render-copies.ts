@@ -46,7 +46,7 @@ export type ClusterCopies =
       readonly result: 'rendered';
       /** The copies in write order. */
       readonly copies: readonly RenderedCopy[];
-      /** The `textOfKey`s of dependencies that are needed here but missing at their source. Their existing copies stay. */
+      /** The `textOfKey`s of dependencies that are needed here but missing at their source. Their existing copies stay. Absent: none. */
       readonly missing?: ReadonlySet<string>;
       /**
        * Names of the overrides that changed an object, in their order. `unmatched` has the overrides that matched the cluster and changed
@@ -238,7 +238,7 @@ function joinCopies(
   };
 }
 
-/** Returns the name of the override that contains the path. */
+/** Returns the name of the override that contains the path, or `overrides[2]` if it has none. Undefined if the path is in no override. */
 function overrideNameAt(path: string | undefined, overrides: readonly Override[]): string | undefined {
   const [whole, index] = /^overrides\[(\d+)\]/.exec(path ?? '') ?? [];
   return whole === undefined ? undefined : (overrides[Number(index)]?.name ?? whole);

@@ -108,8 +108,8 @@ function showObject(
 }
 
 /**
- * Returns the existing object without records, and with kind and apiVersion, which items of lists lack. For kinds with hidden values, mirrors hold no fields, so
- * the object that was read live is used.
+ * Returns the existing object without records, and with kind and apiVersion, which items of lists lack. For kinds with hidden values,
+ * mirrors hold no fields, so the object that was read live is used. Undefined if there is no object.
  */
 function existingWithKind(
   { live, key: { apiVersion, kind } }: RenderedObject,
@@ -129,7 +129,7 @@ interface FaultContext {
   readonly isSensitive: boolean;
 }
 
-/** Returns why the object would not be written as wanted, without values of the manifest. */
+/** Returns why the object would not be written as wanted, without values of the manifest. Undefined if it would be. */
 function faultOf({ held, cluster, isLost, isSensitive }: FaultContext, dryRun: DryRun | undefined): Fault | undefined {
   if (held === 'Conflict')
     return copyFault(

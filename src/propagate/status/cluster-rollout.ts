@@ -13,7 +13,10 @@ export interface ClusterRollout extends RolloutState {
    * `isServed`: false if the cluster does not serve the kind of the copy.
    */
   readonly missing?: { readonly message: string; readonly isServed: boolean };
-  /** The first copy that exists as it was sent but is not rolled out. A copy that failed comes before copies that are progressing. */
+  /**
+   * The first copy that exists as it was sent but is not rolled out. A copy that failed comes before copies that are progressing. Absent:
+   * there is none.
+   */
   readonly regression?: RolloutState;
 }
 

@@ -47,7 +47,7 @@ export interface ClusterFacts {
    * while the wanted objects are unknown.
    */
   readonly lost?: string | undefined;
-  /** The line of the cluster in the current status. */
+  /** The line of the cluster in the current status. Absent: the status has none. */
   readonly previous?: ClusterLine;
 }
 
@@ -101,7 +101,10 @@ export interface PropagationFacts {
   readonly previous: PropagationStatus;
   /** The plan of this generation. Absent if there is none yet, or if it was refused. */
   readonly plan?: PlanFacts;
-  /** Why this generation was not accepted or cannot be planned. The message has paths, but no values of manifests. */
+  /**
+   * Why this generation was not accepted or cannot be planned. The message has paths, but no values of manifests. Absent: the generation
+   * was accepted and planned.
+   */
   readonly refused?: {
     readonly stage: 'Accepted' | 'Planned';
     /** `NotPlannedAgain`: the generation was decided before, but cannot be planned now. Default: `Refused`. */
@@ -109,11 +112,11 @@ export interface PropagationFacts {
     readonly message: string;
     readonly notes?: PropagationStatus['notes'];
   };
-  /** The prune that is held, or that was confirmed and is being carried out. */
+  /** The prune that is held, or that was confirmed and is being carried out. Absent: there is none. */
   readonly prune?: PropagationStatus['prune'];
-  /** The plan that a user requested by its digest. */
+  /** The plan that a user requested by its digest. Absent: none was requested. */
   readonly requestedPlan?: PropagationStatus['asked'];
-  /** Names of ClusterShares of this Propagation that cannot be read. Their copies are unknown. */
+  /** Names of ClusterShares of this Propagation that cannot be read. Their copies are unknown. Default: none. */
   readonly unreadable?: readonly string[];
   /** Set if the rollout continues only after a user has confirmed or changed something. */
   readonly held?: { readonly reason: 'PruneHeld' | 'PlanStale' | typeof deletionHeld; readonly message: string };

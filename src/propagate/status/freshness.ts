@@ -46,8 +46,8 @@ export function freshnessOf(facts: ClusterFacts, nowMs: number): Freshness {
 }
 
 /**
- * Returns the time up to which the state of all copies is known: the earliest `asOfMs` of their mirrors. Without copies: that of the
- * cluster.
+ * Returns the time up to which the state of all copies is known: the earliest `asOfMs` of their mirrors. Without copies: the last time at
+ * which the cluster answered. Undefined if that is unknown.
  */
 function oldestOf({ member, copies }: ClusterFacts): number | undefined {
   const times = copies.flatMap(({ mirrored }) => (mirrored.result === 'unread' ? [] : [mirrored.asOfMs]));

@@ -60,7 +60,10 @@ function isDeploymentHealthy(deployment: Stored<k8s.V1Deployment>): boolean {
   return isObserved(deployment) && hasUpdated(deployment, numberOrZero(deployment.spec?.replicas));
 }
 
-/** Pods that a partition or `OnDelete` keeps at the old template do not count as missing, because the spec requires that. */
+/**
+ * True if the StatefulSet is healthy: its replicas are available, and updated as far as the spec requires. Pods that a partition or
+ * `OnDelete` keeps at the old template do not count as missing, because the spec requires that.
+ */
 function isStatefulSetHealthy(statefulSet: Stored<k8s.V1StatefulSet>): boolean {
   if (!isObserved(statefulSet)) return false;
   const { spec, status } = statefulSet;

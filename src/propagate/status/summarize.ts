@@ -72,7 +72,10 @@ function decisionFields({ plan, previous }: PropagationFacts): PropagationStatus
   return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
 }
 
-/** Sums the ready replicas. Clusters in phase `Unknown` keep their figures in their lines but do not count. */
+/**
+ * Sums the ready replicas. Undefined if no line has a number of ready replicas. Clusters in phase `Unknown` keep their figures in their
+ * lines but do not count.
+ */
 function readyIn(lines: readonly ClusterLine[]): number | undefined {
   const figures = lines.filter(({ phase }) => phase !== 'Unknown').flatMap(({ ready }) => ready ?? []);
   return figures.length === 0 ? undefined : figures.reduce((sum, figure) => sum + figure, 0);
@@ -99,7 +102,7 @@ interface SinceFacts {
   readonly nowMs: number;
 }
 
-/** Returns since when the Propagation waits for a user, or is in breach. */
+/** Returns since when the Propagation waits for a user, or is in breach. Undefined if neither is the case. */
 function sinceOf({ previous, breachedAtMs, nowMs }: SinceFacts, phase: PropagationPhase): string | undefined {
   if (breachedAtMs !== undefined) return new Date(breachedAtMs).toISOString();
   if (phase !== 'Paused' && phase !== 'Held' && phase !== 'Suspended') return undefined;

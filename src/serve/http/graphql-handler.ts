@@ -99,8 +99,8 @@ function sendResponse(res: ServerResponse, response: Response, body: readonly Ui
 }
 
 /**
- * A plugin that takes an admission slot for each HTTP request, before its body is read. If many requests come in one event-loop turn, the
- * `TurnGate` delays some of them first.
+ * Returns a plugin that takes an admission slot for each HTTP request, before its body is read. If many requests come in one event-loop
+ * turn, the `TurnGate` delays some of them first.
  */
 export function useAdmission({ admission, gate }: { readonly admission: OperationAdmission; readonly gate: TurnGate }): HttpPlugin {
   return {
@@ -115,7 +115,7 @@ export function useAdmission({ admission, gate }: { readonly admission: Operatio
   };
 }
 
-/** A plugin that turns results into HTTP responses, in Yoga's `onResultProcess`. `answerTo` encodes the bytes of the body. */
+/** Returns a plugin that turns results into HTTP responses, in Yoga's `onResultProcess`. `answerTo` encodes the bytes of the body. */
 export function useAnswers(answers: Pick<AnswerFactory, 'answerTo'>): HttpPlugin {
   return {
     onResultProcess: ({ result, serverContext: operation, setResultProcessor }) => {
@@ -130,7 +130,10 @@ export function useAnswers(answers: Pick<AnswerFactory, 'answerTo'>): HttpPlugin
   };
 }
 
-/** The response for an answer. `answer` is undefined if the client has gone, or if a stream sends the messages by itself: then the response is empty. */
+/**
+ * Returns the response for an answer. `answer` is undefined if the client has gone, or if a stream sends the messages by itself: then the
+ * response is empty.
+ */
 function responseTo(operation: HttpOperation, answer: EncodedAnswer | undefined, fetchAPI: FetchAPI): Response {
   if (answer === undefined) return new fetchAPI.Response(null);
   const { accepted, type, req, requestId } = operation;

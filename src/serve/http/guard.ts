@@ -48,7 +48,7 @@ export function corsOf(allowOrigins: readonly string[]): NonNullable<YogaServerO
   };
 }
 
-/** A plugin that checks the token of HTTP requests before their body is read. */
+/** Returns a plugin that checks the token of HTTP requests before their body is read. */
 export function useTokenCheck(guard: Pick<Guard, 'checkToken'>): HttpPlugin {
   return { onRequestParse: ({ serverContext: { req } }) => guard.checkToken(req.headers) };
 }

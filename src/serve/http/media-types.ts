@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { RequestRefusal } from '../../operations/refusal.ts';
 import type { AcceptedAnswer, HttpPlugin } from './http-operation.ts';
 
-/** A plugin that chooses the media type of the answer, and refuses requests it cannot read or answer. Yoga ignores quality values and charsets. */
+/**
+ * Returns a plugin that chooses the media type of the answer, and refuses requests it cannot read or answer. Yoga ignores quality values
+ * and charsets.
+ */
 export function useNegotiation(): HttpPlugin {
   return {
     onRequestParse: ({ serverContext: operation }) => {

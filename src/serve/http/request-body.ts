@@ -10,7 +10,8 @@ import { RequestRefusal } from '../../operations/refusal.ts';
 import type { HttpPlugin } from './http-operation.ts';
 
 /**
- * A plugin that reads operations from bodies and query strings. Yoga's own parser uses `JSON.parse`, which rounds integers beyond 2⁵³−1.
+ * Returns a plugin that reads operations from bodies and query strings. Yoga's own parser uses `JSON.parse`, which rounds integers beyond
+ * 2⁵³−1.
  */
 export function useExactJson(maxBytes: number): HttpPlugin {
   return {

@@ -105,7 +105,7 @@ export class Metrics {
     this.#streamsClosed.inc({ reason });
   }
 
-  /** Counts the open streams at each scrape. */
+  /** Registers a gauge that reads the number of open streams at each scrape. */
   gaugeStreams(count: (transport: 'websocket' | 'sse') => number): void {
     this.#scraped(Gauge<string>)('muster_streams', 'Streams that are open, by transport.', ['transport'], (to) => {
       for (const transport of ['websocket', 'sse'] as const) to.set({ transport }, count(transport));

@@ -4,7 +4,7 @@ import { RequestRefusal } from '../../operations/refusal.ts';
 
 /** A message of a client, checked before graphql-ws reads it. */
 export interface ClientMessage {
-  /** The payload, with exact integers beyond 2⁵³−1. */
+  /** The payload, with exact integers beyond 2⁵³−1. Undefined: the message has none. */
   readonly payload: JsonObject | undefined;
   /** Set if the message is valid, but its operation is not. The operation then ends with this error. */
   readonly refusal?: RequestRefusal;

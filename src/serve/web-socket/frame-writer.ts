@@ -34,7 +34,10 @@ function piecesOf(head: Buffer, json: readonly Uint8Array[]): readonly [Buffer, 
  */
 export class FrameWriter {
   #corked: Socket[] = [];
-  /** The frame that was written last. The frame of the next reader differs only in its head, so the head is written into the same bytes. */
+  /**
+   * The frame that was written last. Undefined before the first one. The frame of the next reader differs only in its head, so the head is
+   * written into the same bytes.
+   */
   #latest: LatestFrame | undefined;
 
   /**

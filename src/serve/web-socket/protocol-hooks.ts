@@ -21,13 +21,13 @@ export interface SocketContext {
   readonly connection: SocketConnection;
   /** The open handshake. Undefined after the client has been acknowledged. */
   handshake: OpenHandshake | undefined;
-  /** The message that graphql-ws is handling now, parsed with exact integers. */
+  /** The message that graphql-ws is handling now, parsed with exact integers. Undefined before the first message. */
   currentMessage: ClientMessage | undefined;
 }
 
 /** A socket whose client has not sent a valid `connection_init`. */
 interface OpenHandshake {
-  /** The header of the upgrade request. Browsers cannot send it, other clients can. */
+  /** The header `Authorization` of the upgrade request. Undefined if the client sent none. Browsers cannot send it, other clients can. */
   readonly authorization: string | undefined;
   /** Ends the handshake and frees its slot, because the client was acknowledged or has gone. A second call does nothing. */
   settle(): void;
@@ -40,7 +40,8 @@ type Hooks = ServerOptions<InitPayload, SocketContext>;
 const maxOperations = 50;
 
 /**
- * The hooks with which graphql-ws checks the token and starts operations. Errors of an operation are results, so no hook throws for them.
+ * Returns the hooks with which graphql-ws checks the token and starts operations. Errors of an operation are results, so no hook throws for
+ * them.
  *
  * Next: `onSubscribe` starts a `SocketOperation` (socket-operation.ts), which prepares and runs the operation.
  */

@@ -118,8 +118,8 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
   }
 
   /**
-   * The last result, as the client receives it. The iterator only signals that there is one, because graphql-ws would encode it without our
-   * masking.
+   * The last result, as the client receives it. Undefined if the operation has ended without a result, or has not ended. The iterator only
+   * signals that there is one, because graphql-ws would encode it without our masking.
    */
   get finalResult(): FormattedExecutionResult | undefined {
     return this.#finalResult;

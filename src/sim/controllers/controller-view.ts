@@ -150,7 +150,7 @@ class ObjectsByKind {
   }
 }
 
-/** Returns the kind of the object, if a controller works on that kind. */
+/** Returns the kind of the object if a controller works on that kind, else undefined. */
 export function controlledKindOf({ apiVersion = '', kind = '' }: KubernetesObject): ControlledKind | undefined {
   const key = keyOfKind({ group: groupOfApiVersion(apiVersion), kind });
   return isControlledKind(key) ? key : undefined;

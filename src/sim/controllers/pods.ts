@@ -11,7 +11,7 @@ const outcomeAnnotation = 'sim/outcome';
 
 export interface PodNaming {
   readonly name: string;
-  /** Labels in addition to those of the template. */
+  /** Labels in addition to those of the template. Default: none. */
   readonly labels?: Readonly<Record<string, string>>;
   /** The node of the Pod. DaemonSets set it; other Pods are scheduled. */
   readonly nodeName?: string;

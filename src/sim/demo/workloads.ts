@@ -15,15 +15,15 @@ export interface DemoProgram {
   readonly memory?: string;
   /** Port of the Service. Default: no Service. */
   readonly port?: number;
-  /** The annotation `sim/outcome` of its Pods. */
+  /** The annotation `sim/outcome` of the Pods, which `runPods` reads (controllers/kubelet.ts). Default: the Pods run and stay healthy. */
   readonly outcome?: 'crash' | 'no-image' | 'failed' | 'forever';
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeSelector?: Readonly<Record<string, string>>;
-  /** The ConfigMap with its environment variables. */
+  /** The ConfigMap with the environment variables of the program. Default: none. */
   readonly configMap?: string;
-  /** Size of the volume of its single Pod, such as `50Gi`. The claim and the volume are created too. */
+  /** Size of the volume of the single Pod, such as `50Gi`. The claim and the volume are created too. Default: no volume. */
   readonly disk?: string;
-  /** The label `batch` of related Jobs in all clusters, and of their Pods. */
+  /** The label `batch` of related Jobs in all clusters, and of their Pods. Default: no label. */
   readonly batch?: string;
 }
 

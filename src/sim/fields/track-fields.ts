@@ -22,7 +22,7 @@ export interface Tracking {
   readonly type: FieldType;
   readonly by: Manager;
   readonly time: string | undefined;
-  /** Top-level fields that the write cannot change and so does not own: `status`, `spec`. */
+  /** Top-level fields that the write cannot change and so does not own: `status`, `spec`. Default: none. */
   readonly except?: readonly string[];
 }
 

@@ -2,7 +2,10 @@ import { isJsonObject, type Json } from '../../core/json.ts';
 import { parseQuantity } from '../../core/quantities.ts';
 import { type FieldType, itemType, memberType } from './field-types.ts';
 
-/** Returns the error of a Go server for the first text that is an invalid quantity or invalid base64, where the type requires one. */
+/**
+ * Returns the error of a Go server for the first text that is an invalid quantity or invalid base64, where the type requires one. Undefined
+ * if all texts are valid.
+ */
 export function firstFormatError(type: FieldType, value: Json | undefined): string | undefined {
   if (typeof value === 'string') return type.type === 'scalar' ? misformed(type.format, value) : undefined;
   const inner: Iterable<readonly [FieldType | undefined, Json | undefined]> = Array.isArray(value)
@@ -34,7 +37,7 @@ function misformed(format: Extract<FieldType, { readonly type: 'scalar' }>['form
 
 const noQuantity = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** Returns the position of the first invalid character, or of an incomplete last group of four. */
+/** Returns the position of the first invalid character, or of an incomplete last group of four. Undefined if the text is valid base64. */
 function illegalByteOf(text: string): number | undefined {
   const at = text.search(/[^A-Za-z0-9+/]/);
   const end = at < 0 ? text.length : at;

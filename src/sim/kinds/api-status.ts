@@ -19,7 +19,7 @@ export interface ApiRefusal {
     readonly causes?: readonly StatusCause[];
     readonly retryAfterSeconds?: number;
   };
-  /** A token for the rest of a list, at the current version. */
+  /** A token with which the client can list the remaining objects, at the current version. Absent: the refusal has none. */
   readonly continue?: string;
 }
 
@@ -59,7 +59,7 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-/** Returns the reason that an API server sends with a status code: `NotFound` for 404. */
+/** Returns the reason that an API server sends with a status code: `NotFound` for 404. Undefined if the code has no reason. */
 export function statusReasonOf(code: number): string | undefined {
   return reasons[code];
 }

@@ -26,7 +26,10 @@ export interface SimKind {
   readonly scale?: ScalePaths;
   /** The structural schemas of a custom kind, by version. Empty for other kinds. */
   readonly schemas: Readonly<Record<string, JsonObject>>;
-  /** The origin of the kind. It decides the order of keys in answers: the struct's order for built-in kinds, alphabetical for others. */
+  /**
+   * The origin of the kind: the API server itself, a CRD, or an aggregated API. It decides the order of keys in answers. Built-in kinds
+   * have the order of their Go struct, all other kinds the alphabetical order.
+   */
   readonly source: 'builtIn' | 'custom' | 'aggregated';
   /** True for kinds without uid and resourceVersion, such as PodMetrics. */
   readonly anonymous: boolean;

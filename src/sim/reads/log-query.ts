@@ -10,7 +10,7 @@ export interface LogQuery {
   readonly timestamps: boolean;
   readonly tailLines?: number;
   readonly limitBytes?: number;
-  /** Unix milliseconds, a multiple of 1,000. Earlier lines are left out. */
+  /** Unix milliseconds, a multiple of 1,000. Earlier lines are left out. Default: no limit. */
   readonly sinceMs?: number;
 }
 

@@ -109,7 +109,7 @@ function loggedLine({ timeMs, nanos, bytes }: LogEntry): LoggedLine {
   return { time, bytes };
 }
 
-/** Returns the status of a container of any type. */
+/** Returns the status of a container of any type: init, normal or ephemeral. Undefined if the Pod does not report it. */
 export function containerStatusOf({ status }: Stored<V1Pod>, container: string): Stored<V1ContainerStatus> | undefined {
   return [status?.initContainerStatuses, status?.containerStatuses, status?.ephemeralContainerStatuses]
     .flatMap(itemsOf)

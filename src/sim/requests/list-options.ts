@@ -56,7 +56,7 @@ function unsupported(match: string, supported: string): StatusCause {
   return { reason: 'FieldValueNotSupported', message: `Unsupported value: "${match}": supported values: ${supported}`, field: matchField };
 }
 
-/** Returns a refusal if the version parameters of a list are invalid. */
+/** Returns a refusal if the version parameters of a list are invalid, else undefined. */
 export function refuseListOptions(query: URLSearchParams): ApiRefusal | undefined {
   const match = query.get(matchField) ?? '';
   const version = query.get('resourceVersion') ?? '';
@@ -80,7 +80,7 @@ export function refuseListOptions(query: URLSearchParams): ApiRefusal | undefine
   return /^-?\d*$/.test(limit) ? undefined : apiRefusal(400, `strconv.ParseInt: parsing "${limit}": invalid syntax`);
 }
 
-/** Returns a refusal if the start parameters of a watch are invalid. `streams`: the server has the feature WatchList. */
+/** Returns a refusal if the start parameters of a watch are invalid, else undefined. `streams`: the server has the feature WatchList. */
 export function refuseWatchOptions(query: URLSearchParams, options: { readonly streams: boolean }): ApiRefusal | undefined {
   const match = query.get(matchField) ?? '';
   const initial = query.get('sendInitialEvents') ?? '';

@@ -25,7 +25,7 @@ export interface SimHooks {
   around?(context: AnswerContext, answer: (context: AnswerContext) => Promise<void>): Promise<void>;
   /** Returns true if the user may not do this. Default: every user with the token may do everything. */
   isForbidden?(user: string, action: DesiredAction, kind: string | undefined): boolean;
-  /** Returns a refusal for an object that a create or update would store. Default: none. */
+  /** Returns a refusal for an object that a create or update would store. Undefined accepts the object. Default: accepts all objects. */
   refuseWrite?(context: ResourceContext, next: KubernetesObject): ApiRefusal | undefined;
   /**
    * Called after each write over the network, including dry runs, before its answer. `lost`: the stream is reset instead of the answer.

@@ -104,7 +104,7 @@ export function hasGeneration(kind: SimKind): boolean {
   return kind.source === 'custom' || (kind.source === 'builtIn' && generations.has(kind.kind));
 }
 
-/** Returns the stored object with the same namespace and name. */
+/** Returns the stored object with the same namespace and name, or undefined. */
 export function findNamesake(storage: KindStorage, { metadata }: { readonly metadata: ObjectMetadata }): SimObject | undefined {
   return storage.get(storageKey(storage.kind.namespaced ? (metadata.namespace ?? 'default') : '', metadata.name));
 }

@@ -57,7 +57,7 @@ export function withDefaults(kind: SimKind, object: KubernetesObject, version = 
   return { ...secret, metadata: object.metadata, data: { ...objectAt(secret.data), ...Object.fromEntries(encoded) } };
 }
 
-/** Returns a refusal if the new object is invalid, or the change is forbidden. */
+/** Returns a refusal if the new object is invalid, or the change is forbidden, else undefined. */
 export function refuseObject(
   context: ResourceContext,
   { old, next }: { readonly old: KubernetesObject | undefined; readonly next: KubernetesObject },

@@ -67,7 +67,7 @@ export function fieldManagersOf(context: ResourceContext, old: KubernetesObject)
   return [{ ...by, time: context.server.state.timestamp(), fields: fieldSetOf(typeOfKind(kind), withoutIdentity(old)) }];
 }
 
-/** Returns a refusal if the applied object is invalid on its own. */
+/** Returns a refusal if the applied object is invalid on its own, else undefined. */
 function refuseApplied({ target }: ResourceContext, applied: JsonObject): ApiRefusal | undefined {
   const { storage, resource } = target;
   const { kind } = storage;

@@ -48,7 +48,10 @@ async function readPatch(context: ResourceContext): Promise<SimPatchRequest | Ap
   return apiRefusal(400, type === 'apply' ? 'error decoding YAML: error converting YAML to JSON' : 'error decoding patch: not JSON');
 }
 
-/** Parses YAML as Go does: `y` is a boolean, `0644` is octal, and keys become text. JSON keeps exact numbers. */
+/**
+ * Parses YAML as Go does: `y` is a boolean, `0644` is octal, and keys become text. JSON keeps exact numbers. Undefined if the text is
+ * neither JSON nor YAML.
+ */
 function appliedIn(text: string): Json | undefined {
   const json = jsonIn(text);
   if (json !== undefined) return json;
@@ -107,7 +110,7 @@ function inVersion(kind: SimKind, stored: SimObject, version: string): JsonObjec
   return isJsonObject(value) ? value : {};
 }
 
-/** Refuses a patch that changes the kind or identity of the object. */
+/** Returns a refusal if a patch changes the kind or identity of the object, else undefined. */
 function refuseOtherIdentity(
   { target }: ResourceContext,
   { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },

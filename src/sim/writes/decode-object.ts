@@ -16,7 +16,7 @@ export interface DecodeOptions {
   readonly version: string;
   readonly type: FieldType;
   readonly fieldValidation: FieldValidation;
-  /** The source of the object, which changes the error messages. */
+  /** The source of the object: the request body, or the result of a patch. The error messages differ. */
   readonly from: 'body' | 'patch';
   /** True for custom resources: their schema validates the values later. */
   readonly isCustom: boolean;

@@ -16,7 +16,7 @@ import type { ResourceContext } from '../requests/sim-server.ts';
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Returns a 400 if the name in the object is not the name in the path. */
+/** Returns a 400 if the name in the object is not the name in the path, else undefined. */
 export function refuseOtherName({ metadata }: KubernetesObject, name: string): ApiRefusal | undefined {
   if (metadata.name === undefined || metadata.name === name) return undefined;
   return apiRefusal(400, `the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
@@ -24,7 +24,7 @@ export function refuseOtherName({ metadata }: KubernetesObject, name: string): A
 
 /**
  * Returns a refusal if the object cannot be created: it exists, its name is invalid, it has a resourceVersion, or its namespace is missing
- * or terminating.
+ * or terminating. Undefined if it can be created.
  */
 export function refuseCreation({ target, server }: ResourceContext, { metadata }: KubernetesObject): ApiRefusal | undefined {
   const { kind } = target.storage;
@@ -42,7 +42,10 @@ export function refuseCreation({ target, server }: ResourceContext, { metadata }
   return target.storage.get(storageKey(namespace ?? '', metadata.name)) === undefined ? undefined : alreadyExists(kind, metadata.name);
 }
 
-/** Returns a 422 for another uid in a patch. A real server reports this cause twice: its own check and the kind's. */
+/**
+ * Returns a 422 for another uid in a patch, else undefined. A real server reports this cause twice, because the server and the kind both
+ * check it.
+ */
 export function refuseOtherUid(kind: SimKind, { metadata }: KubernetesObject, uid: string | undefined): ApiRefusal | undefined {
   if (uid === undefined || uid === metadata.uid) return undefined;
   const cause = {
@@ -83,7 +86,7 @@ export function isGuard(resourceVersion: string | undefined): resourceVersion is
 
 /**
  * Returns a refusal if the update is based on another version or another object, or adds finalizers to a terminating object. An update
- * without version is refused for custom kinds only.
+ * without version is refused for custom kinds only. Undefined if the update is accepted.
  */
 export function refuseUpdate(
   kind: SimKind,
@@ -104,7 +107,7 @@ export function refuseUpdate(
   return refuseFinalizers(kind, { old, object });
 }
 
-/** Returns a 422 if finalizers are added to a terminating object. A real server reports this cause twice. */
+/** Returns a 422 if finalizers are added to a terminating object, else undefined. A real server reports this cause twice. */
 export function refuseFinalizers(
   kind: SimKind,
   { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },

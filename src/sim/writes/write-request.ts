@@ -54,7 +54,10 @@ export async function readBody({ request, body, target }: ResourceContext): Prom
   }
 }
 
-/** Refuses an object whose kind or version differs from the path. Only built-in kinds may leave them out. */
+/**
+ * Returns a refusal if the kind or version of the object differs from the path, else undefined. Only objects of built-in kinds may leave
+ * them out.
+ */
 function refuseIdentity({ target }: ResourceContext, { kind, apiVersion, metadata }: JsonObject): ApiRefusal | undefined {
   const wanted = target.storage.kind;
   const wantedVersion = apiVersionOf({ group: wanted.group, version: target.resource.version });

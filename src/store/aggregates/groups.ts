@@ -217,7 +217,7 @@ class Grouping {
     this.#tails.push(place);
   }
 
-  /** The objects of a group, in the order of `matches`. @param matches All objects that were grouped. */
+  /** Returns the objects of a group, in the order of `matches`. @param matches All objects that were grouped. */
   *matchesOf(group: number, matches: readonly SourceMatches[]): Steps<readonly SourceMatches[]> {
     const found: SourceMatches[] = [];
     let place = this.#heads.at(group);
@@ -311,7 +311,8 @@ function compareKeys(a: RankedGroup, b: RankedGroup): number {
 }
 
 /**
- * The type by which the keys of a path compare. If the path has different types in several kinds, the keys of all kinds compare as `JSON`.
+ * Returns the type by which the keys of a path compare. If the path has different types in several kinds, the keys of all kinds compare as
+ * `JSON`.
  */
 function typeOfAll(paths: ReadonlyMap<string, ValuePath>): ValueType {
   const types = new Set([...paths.values()].map(({ type }) => type));

@@ -25,8 +25,8 @@ export function createValueIdentities(): (value: Json) => ValueIdentity {
 const maxDepth = 64;
 
 /**
- * The canonical text of a value, equal for values that are equal as JSON. Ignores levels below the 64th, so values that differ only there
- * are equal.
+ * Returns the canonical text of a value, equal for values that are equal as JSON. Ignores levels below the 64th, so values that differ only
+ * there are equal.
  */
 export function printJsonValue(value: Json): string {
   return canonicalJson(value, maxDepth);

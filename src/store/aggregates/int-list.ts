@@ -19,7 +19,7 @@ export class IntList {
     this.#length += 1;
   }
 
-  /** The item at this index, which must be below `length`. */
+  /** Returns the item at this index, which must be below `length`. */
   at(index: number): number {
     return this.#items[index] ?? 0;
   }
@@ -51,12 +51,12 @@ export class PairNumbers {
     return this.size - 1;
   }
 
-  /** The pair with this number, which must be below `size`. */
+  /** Returns the pair with this number, which must be below `size`. */
   pairOf(number: number): readonly [first: number, second: number] {
     return [this.#first.at(number), this.#second.at(number)];
   }
 
-  /** The slot that holds this pair, or the empty slot where it must be inserted. */
+  /** Returns the slot that holds this pair, or the empty slot where it must be inserted. */
   #slotOf(first: number, second: number): number {
     const mask = this.#slots.length - 1;
     for (let slot = mix(first, second) & mask; ; slot = (slot + 1) & mask) {
@@ -73,7 +73,7 @@ export class PairNumbers {
   }
 }
 
-/** A hash that spreads pairs over all bits. The multipliers are odd, so that multiplying loses no bit. */
+/** Returns a hash that spreads pairs over all bits. The multipliers are odd, so that multiplying loses no bit. */
 function mix(first: number, second: number): number {
   const hash = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b);
   return Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35) >>> 7;

@@ -141,7 +141,7 @@ function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-/** Two objects of one name are the same object, unless both have a uid and the uids differ. */
+/** True if two objects of one name are the same object. That is the case unless both have a uid and the uids differ. */
 function isSame(uid: string, { metadata }: KubernetesObject): boolean {
   return uid === '' || metadata.uid === undefined || metadata.uid === '' || uid === metadata.uid;
 }

@@ -116,7 +116,7 @@ function shareTexts(old: JsonObject, fresh: Record<string, Json | undefined>): v
   }
 }
 
-/** Returns an own member. Plain indexing also finds what every object inherits: functions and `__proto__`. */
+/** Returns an own member, or undefined. Plain indexing also finds what every object inherits: functions and `__proto__`. */
 function ownMember(object: JsonObject, key: string): Json | undefined {
   const value = object[key];
   return typeof value === 'function' || value === Object.prototype ? undefined : value;

@@ -151,8 +151,8 @@ function compareText(context: OperandContext, operand: Json): ValueTest {
 }
 
 /**
- * Returns the key of `orderKeyOf`, by which values compare. Caches the keys of costly texts, because 100 conditions may read the same value
- * of an object.
+ * Returns the key of `orderKeyOf`, by which values compare. Undefined for a value that has no key of this type. Caches the keys of costly
+ * texts, because 100 conditions may read the same value of an object.
  */
 function keyOf(value: Json, type: ValueType): OrderKey | undefined {
   const read = keyReaders[type];
@@ -212,7 +212,7 @@ export function isPossibleOperand({ among }: OperandContext, operand: Json): boo
   return among === undefined || (typeof operand === 'string' && among.includes(operand));
 }
 
-/** The error for an impossible operand. */
+/** Returns the error for an impossible operand. */
 export function impossibleOperand({ path, operator, among = [] }: OperandContext, operand: Json): MusterError {
   return refuse(`expected one of ${among.join(', ')} for ${operator} on ${path}, got ${show(operand)}`);
 }

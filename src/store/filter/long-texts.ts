@@ -23,8 +23,8 @@ class LongTexts implements TextTester {
   #chars = 0;
 
   /**
-   * Returns the result of a test on a value. Results for long texts are remembered. Throws `interruption` before a long text if the attempt
-   * has compared enough.
+   * True if the value passes the test. Results for long texts are remembered. Throws `interruption` before a long text if the attempt has
+   * compared enough.
    */
   passes(test: ValueTest, value: Json): boolean {
     if (typeof value !== 'string' || value.length < longText) return test(value);

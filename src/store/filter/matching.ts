@@ -11,7 +11,10 @@ import type { CompiledWhere } from './where.ts';
 interface ObjectConditions {
   readonly selector?: LabelSelector | undefined;
   readonly where?: CompiledWhere | undefined;
-  /** Text that occurs in the name, in the key or value of a label, or in `key=value`. Ignores case. Empty text matches everything. */
+  /**
+   * Text that occurs in the name, in the key or value of a label, or in `key=value`. Ignores case. An empty text, and undefined, match
+   * every object.
+   */
   readonly search?: string | undefined;
   /** Only objects that are related to another object. Default: all objects. */
   readonly related?: RelatedCondition | undefined;
@@ -115,7 +118,7 @@ function searchFor(text: string): (object: KubernetesObject) => boolean {
   };
 }
 
-/** Returns the labels of an object, if it has any. */
+/** Returns the labels of an object, or undefined if it has none. */
 export function labelsOf({ metadata: { labels } }: KubernetesObject): Readonly<Record<string, string>> | undefined {
   return typeof labels === 'object' && labels !== null ? labels : undefined;
 }

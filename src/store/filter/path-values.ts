@@ -93,7 +93,7 @@ export function hasMatchingElement(value: Json, test: (value: Json) => boolean):
   return false;
 }
 
-/** Returns an own member of a value, never an inherited one. */
+/** Returns an own member of a value, never an inherited one. Undefined if the value does not have it. */
 function ownMemberOf(value: Json, key: string): Json | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key)) return undefined;
   // The `rawJSON` of a raw number is not a member of the document. A raw number has no other key.

@@ -120,7 +120,9 @@ function passesForCertain(object: KubernetesObject, passes: (object: KubernetesO
  */
 type Misfit = PathMisfit | MusterError;
 
-/** The error for a level that fits none of the kinds. An error from a kind that has the path comes first, because it is more exact. */
+/**
+ * Returns the error for a level that fits none of the kinds. An error from a kind that has the path comes first, because it is more exact.
+ */
 function errorOf({ path }: WhereInput, ofKinds: ReadonlyMap<ModelKind, Misfit>): MusterError {
   const all = [...ofKinds];
   const error = all.map(([, misfit]) => misfit).find((misfit) => misfit instanceof MusterError);

@@ -20,7 +20,10 @@ export interface QuerySpec {
   readonly namespaces?: readonly string[] | undefined;
   readonly selector?: LabelSelector | undefined;
   readonly where?: CompiledWhere | undefined;
-  /** Text that occurs in the name, in the key or value of a label, or in `key=value`. Ignores case. Empty text matches everything. */
+  /**
+   * Text that occurs in the name, in the key or value of a label, or in `key=value`. Ignores case. An empty text, and undefined, match
+   * every object.
+   */
   readonly search?: string | undefined;
   /** Only objects that are related to another object. Default: all objects. */
   readonly related?: RelatedCondition | undefined;
@@ -35,7 +38,10 @@ export interface QuerySpec {
   readonly after?: OrderPosition | undefined;
   /** True if the result must contain all matching objects, not only those of the page. Default: false. */
   readonly keepMatches?: boolean | undefined;
-  /** Receives one read for each source, and one for each object that is checked. A page that indexes answer alone checks no object. */
+  /**
+   * Receives one read for each source, and one for each object that is checked. A page that indexes answer alone checks no object. Default:
+   * reads are not reported.
+   */
   readonly countReads?: CountReads | undefined;
 }
 

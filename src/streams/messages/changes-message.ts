@@ -3,7 +3,7 @@ import type { ClusterView, Row, SyncView } from '../../load/reads/reads.ts';
 import type { JobPhase } from '../../model/columns/job-phase.ts';
 import type { ModelKind } from '../../model/model.ts';
 
-/** The type of a message of a stream of changes. Equal to `ChangeType` of the schema. */
+/** The type of a message of a stream of changes. `ChangeType` of the schema has the same values and describes each. */
 export type ChangeType =
   /** Objects of the first state, or of the new state after `RESET`, in `added`. */
   | 'INITIAL'

@@ -176,7 +176,7 @@ function partialAt(goal: SourcePosition | undefined, through: string): SourcePos
   return goal === undefined || goal.type === 'void' ? voidPosition : { ...goal, type: 'partial', through };
 }
 
-/** The message `FAILED` that voids all objects of a source. */
+/** Returns the message `FAILED` that voids all objects of a source. */
 export function goneDraft(source: MessageSource, fault: Fault): MessageDraft {
   return { source, type: 'FAILED', changes: none, fault, position: undefined };
 }

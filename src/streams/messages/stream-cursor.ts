@@ -52,7 +52,7 @@ export interface ResumePoint {
   readonly cursor: StreamCursor;
 }
 
-/** The key of one kind of one cluster. */
+/** Returns the key of one kind of one cluster. */
 export function sourceKey(cluster: ClusterName, kind: GroupKind): string {
   return `${keyOfKind(kind)} ${cluster}`;
 }

@@ -45,7 +45,7 @@ export class SourceBacklog {
     return this.#changes.size;
   }
 
-  /** The position of the reader in this source now. */
+  /** The position of the reader in this source now. Undefined: the reader knows nothing about the source. */
   get position(): SourcePosition | undefined {
     return this.#known.position;
   }

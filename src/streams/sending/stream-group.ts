@@ -96,7 +96,7 @@ export class StreamGroup {
     return true;
   }
 
-  /** Returns the shared result of a message, if it exists already. */
+  /** Returns the shared rendering of a message if it exists or is being made, else undefined. */
   findRendering(message: object): MessageRendering | Promise<MessageRendering> | undefined {
     return this.#renderings.get(message);
   }

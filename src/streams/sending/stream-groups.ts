@@ -99,7 +99,7 @@ function keyOf({ subscription: { servedSchema, document, operation }, request, o
   return createHash('sha256').update(canonicalJson(key)).digest('base64');
 }
 
-/** The variables that divide streams into groups, ordered by name: all declared variables except the cursor variable. */
+/** Returns the variables that divide streams into groups, ordered by name: all declared variables except the cursor variable. */
 function viewVariables(document: DocumentNode, operation: OperationDefinitionNode, variables: JsonObject = {}): Json {
   const cursor = cursorVariableOf(document, operation);
   const names = (operation.variableDefinitions ?? []).map(({ variable }) => variable.name.value).toSorted();
@@ -108,7 +108,10 @@ function viewVariables(document: DocumentNode, operation: OperationDefinitionNod
 
 const cursorVariables = new WeakMap<OperationDefinitionNode, { readonly name: string | undefined }>();
 
-/** Returns the name of the variable that passes only the cursor: it is used once in the document, as `after` of the root field. */
+/**
+ * Returns the name of the variable that passes only the cursor: it is used once in the document, as `after` of the root field. Undefined if
+ * there is no such variable.
+ */
 export function cursorVariableOf(document: DocumentNode, operation: OperationDefinitionNode): string | undefined {
   const known = cursorVariables.get(operation) ?? { name: findCursorVariable(document, operation) };
   cursorVariables.set(operation, known);

@@ -119,7 +119,7 @@ export class Subscriptions {
     this.#lifetimes = new IntervalTimer({ clock: options.clock, everyMs: lifetimeCheckMs, onInterval: (stream) => this.#expire(stream) });
   }
 
-  /** Number of open streams of a transport. */
+  /** Returns the number of open streams of a transport. */
   count(transport: StreamOutlet['transport']): number {
     return this.#streams.keys().reduce((sum, { outlet }) => (outlet.transport === transport ? sum + 1 : sum), 0);
   }
@@ -355,7 +355,7 @@ export class Subscriptions {
   }
 }
 
-/** A plugin that hands subscriptions to `Subscriptions.open`. The stream sends its messages without Yoga. */
+/** Returns a plugin that hands subscriptions to `Subscriptions.open`. The stream sends its messages without Yoga. */
 export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): OperationPlugin {
   return {
     onSubscribe: ({ setSubscribeFn }) =>

@@ -27,14 +27,14 @@ import { type CheckedStream, ViewRegistry } from './view-registry.ts';
 export interface StreamsOptions {
   readonly mirrors: Mirrors;
   readonly access: Access;
-  /** The model of the current schema. */
+  /** Returns the model of the current schema. */
   readonly model: () => Model;
   /**
    * Calls back after each change of the model, until the signal aborts. A change ends the streams of kinds that the new model does not
    * have. Default: streams ignore changes of the model.
    */
   readonly onModel?: (callback: () => void, signal: AbortSignal) => void;
-  /** The settings of a cluster in the config. Undefined if the cluster has just left. */
+  /** Returns the settings of a cluster in the config. Undefined if the cluster has just left. */
   readonly settingsOf: (name: ClusterName) => MemberSettings | undefined;
   /** The key that seals cursors: 32 bytes. Gateways that share it can read each other's cursors. */
   readonly sealKey: Uint8Array;

@@ -99,7 +99,7 @@ function voidOf(key: string, kinds: readonly ModelKind[]): SourceSlice | undefin
   };
 }
 
-/** A source that the cursor has and the view does not have. */
+/** Returns a source that the cursor has and the view does not have. */
 function strangerOf(key: string, cluster: ClusterView, kind: ModelKind): MessageSource {
   return {
     key,

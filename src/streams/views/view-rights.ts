@@ -101,12 +101,12 @@ export class ViewRights {
   }
 }
 
-/** The reason with which streams end when their caller has lost a right. */
+/** Returns the reason with which streams end when their caller has lost a right. */
 export function lostRightError(): MusterError {
   return new MusterError('FORBIDDEN', 'the caller has lost the right to watch some of the requested kinds');
 }
 
-/** The reason with which streams end when their view has a bug. */
+/** Returns the reason with which streams end when their view has a bug. */
 export function failedViewError(): MusterError {
   return new MusterError('UNAVAILABLE', 'this stream has failed: resume with `after`');
 }

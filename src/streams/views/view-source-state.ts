@@ -26,7 +26,7 @@ export interface ViewSourceOptions {
   readonly loader: MirrorLoader;
   readonly query: SourceQuestion;
   readonly cluster: ClusterView;
-  /** The current state of the cluster. Undefined if it is no member. */
+  /** Returns the current state of the cluster. Undefined if it is no member. */
   readonly clusterNow: () => ClusterView | undefined;
   readonly kind: ModelKind;
   readonly sensitive: boolean;
@@ -54,7 +54,7 @@ export type SourceState =
   /** Readers in step know the list. The next cut sends only changes. */
   | { readonly phase: 'following'; readonly mirror: SelectedMirror };
 
-/** The mirror that the source follows. Undefined if there is none. */
+/** Returns the mirror that the source follows. Undefined if there is none. */
 export function mirrorOf(state: SourceState): SelectedMirror | undefined {
   return state.phase === 'listing' || state.phase === 'listed' || state.phase === 'following' ? state.mirror : undefined;
 }

@@ -304,7 +304,7 @@ export class ViewSources {
   }
 }
 
-/** A cluster that is no member. Only its name is known. */
+/** Returns a cluster that is no member. Only its name is known. */
 export function unknownCluster(name: ClusterName): ClusterView {
   return { name, labels: {}, taints: [], zones: [], phase: 'UNREACHABLE', faults: [] };
 }

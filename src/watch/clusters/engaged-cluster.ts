@@ -48,7 +48,7 @@ export interface ClusterProgress {
   readonly version?: string | undefined;
   /** True once the warm kinds are listed, the cluster has a fault, or 60 s have passed. `ready` then stays true. */
   readonly ready: boolean;
-  /** The first fault of the cluster. */
+  /** The first fault of the cluster. Undefined: it has none. */
   readonly fault?: Fault | undefined;
 }
 

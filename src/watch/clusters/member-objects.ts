@@ -74,7 +74,10 @@ function servedOf(
   return resource.versions.includes(version) ? { ...resource, version } : 'absent';
 }
 
-/** Returns the mirror, and starts it if necessary. It stays for a while after this lease is disposed of. */
+/**
+ * Returns the mirror, and starts it if necessary. Undefined if the cluster does not serve the kind or has not answered. The lease ends with
+ * the call, but the mirror stays for a while.
+ */
 function mirrorOf(mirrors: Mirrors, cluster: ClusterName, kind: GroupKind): MirrorReader | undefined {
   const running = mirrors.peek(cluster, kind);
   if (running !== undefined) return running;

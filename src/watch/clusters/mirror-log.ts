@@ -9,7 +9,7 @@ export interface MirrorLine {
   readonly kind: string;
   readonly sync: Pick<SyncState, 'phase' | 'fault'>;
   readonly objects: number;
-  /** Whether the cluster can be reached. The cluster has a log line of its own for that. */
+  /** Whether the cluster can be reached. Another log line of the cluster reports that. */
   readonly cluster: 'reachable' | 'unreachable';
 }
 

@@ -38,7 +38,7 @@ interface MirrorOptions {
 export interface OwnedMirror extends MirrorReader {
   /** Number of objects in first lists that are being received. */
   readonly stagedCount: number;
-  /** Monotonic milliseconds of the last activity of one of its streams. */
+  /** The monotonic time in milliseconds of the last activity of one of its streams. Undefined: there was none yet. */
   readonly lastActivityMs: number | undefined;
   /** The fault of `sync()`, without computing its other fields. */
   readonly fault: Fault | undefined;
@@ -237,7 +237,7 @@ class ReflectedMirror implements OwnedMirror {
     return worst ?? { phase: 'MISSING', fault: refusal ?? moment.syncing };
   }
 
-  /** Returns the time up to which all scopes are correct: the earliest of their times. */
+  /** Returns the time up to which all scopes are correct: the earliest of their times. Undefined if a scope has no such time yet. */
   #syncedMs(): number | undefined {
     const facts: readonly ReflectorFacts[] = this.#reflectors?.facts() ?? [];
     const times = facts.map(({ syncedMs }) => syncedMs ?? Number.NaN);

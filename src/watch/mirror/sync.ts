@@ -52,7 +52,7 @@ const order: readonly SyncPhase[] = ['SYNCED', 'STALE', 'SYNCING', 'MISSING'];
 
 /**
  * Returns the worst sync of the scopes of one mirror. If several are equally bad, returns the first. Its `untilMs` is the earliest of all
- * scopes.
+ * scopes. Undefined without scopes.
  */
 export function worstSync(scopes: readonly ScopeSync[]): ScopeSync | undefined {
   if (scopes.length === 1) return scopes[0];

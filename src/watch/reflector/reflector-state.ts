@@ -54,7 +54,7 @@ export type ReflectorState =
 
 /** The knowledge that a reflector keeps from phase to phase. Comments and the table of rules call `version` "v". */
 export interface ReflectorMemory {
-  /** v: the version up to which the store is correct. */
+  /** v: the version up to which the store is correct. Undefined before the first list, and if the server gives no versions. */
   readonly version?: ResourceVersion | undefined;
   /**
    * The resourceVersion that a list requests while there is no v. `'0'`: any version that the server has cached. `''`: the newest version.
@@ -82,7 +82,7 @@ export interface ReflectorMemory {
   readonly unreadableAt?: ResourceVersion | 'none' | undefined;
   /** True if a request got a 401 and was sent again with fresh credentials. False again once the server accepts a request. */
   readonly retriedCredentials: boolean;
-  /** The time since which the right to the mirrored objects is missing. */
+  /** The time since which the right to the mirrored objects is missing. Undefined: it is not missing. */
   readonly forbiddenSinceMs?: number | undefined;
   /** The last problem, until a stream is open or a list is complete. */
   readonly fault?: Fault | undefined;

@@ -30,7 +30,7 @@ interface ReflectorOptions {
   readonly streaming: () => boolean;
   /** True if the first list is compared with the store by content. False: only by uid and version, which is faster. Default: false. */
   readonly byContent?: boolean;
-  /** The facts of the reflector that this one replaces. Its objects stay in the store. */
+  /** The facts of the reflector that this one replaces, and whose objects stay in the store. Undefined: there is none. */
   readonly predecessor?: ReflectorFacts | undefined;
   /** True if the first list must be the most recent one. Default: false. */
   readonly recent?: boolean;
@@ -156,7 +156,10 @@ class StepReflector implements Reflector {
     if (this.#state.phase !== stateBefore.phase || fault !== memoryBefore.fault || listed !== memoryBefore.listed) this.#changed();
   }
 
-  /** Carries out effects in order. If an effect gives a new input, the remaining effects are void and the input is returned. */
+  /**
+   * Carries out effects in order. If an effect gives a new input, the remaining effects are void and the input is returned. Undefined if no
+   * effect gives an input.
+   */
   #carryOutAll(effects: readonly ReflectorEffect[], cause: ReflectorInput): ReflectorInput | undefined {
     for (const effect of effects) {
       const next = this.#carryOutSafely(effect, cause);
@@ -166,8 +169,8 @@ class StepReflector implements Reflector {
   }
 
   /**
-   * Carries out one effect. If it throws, returns the next input, which leads to a new list. So a bug in the store, or in the code that
-   * reads the bytes, costs one list and nothing else (row 22 of docs/internals/mirror.md 3.1).
+   * Carries out one effect. Returns its next input, or undefined if it has none. If the effect throws, the next input leads to a new list.
+   * So a bug in the store, or in the code that reads the bytes, costs one list and nothing else (row 22 of docs/internals/mirror.md 3.1).
    */
   #carryOutSafely(effect: ReflectorEffect, cause: ReflectorInput): ReflectorInput | undefined {
     try {

@@ -20,7 +20,7 @@ const maxPageFailures = 3;
 /** Continue tokens are valid for 5 minutes. After a longer Retry-After than this, the next page may be gone. */
 const longRetryAfterMs = 60_000;
 
-/** The rules of the phase `listing`: rows 2 to 5, 17 and 18 of the table in docs/internals/mirror.md 3.1. */
+/** Computes the next step in the phase `listing`, by rows 2 to 5, 17 and 18 of the table in docs/internals/mirror.md 3.1. */
 export function stepListing(
   situation: StepSituation<Extract<ReflectorState, { readonly phase: 'listing' }>>,
   input: ReflectorInput,

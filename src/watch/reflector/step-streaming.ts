@@ -24,7 +24,10 @@ import {
 
 type Streaming = StepSituation<Extract<ReflectorState, { readonly phase: 'streaming' }>>;
 
-/** The rules of the phase `streaming`, a WatchList before its end bookmark: rows 6 to 9, 17, 18 and 21 of docs/internals/mirror.md 3.1. */
+/**
+ * Computes the next step in the phase `streaming`, a WatchList before its end bookmark, by rows 6 to 9, 17, 18 and 21 of
+ * docs/internals/mirror.md 3.1.
+ */
 export function stepStreaming(situation: Streaming, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   switch (input.type) {

@@ -35,7 +35,7 @@ const minWatchMs = 1_000;
 const maxErrorEvents = 3;
 
 /**
- * The rules of the phase `watching`: rows 10 to 18, and 21 of the table in docs/internals/mirror.md 3.1.
+ * Computes the next step in the phase `watching`, by rows 10 to 18, and 21 of the table in docs/internals/mirror.md 3.1.
  *
  * For a normal event the result is the effect `write`, which `reflector.ts` carries out.
  */

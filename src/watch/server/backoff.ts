@@ -12,7 +12,7 @@ interface BackoffInput {
   readonly attempt: number;
   /** A random number in [0, 1). */
   readonly random: number;
-  /** The Retry-After of the server. The wait is at least that long, but at most 10 minutes count. */
+  /** The Retry-After of the server. The wait is at least that long, but at most 10 minutes of it count. Undefined: the server sent none. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export function backoffMs({ attempt, random, retryAfterMs }: BackoffInput): numb
   return Math.max(ownMs, Math.min(retryAfterMs, longestRetryAfterMs) + random * 1_000);
 }
 
-/** Returns the Retry-After of a fault in milliseconds, if the answer had one. */
+/** Returns the Retry-After of a fault in milliseconds. Undefined if the answer had none. */
 export function retryAfterMsOf(fault: Fault): number | undefined {
   const seconds = fault.status?.retryAfterSeconds;
   return seconds === undefined ? undefined : seconds * 1_000;

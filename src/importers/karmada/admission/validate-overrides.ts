@@ -84,7 +84,7 @@ function patchProblems({ subPath, operator, value }: FieldPatch, path: string): 
   ];
 }
 
-/** Karmada checks the slash at the start of a pointer, but not its escapes. */
+/** Returns the problems of a JSON pointer. Karmada checks the slash at the start of a pointer, but not its escapes. */
 function pointerProblems(pointer: string, path: string): readonly AdmissionProblem[] {
   return problemIf(pointer !== '' && !pointer.startsWith('/'), path, `expected a JSON pointer such as /data/key, got ${quoted(pointer)}`);
 }

@@ -82,7 +82,7 @@ export function assessUnplanned(input: Pick<AssessmentInput, 'state' | 'propagat
   });
 }
 
-/** The copies as they were last written, without those that are being deleted. */
+/** Returns the copies as they were last written, without those that are being deleted. */
 function writtenObjects({ entries }: ClusterShare): PlannedFacts['objects'] {
   return entries.flatMap((entry) => {
     const { key, uid, appliedHash: desiredHash } = entry;
@@ -90,13 +90,13 @@ function writtenObjects({ entries }: ClusterShare): PlannedFacts['objects'] {
   });
 }
 
-/** The shares with at least one entry, sorted by cluster. */
+/** Returns the shares with at least one entry, sorted by cluster. */
 export function nonEmptyShares({ shares }: Pick<PropagationState, 'shares'>): readonly ClusterShare[] {
   const held = [...(shares?.values() ?? [])].filter(({ entries }) => entries.length > 0);
   return held.sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
 }
 
-/** Each entry of the inventory of a cluster, with its mirrored object. */
+/** Returns each entry of the inventory of a cluster, with its mirrored object. */
 export function copyFactsOf(members: Members, share: ClusterShare | undefined): ClusterFacts['copies'] {
   if (share === undefined) return [];
   return share.entries.map((entry) => ({ entry, mirrored: mirroredOf(members, share.cluster, entry.key) }));
@@ -163,8 +163,9 @@ function differenceIn({ clusterState }: AssessmentContext, needs: ClusterNeeds):
 }
 
 /**
- * Returns the line of the cluster in the status. Leaves out its rollout mark and generation if the wanted objects have changed since the
- * mark was set, or if a generation that was rolled back has been resumed. The cluster then goes through the waves again.
+ * Returns the line of the cluster in the status, or undefined if there is none. Leaves out its rollout mark and generation if the wanted
+ * objects have changed since the mark was set, or if a generation that was rolled back has been resumed. The cluster then goes through the
+ * waves again.
  */
 function lineIn({ propagation, spec }: AssessmentInput, { cluster, rendered }: WantedInCluster): ClusterLine | undefined {
   const line = propagation.status.clusters?.find((one) => one.cluster === cluster);
@@ -290,9 +291,9 @@ export interface CopyProblemInput extends Pick<AssessmentContext, 'objects' | 's
 }
 
 /**
- * Returns the problem of the first copy that has one, in write order. If this process tried to write the copy, the outcome of that write
- * decides. Without an outcome, the fault in the inventory decides, because another process recorded it. The fault counts only if, by the
- * line in the status, this generation was started in the cluster.
+ * Returns the problem of the first copy that has one, in write order. Undefined if no copy has a problem. If this process tried to write
+ * the copy, the outcome of that write decides. Without an outcome, the fault in the inventory decides, because another process recorded it.
+ * The fault counts only if, by the line in the status, this generation was started in the cluster.
  */
 export function problemOfCopies({ objects, share, line, clusterState, generation }: CopyProblemInput): ProblemFact | undefined {
   const isOfNow = generation === undefined || line?.generation === generation;

@@ -28,7 +28,7 @@ export interface ClusterJob {
   readonly generation?: number;
   /** Set if the generation goes back to an older revision. */
   readonly rollback?: RollbackTarget | undefined;
-  /** The mirrored versions of copies that look changed and are read live, by `textOfKey`. */
+  /** The mirrored versions of copies that look changed and are read live, by `textOfKey`. Default: none. */
   readonly checkedVersions?: ReadonlyMap<string, string>;
   readonly task: ClusterTask;
   /** Called after the task has ended without a fault. */
@@ -192,7 +192,7 @@ function copyWorkOf({ state, ports }: Pass, job: ClusterJob, mayWrite: () => boo
   };
 }
 
-/** A client for a cluster that is no member of the fleet. Every call fails with `GONE`. */
+/** Returns a client for a cluster that is no member of the fleet. Every call fails with `GONE`. */
 function absentClient(cluster: ClusterName): ObjectClient {
   const fault = copyFault(cluster, 'GONE', 'the cluster is not a member of the fleet');
   const failed = () => Promise.resolve({ result: 'failed', fault } as const);

@@ -147,7 +147,7 @@ export function faultsIn({ copies, ...outcome }: CopiesOutcome): readonly Fault[
   return [...ofHub, ...copies.flatMap(({ fault }) => fault ?? [])];
 }
 
-/** The mirrored version of each of these copies, by `textOfKey`. */
+/** Returns the mirrored version of each of these copies, by `textOfKey`. */
 export function mirroredVersionsOf(objects: readonly RenderedObject[], copies: ClusterFacts['copies']): ReadonlyMap<string, string> {
   const fresh = withMirroredObject(copies);
   return new Map(objects.flatMap((object) => versionOf(textOfKey(object.key), fresh(object).live)));

@@ -19,7 +19,7 @@ export interface Interest {
 export interface Interests {
   /** Replaces all interests of the key. Starts mirrors that become needed, and releases each mirror in which no key has an interest. */
   set(key: string, wanted: readonly Interest[]): void;
-  /** The keys that the change may concern. For a change of a cluster: all keys with an interest in that cluster. */
+  /** Returns the keys that the change may concern. For a change of a cluster: all keys with an interest in that cluster. */
   keysOf(change: MemberChange): ReadonlySet<string>;
 }
 

@@ -10,7 +10,7 @@ export type LeaderStatus = { readonly leader: 'self' | 'other' } | { readonly le
 export interface Leadership {
   /** Seconds since a gateway was last known to lead. 0 while one leads. */
   leaderlessSeconds(): number;
-  /** The reason why no gateway has led for longer than 30 s. Undefined if a gateway leads, or has led within the last 30 s. */
+  /** Returns the reason why no gateway has led for longer than 30 s. Undefined if a gateway leads, or has led within the last 30 s. */
   problem(): string | undefined;
 }
 

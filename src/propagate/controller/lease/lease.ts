@@ -36,7 +36,7 @@ export interface LeaseOptions {
   readonly identity: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called after each attempt to get the Lease. */
+  /** Called with the current leader after each attempt to get the Lease. */
   readonly onTry?: ((found: LeaderStatus) => void) | undefined;
 }
 
@@ -98,7 +98,7 @@ interface Lease {
   /** True until the deadline, unless another process was seen to hold the Lease. */
   isHeld(): boolean;
   heldUntilMs(): number;
-  /** The leader, as found by the last claim. */
+  /** Returns the leader, as found by the last claim. */
   leader(): LeaderStatus;
   /** True if the last claim was refused because of the namespace: it does not exist, is being deleted, or the rights in it are missing. */
   isMisplaced(): boolean;

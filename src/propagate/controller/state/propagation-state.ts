@@ -16,7 +16,7 @@ export interface PropagationState {
   /** The key in the queue and in the interests: `namespace/name`. */
   readonly key: string;
   readonly name: PropagationName;
-  /** The latest version that was read or written. */
+  /** The latest version that was read or written. Undefined before the first read. */
   latest: Propagation | undefined;
   /** The inventory as last saved or loaded. Undefined: it must be loaded from the hub. */
   shares: Map<ClusterName, ClusterShare> | undefined;
@@ -27,7 +27,7 @@ export interface PropagationState {
   breachRollback: BreachRollback | undefined;
   /**
    * The copies of older revisions in clusters where the plan was not started. Computed once for a plan, and only for the clusters that need
-   * it.
+   * it. Undefined: not computed yet.
    */
   placedCopies: { readonly plan: CurrentPlan; readonly clusters: Map<ClusterName, readonly PlacedCopies[]> } | undefined;
   /** True if an input of the plan has changed. The next pass then makes a new plan. */
@@ -40,9 +40,9 @@ export interface PropagationState {
   readonly clusters: Map<ClusterName, ClusterState>;
   /** Aborted and replaced when the plan is discarded. Jobs of the discarded plan then write nothing more. */
   work: AbortController;
-  /** When the mirror was first seen to be older than `latest`, by the monotonic clock. */
+  /** When the mirror was first seen to be older than `latest`, by the monotonic clock. Undefined: it is not older. */
   behindSinceMs: number | undefined;
-  /** The last seen value of the annotation `muster.dev/resumed-at`. */
+  /** The last seen value of the annotation `muster.dev/resumed-at`. Undefined: it was absent. */
   resumedAt: string | undefined;
   /** Number of failed requests to the hub in a row. */
   hubFailures: number;
@@ -68,7 +68,7 @@ export interface CurrentPlan {
   readonly verdict: PlanVerdict;
   /** The value of `PropagationStatus.mostObjects`. */
   readonly mostObjects: number;
-  /** The plan that a user requested by its digest, in this generation or an earlier one. */
+  /** The plan that a user requested by its digest, in this generation or an earlier one. Undefined: none was requested. */
   readonly requested?: RequestedPlan | undefined;
   /** True if the user requested exactly this plan. Only objects that have not changed since the plan are written then. */
   readonly isPinned: boolean;
@@ -248,7 +248,7 @@ export function isBusy(state: PropagationState): boolean {
   return busyClusters(state).size > 0;
 }
 
-/** The clusters in which a job runs. */
+/** Returns the clusters in which a job runs. */
 export function busyClusters({ clusters }: PropagationState): ReadonlySet<ClusterName> {
   return new Set(clusters.entries().flatMap(([cluster, known]) => (known.isBusy ? [cluster] : [])));
 }

@@ -11,7 +11,7 @@ import { ownedPaths, printFieldPath } from './owned-fields.ts';
 
 /** The marks that a copy carries. They are hints: only the inventory proves that a copy belongs to the Propagation. */
 interface CopyMarks {
-  /** The uid of the Propagation. */
+  /** The uid of the Propagation. Absent: the object does not have this mark. */
   readonly propagation?: string;
   /** `namespace/name` of the Propagation. */
   readonly source?: string;
@@ -28,7 +28,7 @@ interface MarksToWrite {
 
 const annotations = [marks.source, marks.generation, marks.intent];
 
-/** Returns the manifest with the marks of a copy. They replace labels and annotations of the same names. */
+/** Returns the manifest with the marks of a copy. The marks replace labels and annotations of the same names. */
 export function withMarks(manifest: Manifest, { owner, generation, intent }: MarksToWrite): Manifest {
   const { metadata } = manifest;
   return {

@@ -30,7 +30,7 @@ export type CopyResult =
   | { readonly result: 'finished'; readonly outcome: CopyOutcome; readonly entry: InventoryEntry | undefined }
   | { readonly result: 'stopped' };
 
-/** The result for a copy that was written, or that already was as wanted. An earlier fault is removed from the entry. */
+/** Returns the result for a copy that was written, or that already was as wanted. An earlier fault is removed from the entry. */
 export function writtenResult(
   entry: InventoryEntry,
   more: { readonly action: WrittenAction; readonly warnings?: readonly string[]; readonly written?: KubernetesObject },
@@ -49,7 +49,7 @@ export function writtenResult(
   };
 }
 
-/** The result for a copy that needed no call. The entry keeps the action of its last write and loses an earlier fault. */
+/** Returns the result for a copy that needed no call. The entry keeps the action of its last write and loses an earlier fault. */
 export function unchangedResult(entry: InventoryEntry): CopyResult {
   const { fault: _fault, ...kept } = entry;
   return { result: 'finished', entry: kept, outcome: copyOutcomeOf(entry, 'Unchanged') };
@@ -61,7 +61,7 @@ export function unchangedResult(entry: InventoryEntry): CopyResult {
  */
 const temporaryReasons: ReadonlySet<CopyReason> = new Set(['ApiMissing', 'NamespaceMissing', 'Terminating', 'Quota']);
 
-/** The result for a copy that could not be written or removed. The entry stays and records the fault. */
+/** Returns the result for a copy that could not be written or removed. The entry stays and records the fault. */
 export function failedResult(
   entry: InventoryEntry,
   original: Fault,
@@ -75,13 +75,13 @@ export function failedResult(
   };
 }
 
-/** The result for a copy that was left unchanged on purpose. The entry records `Skipped`. */
+/** Returns the result for a copy that was left unchanged on purpose. The entry records `Skipped`. */
 export function skippedResult(entry: InventoryEntry, more: { readonly reason?: CopyReason; readonly message: string }): CopyResult {
   const result = writtenResult(entry, { action: 'Skipped' });
   return result.result === 'stopped' ? result : { ...result, outcome: { ...result.outcome, ...more } };
 }
 
-/** The result for a copy whose inventory entry is removed. */
+/** Returns the result for a copy whose inventory entry is removed. */
 export function removedResult(entry: InventoryEntry, action: WrittenAction, message?: string): CopyResult {
   const { state: _state, ...outcome } = copyOutcomeOf(entry, action);
   return { result: 'finished', entry: undefined, outcome: { ...outcome, ...(message === undefined ? {} : { message }) } };

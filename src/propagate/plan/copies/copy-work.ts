@@ -87,9 +87,11 @@ export interface CopyOutcome {
   readonly uid?: string;
   readonly fault?: Fault;
   readonly reason?: CopyReason;
-  /** The resourceVersion that the write returned. A mirror with this version or a later one shows the write. */
+  /**
+   * The resourceVersion that the write returned. A mirror with this version or a later one shows the write. Absent: nothing was written.
+   */
   readonly version?: string;
-  /** Explains the action to users. Contains no values of manifests. */
+  /** Explains the action to users. Contains no values of manifests. Absent: the action needs no explanation. */
   readonly message?: string;
   readonly warnings?: readonly string[];
 }

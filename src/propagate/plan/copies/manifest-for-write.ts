@@ -25,9 +25,9 @@ interface ManifestForWriteRequest {
   readonly desired: Manifest;
   /** The existing object. Absent: there is none. */
   readonly live?: KubernetesObject;
-  /** `exact` of the spec. */
+  /** `exact` of the spec. Undefined: the rules of Muster apply. */
   readonly exact?: ExactSpec | undefined;
-  /** `RenderedObject.overriding` of the copy. `desired` is then used for its marks only. */
+  /** `RenderedObject.overriding` of the copy. `desired` is then used for its marks only. Undefined: `desired` is the whole manifest. */
   readonly overriding?: Overriding | undefined;
 }
 

@@ -23,7 +23,7 @@ export const karmadaOverrideRules: OverrideRules = { image: imageEdits, list: li
 /** The kinds whose containers Karmada changes. */
 const podKinds: ReadonlySet<string> = new Set(['Pod', 'ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job']);
 
-/** Every image gets an edit. If the value does not fit, the image is replaced with itself. */
+/** Returns an edit for every image. If the value does not fit, the image is replaced with itself. */
 function imageEdits(object: Manifest, item: ImageOverride): ItemEdits {
   const edits: FieldEdit[] = [];
   for (const path of item.path === undefined ? imagePathsOf(object, item) : [item.path]) {

@@ -17,7 +17,7 @@ interface KubeFedReplacement {
 
 /**
  * Returns the manifest with which KubeFed replaces an existing object: the fields of the member cluster are copied first (`retainKubeFed`),
- * then the overrides are applied. Labels and owners of the member, the marks and the record of `desired` are added to it.
+ * then the overrides are applied. Labels and owners of the member, the marks and the record of `desired` are added to the result.
  *
  * Fails if a field of the member has a wrong type, or if an override fails on the result.
  */

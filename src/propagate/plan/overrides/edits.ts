@@ -49,12 +49,12 @@ export function printEdits(
   return edits.map(({ path, value, replaces }) => ({ op: replaces ? 'replace' : 'add', path: printPointer(path), value }));
 }
 
-/** The result of an item that changes nothing, with a warning. */
+/** Returns the result of an item that changes nothing, with a warning. */
 export function withoutEffect(message: string, path = ''): ItemEdits {
   return { result: 'edits', edits: [], warnings: [{ code: 'OVERRIDE_WITHOUT_EFFECT', path, message }] };
 }
 
-/** The warning for an item of an override that names a container which the object does not have. `path` leads to that name. */
+/** Returns the warning for an item of an override that names a container which the object does not have. `path` leads to that name. */
 export function unknownContainerWarning(name: string, path: string): EditWarning {
   return { code: 'UNKNOWN_CONTAINER', path, message: `expected the name of a container of the object, got ${JSON.stringify(name)}` };
 }

@@ -79,7 +79,7 @@ function renamed(reference: ImageReference, component: 'registry' | 'repository'
   return value === '' ? rest : { ...rest, registry: value };
 }
 
-/** Replaces tag and digest by the new tag, or by the digest if the value is one. */
+/** Replaces tag and digest by `value`, which is a tag or a digest. Undefined if it is neither. */
 function retagged(reference: ImageReference, value: string): ImageReference | undefined {
   if (isImageTag(value)) return { ...named(reference), tag: value };
   return isImageDigest(value) ? { ...named(reference), digest: value } : undefined;

@@ -81,18 +81,18 @@ function withBoundedRooms(count: number, candidates: readonly ReplicaCandidate[]
   return candidates.map((candidate) => (Number.isFinite(candidate.capacity) ? candidate : { ...candidate, capacity: largest }));
 }
 
-/** The offer for a new division: all replicas that fit. */
+/** Returns the offer for a new division: all replicas that fit. */
 function wholeOffer({ name, previous, capacity, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   const room = capacity + previous;
   return { name, weight: room, min, cap: Math.min(max, room) };
 }
 
-/** The offer for additional replicas. */
+/** Returns the offer for additional replicas. */
 function furtherOffer({ name, previous, capacity, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   return { name, weight: capacity, min: Math.max(0, min - previous), cap: Math.max(0, Math.min(max - previous, capacity)) };
 }
 
-/** The offer for the existing replicas that a cluster may keep. */
+/** Returns the offer for the existing replicas that a cluster may keep. */
 function heldOffer({ name, previous, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   return { name, weight: previous, min, cap: Math.min(max, previous) };
 }

@@ -73,8 +73,9 @@ interface CompletionTable {
 }
 
 /**
- * Finds the best candidate by dynamic programming, because there may be too many candidates to try them all. The groups are processed from
- * the last one to the first. Takes at most groups² × clusters steps, and an eighth of that number in bytes.
+ * Finds the best candidate, or undefined if there is none. Uses dynamic programming, because there may be too many candidates to try them
+ * all. The groups are processed from the last one to the first. Takes at most groups² × clusters steps, and an eighth of that number in
+ * bytes.
  */
 function bestCandidate<T extends WeightedGroup>(ordered: readonly T[], limits: GroupLimits): readonly T[] | undefined {
   const width = sumBy(ordered, ({ value }) => value) + 1;

@@ -13,7 +13,10 @@ export function tolerates(toleration: Toleration, taint: ClusterTaint): boolean 
   return toleration.operator === 'Exists' || (toleration.value ?? '') === (taint.value ?? '');
 }
 
-/** Returns the first taint that keeps new copies away: its effect is NoSchedule or NoExecute, and no toleration covers it. */
+/**
+ * Returns the first taint that keeps new copies away: its effect is NoSchedule or NoExecute, and no toleration covers it. Undefined if no
+ * taint keeps copies away.
+ */
 export function untoleratedTaint(taints: readonly ClusterTaint[], tolerations: readonly Toleration[]): ClusterTaint | undefined {
   return taints.find(
     (taint) =>

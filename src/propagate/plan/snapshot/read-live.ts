@@ -15,7 +15,7 @@ import type { MissingDependency, TemplateObject } from './snapshot.ts';
 
 /**
  * An object to propagate. Its dependencies are read from the cluster `from`: the cluster of the reference, or the hub for a manifest.
- * Undefined: the object is a manifest, and there is no hub.
+ * `from` is undefined for a manifest if there is no hub.
  */
 export interface FoundTemplate {
   readonly type: 'found';

@@ -91,7 +91,7 @@ export interface PreviousDecision {
   /** The replicas of each chosen cluster. 0 if the template has no workload. */
   readonly replicas: ReadonlyMap<string, number>;
   readonly affinityGroup?: string;
-  /** The time of the last division (RFC 3339). */
+  /** The time of the last division (RFC 3339). Absent: there was none yet. */
   readonly scheduledAt?: string;
   /** The largest number of existing copies since that decision. Absent for a new decision. */
   readonly mostObjects?: number;
