@@ -13,10 +13,10 @@ export type JsonPatchResult =
 const maxCopiedCharacters = 3 * 1024 * 1024;
 
 /**
- * Returns the operation to apply instead of the given one, for systems whose patches differ from RFC 6902. Undefined: there is nothing to
- * do. `document` is the result of the operations before, and must not be changed.
+ * Returns the operations to apply instead of the given one, for systems whose patches differ from RFC 6902. Empty: there is nothing to do.
+ * `document` is the result of the operations before, and must not be changed.
  */
-export type PatchAdapter = (operation: JsonPatchOperation, document: Json) => JsonPatchOperation | undefined;
+export type PatchAdapter = (operation: JsonPatchOperation, document: Json) => readonly JsonPatchOperation[];
 
 /**
  * Applies the operations of a JSON patch (RFC 6902): all of them, or none if one fails. Does not change its arguments, and the result
@@ -32,9 +32,10 @@ export function applyJsonPatch(document: Json, operations: readonly JsonPatchOpe
   }
   const patching: PatchState = { document: mutableCopy(document), copied: 0 };
   for (const [index, written] of operations.entries()) {
-    const operation = adapt === undefined ? written : adapt(written, patching.document);
-    const problem = operation === undefined ? undefined : applyOne(patching, operation);
-    if (problem !== undefined) return { result: 'failed', index, pointer: problem.pointer, message: problem.message };
+    for (const operation of adapt?.(written, patching.document) ?? [written]) {
+      const problem = applyOne(patching, operation);
+      if (problem !== undefined) return { result: 'failed', index, pointer: problem.pointer, message: problem.message };
+    }
   }
   return { result: 'patched', document: patching.document };
 }

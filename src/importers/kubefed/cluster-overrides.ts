@@ -10,9 +10,10 @@ export interface WrittenOverride {
   readonly value?: Json | undefined;
 }
 
-/** The overrides of one cluster. `at` is the path of each override below `spec`. */
+/** The overrides of one cluster. Each `at` is a path below `spec`. */
 export interface ClusterOverrides {
   readonly cluster: string;
+  readonly at: string;
   readonly overrides: readonly (WrittenOverride & { readonly at: string })[];
 }
 
@@ -24,7 +25,8 @@ export type OverridesRead =
 /** The path of the replica count, which a ReplicaSchedulingPreference owns. */
 export const replicasPath = '/spec/replicas';
 
-const protectedPaths = ['/metadata/namespace', '/metadata/name', '/metadata/generateName', '/kind'];
+/** The paths that no override may have. */
+export const protectedPaths: readonly string[] = ['/metadata/namespace', '/metadata/name', '/metadata/generateName', '/kind'];
 
 /**
  * Reads `spec.overrides` of a federated object as KubeFed's GetOverrides does. Refuses wrong types, a cluster or a path that appears twice,
@@ -38,7 +40,7 @@ export function readClusterOverrides(spec: JsonObject): OverridesRead {
       if (clusters.some((known) => known.cluster === cluster)) {
         throw new RefusedOverride(`${at}.clusterName`, `expected each cluster once, got ${JSON.stringify(cluster)} again`);
       }
-      clusters.push({ cluster, overrides: overridesIn(value, at) });
+      clusters.push({ cluster, at, overrides: overridesIn(value, at) });
     }
   } catch (error) {
     if (error instanceof RefusedOverride) return { result: 'refused', path: error.path, message: error.message };
@@ -92,21 +94,26 @@ function textIn(object: JsonObject, field: string, at: string): string | undefin
   throw new RefusedOverride(`${at}.${field}`, 'expected a text');
 }
 
+/** Returns the overrides without one of the replica count. */
+export function withoutReplicaCount<T extends WrittenOverride>(overrides: readonly T[]): readonly T[] {
+  return overrides.filter(({ path }) => path !== replicasPath);
+}
+
 /**
  * Returns the overrides of one cluster after a run of KubeFed's replica scheduler. The override of the replica count gets the planned
  * count, which may be 0. It is removed if the cluster has no planned count. Other overrides stay.
  */
-export function mergeReplicaOverrides<T extends WrittenOverride>({
+export function mergeReplicaOverrides({
   cluster,
   clusterOverrides,
   scheduledReplicas,
 }: {
   readonly cluster: string;
-  readonly clusterOverrides: readonly T[];
+  readonly clusterOverrides: readonly WrittenOverride[];
   readonly scheduledReplicas: Readonly<Record<string, number>>;
-}): readonly (T | WrittenOverride)[] {
+}): readonly WrittenOverride[] {
   const replicas = Object.hasOwn(scheduledReplicas, cluster) ? scheduledReplicas[cluster] : undefined;
-  if (replicas === undefined) return clusterOverrides.filter(({ path }) => path !== replicasPath);
+  if (replicas === undefined) return withoutReplicaCount(clusterOverrides);
   if (!clusterOverrides.some(({ path }) => path === replicasPath)) return [...clusterOverrides, { path: replicasPath, value: replicas }];
   return clusterOverrides.map((override) => (override.path === replicasPath ? { ...override, value: replicas } : override));
 }

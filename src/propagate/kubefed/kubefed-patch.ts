@@ -4,22 +4,22 @@ import { parsePointer, printPointer, valueAtKeys } from '../../manifests/json-po
 
 /**
  * A `PatchAdapter` with the leniency of KubeFed's library (json-patch 4). Returns the operation of RFC 6902 that has the same effect as the
- * given one in json-patch 4. Undefined if the operation has no effect there. An operation that json-patch 4 refuses stays as it is, or
- * becomes another one that is refused.
+ * given one in json-patch 4. Empty if the operation has no effect there. An operation that json-patch 4 refuses stays as it is, or becomes
+ * another one that is refused.
  *
  * - `replace` adds a missing member to an existing map.
  * - A negative index counts from the end of a list.
  * - `test` accepts a missing member of a map if the value is null.
  */
-export function asStandardOperation(operation: JsonPatchOperation, document: Json): JsonPatchOperation | undefined {
+export function asStandardOperation(operation: JsonPatchOperation, document: Json): readonly JsonPatchOperation[] {
   const written = parsePointer(operation.path);
-  if (written === undefined || written.length === 0) return operation;
+  if (written === undefined || written.length === 0) return [operation];
   const keys = withPositiveIndexes(written, operation.op, document);
   const path = printPointer(keys);
   const isMissing = isJsonObject(valueAtKeys(document, keys.slice(0, -1))) && valueAtKeys(document, keys) === undefined;
-  if (isMissing && operation.op === 'replace') return { ...operation, op: 'add', path };
-  if (isMissing && operation.op === 'test' && (operation.value ?? null) === null) return undefined;
-  return { ...operation, path };
+  if (isMissing && operation.op === 'replace') return [{ ...operation, op: 'add', path }];
+  if (isMissing && operation.op === 'test' && (operation.value ?? null) === null) return [];
+  return [{ ...operation, path }];
 }
 
 function withPositiveIndexes(keys: readonly string[], op: JsonPatchOperation['op'], document: Json): readonly string[] {

@@ -1,0 +1,24 @@
+import { parseClusterName } from '../../core/names.ts';
+import type { ImportNote } from '../model/import-result.ts';
+import { type ImportClusters, knownNames } from './import-clusters.ts';
+
+/** The name of a cluster in a document, with the path of the name. */
+interface NamedCluster {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** The names that go into a spec, each once, and a warning for each name that is no cluster of the fleet. */
+interface KnownClusters {
+  readonly names: readonly string[];
+  readonly notes: readonly ImportNote[];
+}
+
+/** Looks up names of clusters as `knownNames` does. Leaves out repeated names, and texts that cannot be the name of a cluster. */
+export function knownClusters(clusters: ImportClusters, named: readonly NamedCluster[]): KnownClusters {
+  const notes: ImportNote[] = [];
+  const names = knownNames(clusters, { names: named.map(({ name }) => name), pathOf: (index) => named[index]?.path ?? '' }, (note) =>
+    notes.push(note),
+  );
+  return { names: [...new Set(names)].filter((name) => parseClusterName(name) !== undefined), notes };
+}

@@ -1,0 +1,122 @@
+import type { JsonObject } from '../../core/json.ts';
+import { labelsAt } from '../../core/json-at.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
+import { kindTextOf } from '../../manifests/pod-specs.ts';
+import { type ImportClusters, importClustersOf } from '../clusters/import-clusters.ts';
+import { isSourceObject, type SourceDocument, type SourceObject } from '../documents/source-documents.ts';
+import { fieldPath } from '../documents/unknown-fields.ts';
+import { importedRules } from '../kubefed/replica-rules.ts';
+import { errorNote, secretNote, warningNote } from '../model/import-notes.ts';
+import type { ImportNote } from '../model/import-result.ts';
+import type { ImportContext, Importer, Proposal, Translation } from '../model/importer.ts';
+import { type ProposalOutcome, translateEach } from '../model/translate-each.ts';
+import { readClusterSelector } from './cluster-selector.ts';
+import { currentObjectOf } from './current-api.ts';
+import { type PreferencesRead, readPreferences } from './read-preferences.ts';
+
+/**
+ * Translates Federation v1: resources with an annotation of preferences or with a cluster selector. Each becomes a Propagation. A resource
+ * without such an annotation is no document of Federation v1.
+ */
+export const federationV1Importer: Importer = { system: 'FederationV1', translate };
+
+const selectorAnnotation = 'federation.alpha.kubernetes.io/cluster-selector';
+const preferenceAnnotations: Readonly<Record<string, string>> = {
+  Deployment: 'federation.kubernetes.io/deployment-preferences',
+  ReplicaSet: 'federation.kubernetes.io/replica-set-preferences',
+  Job: 'federation.kubernetes.io/job-preferences',
+};
+const knownAnnotations = [selectorAnnotation, ...Object.values(preferenceAnnotations)];
+
+function translate(documents: readonly SourceDocument[], context: ImportContext): Steps<Translation> {
+  const fleet = importClustersOf(context, 'FederationV1');
+  const objects = documents.filter(isSourceObject).filter(isOfFederation);
+  return translateEach(objects.map((document) => ({ document, propose: () => proposalOf(document, fleet) })));
+}
+
+function isOfFederation({ object }: SourceObject): boolean {
+  const annotations = labelsAt(object, 'metadata', 'annotations');
+  return knownAnnotations.some((annotation) => annotations[annotation] !== undefined);
+}
+
+/** Members of a spec, and the notes about them. */
+interface SpecPart {
+  readonly fields: JsonObject;
+  readonly notes: readonly ImportNote[];
+}
+
+function proposalOf(document: SourceObject, fleet: ImportClusters): ProposalOutcome {
+  const { key, path } = document;
+  if (kindTextOf(document.object) === 'Secret') return { result: 'refused', note: secretNote(path) };
+  const { object, notes } = currentObjectOf(document.object, path);
+  const placement = placementPart(document);
+  if (placement.result === 'refused') return placement;
+  const replicas = replicasPart(document, fleet);
+  const { namespace = 'default', name } = key;
+  const exact = { exact: { system: 'FederationV1', key: `${namespace}/${name}` }, write: 'Replace' };
+  const proposal: Proposal = {
+    namespace: key.namespace,
+    name: `${name}-${key.kind.toLowerCase()}`,
+    spec: {
+      template: [{ json: object }],
+      ...placement.fields,
+      ...replicas.fields,
+      // Federation v1 updates an object of a cluster that has the name of a copy.
+      conflict: 'Adopt',
+      ...(fleet.isExact ? exact : {}),
+    },
+    documents: [{ document, role: 'TEMPLATE' }],
+    notes: [...notes, ...placement.notes, ...replicas.notes, ...otherAnnotationNotes(document)],
+  };
+  return { result: 'proposed', proposal };
+}
+
+type PlacementPart = ({ readonly result: 'read' } & SpecPart) | { readonly result: 'refused'; readonly note: ImportNote };
+
+/** Without a selector, Federation v1 places an object in every cluster. */
+function placementPart({ object, path }: SourceObject): PlacementPart {
+  const annotation = labelsAt(object, 'metadata', 'annotations')[selectorAnnotation];
+  if (annotation === undefined) return { result: 'read', fields: { placement: {} }, notes: [] };
+  const at = annotationPath(path, selectorAnnotation);
+  const read = readClusterSelector(annotation, at);
+  if (read.result === 'refused') return { result: 'refused', note: errorNote('INVALID', at, read.message) };
+  return { result: 'read', fields: { placement: { selector: read.selector } }, notes: read.notes };
+}
+
+/** Without readable preferences, Federation v1 gives each cluster the weight 1. */
+function replicasPart({ object, key, path }: SourceObject, fleet: ImportClusters): SpecPart {
+  const name = Object.hasOwn(preferenceAnnotations, key.kind) ? preferenceAnnotations[key.kind] : undefined;
+  if (name === undefined) return { fields: {}, notes: [] };
+  const at = annotationPath(path, name);
+  const annotation = labelsAt(object, 'metadata', 'annotations')[name];
+  const read = annotation === undefined ? undefined : readPreferences(annotation);
+  const preferences = read?.result === 'read' ? read.preferences : { rebalance: false, clusters: { '*': { weight: 1 } } };
+  const { rules, notes } = importedRules({ clusters: preferences.clusters, path: `${at}.clusters` }, fleet);
+  return {
+    fields: { replicas: { mode: 'Divided', rules, rebalance: preferences.rebalance } },
+    notes: [...readingNotes(read, at), ...notes],
+  };
+}
+
+function readingNotes(read: PreferencesRead | undefined, at: string): readonly ImportNote[] {
+  if (read?.result === 'read') {
+    return read.unknownFields.map((field) =>
+      warningNote('UNKNOWN_FIELD', `${at}.${field}`, `${field} is no known field here, and has no effect`),
+    );
+  }
+  const reason = read === undefined ? 'expected preferences, got none' : `${read.path}${read.path === '' ? '' : ': '}${read.message}`;
+  return [warningNote('UNPARSABLE', at, `${reason}: each cluster has the weight 1`)];
+}
+
+function otherAnnotationNotes({ object, key, path }: SourceObject): readonly ImportNote[] {
+  const used = [selectorAnnotation, preferenceAnnotations[key.kind]];
+  return Object.keys(labelsAt(object, 'metadata', 'annotations'))
+    .filter((annotation) => /^federation(\.alpha)?\.kubernetes\.io\//.test(annotation) && !used.includes(annotation))
+    .map((annotation) =>
+      warningNote('UNSUPPORTED', annotationPath(path, annotation), `the annotation ${annotation} has no effect on a ${key.kind}`),
+    );
+}
+
+function annotationPath(path: string, annotation: string): string {
+  return fieldPath(`${path}.metadata.annotations`, annotation);
+}

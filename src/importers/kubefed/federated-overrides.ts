@@ -1,0 +1,116 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { JsonPatchOperation } from '../../manifests/json-patch-definition.ts';
+import { parsePointer, printPointer } from '../../manifests/json-pointer.ts';
+import { asStandardOperation } from '../../propagate/kubefed/kubefed-patch.ts';
+import type { ImportClusters } from '../clusters/import-clusters.ts';
+import { knownClusters } from '../clusters/known-clusters.ts';
+import { adaptedPatch } from '../documents/adapted-patch.ts';
+import { errorNote, infoNote, warningNote } from '../model/import-notes.ts';
+import type { ImportNote } from '../model/import-result.ts';
+import { type ClusterOverrides, protectedPaths, readClusterOverrides, replicasPath, withoutReplicaCount } from './cluster-overrides.ts';
+
+/** The overrides of a federated object as `overrides` of a spec, or why KubeFed would refuse the object. */
+export type ImportedOverrides =
+  | { readonly result: 'read'; readonly overrides: readonly JsonObject[]; readonly notes: readonly ImportNote[] }
+  | { readonly result: 'refused'; readonly note: ImportNote };
+
+interface OverridesToImport {
+  /** `spec` of the federated object. */
+  readonly spec: JsonObject;
+  /** The path of `spec` in the input. */
+  readonly path: string;
+  /** The object that the overrides change. */
+  readonly manifest: JsonObject;
+  /** True if a ReplicaSchedulingPreference sets the replica count. Overrides of the count then have no effect. */
+  readonly hasPreference: boolean;
+}
+
+/**
+ * Translates `spec.overrides`: one override for each cluster, with the operations of RFC 6902 that do what KubeFed does. In exact mode the
+ * operations stay as they are.
+ *
+ * Paths with dots, as KubeFed had them before June 2019, are converted. In exact mode they are refused, as by the last KubeFed.
+ */
+export function importedOverrides({ spec, path, ...target }: OverridesToImport, fleet: ImportClusters): ImportedOverrides {
+  const read = readClusterOverrides(spec);
+  if (read.result === 'refused') return { result: 'refused', note: errorNote('INVALID', `${path}.${read.path}`, read.message) };
+  const { names, notes } = knownClusters(
+    fleet,
+    read.clusters.map(({ cluster, at }) => ({ name: cluster, path: `${path}.${at}.clusterName` })),
+  );
+  const patches = read.clusters.map((cluster) => ({
+    cluster: cluster.cluster,
+    ...patchOf(cluster, { ...target, path, isExact: fleet.isExact }),
+  }));
+  const allNotes = [...notes, ...patches.flatMap((patch) => patch.notes)];
+  const refusal = allNotes.find(({ severity }) => severity === 'ERROR');
+  if (refusal !== undefined) return { result: 'refused', note: refusal };
+  const overrides = patches
+    .filter(({ cluster, operations }) => operations.length > 0 && names.includes(cluster))
+    .map(({ cluster, operations }) => ({ set: { clusters: [cluster] }, jsonPatch: operations.map((operation) => ({ ...operation })) }));
+  return { result: 'read', overrides, notes: allNotes };
+}
+
+interface ClusterPatch {
+  readonly operations: readonly JsonPatchOperation[];
+  readonly notes: readonly ImportNote[];
+}
+
+interface PatchOptions extends Pick<OverridesToImport, 'path' | 'manifest' | 'hasPreference'> {
+  readonly isExact: boolean;
+}
+
+function patchOf({ overrides }: ClusterOverrides, { path, manifest, hasPreference, isExact }: PatchOptions): ClusterPatch {
+  const conversions = overrides.map((override) => convertedOverride({ ...override, at: `${path}.${override.at}` }, isExact));
+  const converted = conversions.flatMap(({ operation }) => operation ?? []);
+  const effective = hasPreference ? withoutReplicaCount(converted) : converted;
+  const owned = converted.filter((operation) => !effective.includes(operation));
+  const written = effective.map(({ at: _, ...operation }) => operation);
+  // In exact mode, the planner has the leniency of KubeFed itself.
+  const adapted = isExact ? { operations: written, changed: [] } : adaptedPatch(manifest, written, asStandardOperation);
+  const added = adapted.changed.flatMap((index) => effective[index] ?? []).filter(({ op }) => op === 'replace');
+  return {
+    operations: adapted.operations,
+    notes: [...conversions.flatMap(({ notes }) => notes), ...owned.map(ownedNote), ...added.map(addsNote)],
+  };
+}
+
+type LocatedOperation = JsonPatchOperation & { readonly at: string };
+
+interface ConvertedOverride {
+  /** Absent: the override is not imported, and a note says why. */
+  readonly operation?: LocatedOperation;
+  readonly notes: readonly ImportNote[];
+}
+
+const known: readonly string[] = ['add', 'remove', 'replace', 'test'];
+
+function convertedOverride({ op, path, value = null, at }: ClusterOverrides['overrides'][number], isExact: boolean): ConvertedOverride {
+  const kind = (op ?? '') === '' ? 'replace' : op;
+  if (kind === undefined || !known.includes(kind)) {
+    return { notes: [errorNote('INVALID', `${at}.op`, `expected one of ${known.join(', ')}, got ${JSON.stringify(kind)}`)] };
+  }
+  const isDotted = !path.includes('/') && path !== '';
+  const pointer = isDotted && !isExact ? pointerOfDottedPath(path) : path;
+  if (pointer === '' || parsePointer(pointer) === undefined || protectedPaths.includes(pointer)) {
+    return { notes: [errorNote('INVALID', `${at}.path`, `expected a JSON pointer such as ${replicasPath}, got ${JSON.stringify(path)}`)] };
+  }
+  if (/^\/status(\/|$)/.test(pointer) || (pointer === '/apiVersion' && !isExact)) {
+    return { notes: [warningNote('UNSUPPORTED', `${at}.path`, `an override cannot change ${pointer}, so it is left out`)] };
+  }
+  const operation = { op: kind as JsonPatchOperation['op'], path: pointer, ...(kind === 'remove' ? {} : { value }), at };
+  return { operation, notes: isDotted ? [infoNote('PATH_CONVERTED', `${at}.path`, `${path} became ${pointer}`)] : [] };
+}
+
+/** Converts a path such as `spec.template.spec.containers[0].image`. */
+function pointerOfDottedPath(path: string): string {
+  return printPointer(path.replaceAll(/\[(\d+)\]/g, '.$1').split('.'));
+}
+
+function ownedNote({ at }: LocatedOperation): ImportNote {
+  return infoNote('OVERRIDE_OWNED', at, `the ReplicaSchedulingPreference decides ${replicasPath}, so this override has no effect`);
+}
+
+function addsNote({ at, path }: LocatedOperation): ImportNote {
+  return infoNote('REPLACE_ADDS', at, `the template has no ${path}, so KubeFed adds it; the operation became an add`);
+}

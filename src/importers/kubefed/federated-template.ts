@@ -1,0 +1,71 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { objectAt, textAt, valueAt } from '../../core/json-at.ts';
+import { withoutMembers } from '../../manifests/json-edits.ts';
+import type { SourceObject } from '../documents/source-documents.ts';
+import { fieldPath } from '../documents/unknown-fields.ts';
+import { errorNote, secretNote, warningNote } from '../model/import-notes.ts';
+import type { ImportNote } from '../model/import-result.ts';
+import type { TargetKind } from './target-kinds.ts';
+
+/** The template of a federated object as a manifest, or why it cannot be imported. */
+export type FederatedTemplate =
+  | { readonly result: 'read'; readonly manifest: JsonObject; readonly notes: readonly ImportNote[] }
+  | { readonly result: 'refused'; readonly note: ImportNote };
+
+/**
+ * Makes the manifest that KubeFed writes before it applies overrides: the template with the kind of the target, and with the name and the
+ * namespace of the federated object. The version of the target applies if the template has none. An absent template is an empty one.
+ *
+ * KubeFed drops annotations and finalizers of a template, and takes names and kinds from elsewhere. Each of them that is dropped has a note.
+ */
+export function federatedTemplateOf({ object, path, key }: SourceObject, target: TargetKind): FederatedTemplate {
+  const at = `${path}.spec.template`;
+  const template = valueAt(object, 'spec', 'template') ?? {};
+  if (!isJsonObject(template)) return { result: 'refused', note: errorNote('INVALID', at, 'expected an object') };
+  const apiVersion = textAt(template, 'apiVersion') || target.apiVersion;
+  if (apiVersion === undefined) {
+    const message = `expected the apiVersion of ${target.kind}, or a FederatedTypeConfig of ${key.kind} next to the object, got none`;
+    return { result: 'refused', note: errorNote('INVALID', `${at}.apiVersion`, message) };
+  }
+  if (target.kind === 'Secret' && apiVersion === 'v1') return { result: 'refused', note: secretNote(at) };
+  const identity = { name: key.name, ...(target.isNamespaced && key.namespace !== undefined ? { namespace: key.namespace } : {}) };
+  const metadata = { ...withoutMembers(objectAt(template, 'metadata'), droppedMetadata), ...identity };
+  const notes = [...droppedNotes(template, at), ...replacedNotes(template, { kind: target.kind, identity, at })];
+  return { result: 'read', manifest: { apiVersion, kind: target.kind, metadata, ...withoutMembers(template, identityMembers) }, notes };
+}
+
+const identityMembers = ['apiVersion', 'kind', 'metadata'];
+const droppedMetadata = ['annotations', 'finalizers', 'name', 'namespace', 'generateName'];
+
+function droppedNotes(template: JsonObject, at: string): readonly ImportNote[] {
+  return ['annotations', 'finalizers']
+    .filter((field) => !isEmpty(valueAt(template, 'metadata', field)))
+    .map((field) => {
+      const message = `KubeFed does not copy ${field} of a template, so the Propagation has none; an override can set them`;
+      return warningNote('DROPPED', `${at}.metadata.${field}`, message);
+    });
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  return value === undefined || value === null || Object.keys(value).length === 0;
+}
+
+interface Replacement {
+  readonly kind: string;
+  readonly identity: { readonly name: string; readonly namespace?: string };
+  readonly at: string;
+}
+
+function replacedNotes(template: JsonObject, { kind, identity, at }: Replacement): readonly ImportNote[] {
+  const replaced: readonly (readonly [readonly string[], string | undefined])[] = [
+    [['kind'], kind],
+    [['metadata', 'name'], identity.name],
+    [['metadata', 'namespace'], identity.namespace],
+  ];
+  return replaced.flatMap(([keys, wanted]) => {
+    const written = textAt(template, ...keys);
+    if (written === undefined || written === '' || written === wanted) return [];
+    const message = `the federated object decides it: expected ${wanted ?? 'none'}, got ${JSON.stringify(written)}`;
+    return [warningNote('DROPPED', keys.reduce(fieldPath, at), message)];
+  });
+}

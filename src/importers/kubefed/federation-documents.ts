@@ -1,0 +1,53 @@
+import { textAt } from '../../core/json-at.ts';
+import { groupOfApiVersion } from '../../core/kinds.ts';
+import { isSourceObject, type SourceDocument, type SourceObject } from '../documents/source-documents.ts';
+
+/** The documents of KubeFed in an input, by what they are. */
+export interface FederationDocuments {
+  /** Federated objects without FederatedNamespaces. */
+  readonly federated: readonly SourceObject[];
+  readonly namespaces: readonly SourceObject[];
+  /** ReplicaSchedulingPreferences. */
+  readonly preferences: readonly SourceObject[];
+  /** FederatedTypeConfigs. */
+  readonly typeConfigs: readonly SourceObject[];
+  /** The KubeFedConfig. */
+  readonly config: SourceObject | undefined;
+  /** Other objects of the API groups of KubeFed. */
+  readonly others: readonly SourceObject[];
+}
+
+/** The API groups of KubeFed, and those of its earlier versions. */
+const groupPattern = /^(types|scheduling|core|multiclusterdns)\.(kubefed\.io|kubefed\.k8s\.io|federation\.k8s\.io)$/;
+
+/** Finds the documents of KubeFed. Federated kinds may be of any group that a FederatedTypeConfig of the input names. */
+export function federationDocumentsIn(documents: readonly SourceDocument[]): FederationDocuments {
+  const objects = documents.filter(isSourceObject);
+  const ofGroup = (name: string): readonly SourceObject[] => objects.filter(({ key }) => partOf(key.apiVersion) === name);
+  const core = ofGroup('core');
+  const typeConfigs = core.filter(({ key }) => key.kind === 'FederatedTypeConfig');
+  const customKinds = new Set(
+    typeConfigs.map(
+      ({ object }) => `${textAt(object, 'spec', 'federatedType', 'group') ?? ''}/${textAt(object, 'spec', 'federatedType', 'kind') ?? ''}`,
+    ),
+  );
+  const isFederated = ({ key }: SourceObject): boolean =>
+    (partOf(key.apiVersion) === 'types' && /^Federated./.test(key.kind)) ||
+    customKinds.has(`${groupOfApiVersion(key.apiVersion)}/${key.kind}`);
+  const federated = objects.filter(isFederated);
+  const preferences = ofGroup('scheduling').filter(({ key }) => key.kind === 'ReplicaSchedulingPreference');
+  const config = core.find(({ key }) => key.kind === 'KubeFedConfig');
+  const known = new Set([...federated, ...preferences, ...typeConfigs, config]);
+  return {
+    federated: federated.filter(({ key }) => key.kind !== 'FederatedNamespace'),
+    namespaces: federated.filter(({ key }) => key.kind === 'FederatedNamespace'),
+    preferences,
+    typeConfigs,
+    config,
+    others: objects.filter((one) => partOf(one.key.apiVersion) !== undefined && !known.has(one)),
+  };
+}
+
+function partOf(apiVersion: string): string | undefined {
+  return groupPattern.exec(groupOfApiVersion(apiVersion))?.[1];
+}

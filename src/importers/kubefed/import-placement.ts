@@ -1,0 +1,102 @@
+import { printDocument } from '../../core/json/documents.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { listAt, objectAt, valueAt } from '../../core/json-at.ts';
+import { labelSelectorOf } from '../../core/label-selectors.ts';
+import { clusterSet } from '../../propagate/model/cluster-set-definition.ts';
+import type { ClusterSet } from '../../propagate/model/spec.ts';
+import { type ImportClusters, withMembers } from '../clusters/import-clusters.ts';
+import { knownClusters } from '../clusters/known-clusters.ts';
+import type { SourceObject } from '../documents/source-documents.ts';
+import { errorNote } from '../model/import-notes.ts';
+import type { ImportNote } from '../model/import-result.ts';
+import { federatedPlacementOf } from './selected-clusters.ts';
+
+/** The clusters of a federated object: those of `names` that match all selectors. No names: all clusters. */
+export interface ClusterChoice {
+  readonly names?: readonly string[];
+  readonly selectors: readonly JsonObject[];
+}
+
+/** All clusters of KubeFed. */
+export const allClusters: ClusterChoice = { selectors: [] };
+
+/** No cluster. */
+export const noClusters: ClusterChoice = { names: [], selectors: [] };
+
+/** Reads the placement of a federated object. Without names and without a selector, it chooses no cluster. */
+export function choiceOf({ object }: SourceObject): ClusterChoice {
+  const { names, selector } = federatedPlacementOf(valueAt(object, 'spec', 'placement'));
+  return names === undefined ? selectorChoiceOf(selector) : { names, selectors: [] };
+}
+
+/** Reads the selector of a placement alone, as a preference with `intersectWithClusterSelector` does. */
+export function selectorOnlyChoiceOf({ object }: SourceObject): ClusterChoice {
+  return selectorChoiceOf(federatedPlacementOf(valueAt(object, 'spec', 'placement')).selector);
+}
+
+function selectorChoiceOf(selector: JsonObject | undefined): ClusterChoice {
+  if (selector === undefined) return noClusters;
+  const isEmpty = Object.keys(objectAt(selector, 'matchLabels')).length === 0 && listAt(selector, 'matchExpressions').length === 0;
+  return { selectors: isEmpty ? [] : [selector] };
+}
+
+/** The clusters that are in each of the choices. */
+export function intersectionOf(choices: readonly ClusterChoice[]): ClusterChoice {
+  const named = choices.flatMap(({ names }) => (names === undefined ? [] : [names]));
+  const [first, ...others] = named;
+  return {
+    ...(first === undefined ? {} : { names: first.filter((name) => others.every((list) => list.includes(name))) }),
+    selectors: choices.flatMap(({ selectors }) => selectors),
+  };
+}
+
+/** True if the choice leaves out some clusters, or may leave them out. */
+export function isRestricted({ names, selectors }: ClusterChoice): boolean {
+  return names !== undefined || selectors.length > 0;
+}
+
+/** Returns the error of a placement that KubeFed cannot read. Undefined if it can. */
+export function placementProblem({ object, path }: SourceObject): ImportNote | undefined {
+  const placement = valueAt(object, 'spec', 'placement');
+  const selector = valueAt(placement, 'clusterSelector') ?? {};
+  if (labelSelectorOf(selector as JsonObject) === undefined) {
+    return errorNote('INVALID', `${path}.spec.placement.clusterSelector`, 'expected a label selector');
+  }
+  const clusters = valueAt(placement, 'clusters') ?? [];
+  return Array.isArray(clusters) ? undefined : errorNote('INVALID', `${path}.spec.placement.clusters`, 'expected a list of names');
+}
+
+/** Returns a warning for each name in the placement of the object that is no cluster of the fleet. */
+export function placementNameNotes({ object, path }: SourceObject, fleet: ImportClusters): readonly ImportNote[] {
+  const names = federatedPlacementOf(valueAt(object, 'spec', 'placement')).names ?? [];
+  const named = names.map((name, index) => ({ name, path: `${path}.spec.placement.clusters[${index}].name` }));
+  return knownClusters(fleet, named).notes;
+}
+
+interface ImportedPlacement {
+  readonly placement: JsonObject;
+  readonly notes: readonly ImportNote[];
+}
+
+/**
+ * Translates a choice to `placement` of a spec. If the members of the federation are known, a choice without names gets their names.
+ * Unknown names stay, so that a plan refuses them. In exact mode they are left out. `path` is the path of the object that decides.
+ */
+export function importedPlacement({ names, selectors }: ClusterChoice, path: string, fleet: ImportClusters): ImportedPlacement {
+  const notes: ImportNote[] = [];
+  const requirements = selectors.flatMap((selector) => labelSelectorOf(selector)?.requirements ?? []);
+  const set: ClusterSet = {
+    // The names in the documents have notes with their own paths.
+    ...(names === undefined
+      ? {}
+      : {
+          clusters: knownClusters(
+            fleet,
+            names.map((name) => ({ name, path })),
+          ).names,
+        }),
+    ...(selectors.length === 0 ? {} : { selector: { requirements } }),
+  };
+  const placement = printDocument(clusterSet, withMembers(set, { clusters: fleet, path, tell: (note) => notes.push(note) }));
+  return { placement: isJsonObject(placement) ? placement : {}, notes };
+}

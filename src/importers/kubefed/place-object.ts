@@ -1,0 +1,89 @@
+import { valueAt } from '../../core/json-at.ts';
+import type { ImportClusters } from '../clusters/import-clusters.ts';
+import { warningNote } from '../model/import-notes.ts';
+import type { ImportNote } from '../model/import-result.ts';
+import { type FederatedObject, type Federation, isLimitedToNamespace } from './federation.ts';
+import {
+  allClusters,
+  type ClusterChoice,
+  choiceOf,
+  intersectionOf,
+  isRestricted,
+  noClusters,
+  selectorOnlyChoiceOf,
+} from './import-placement.ts';
+import type { ReplicaPreference } from './replica-preference.ts';
+import type { TargetKind } from './target-kinds.ts';
+
+/** Where KubeFed places a federated object, and the documents that decide it. */
+export interface PlacedObject {
+  readonly choice: ClusterChoice;
+  /** The FederatedNamespace of the object. Undefined: the object is not namespaced, or its namespace is not federated. */
+  readonly namespace: FederatedObject | undefined;
+  /** The preference of the object, if it has an effect. */
+  readonly preference: ReplicaPreference | undefined;
+  readonly notes: readonly ImportNote[];
+}
+
+/**
+ * Finds the clusters of a federated object: those of its placement that its FederatedNamespace has, too. A ReplicaSchedulingPreference
+ * replaces the placement of the object by all clusters, or by those of its selector.
+ *
+ * Without a FederatedNamespace, KubeFed places nothing. In exact mode this is so here, too. Otherwise the placement of the object applies.
+ */
+export function placeObject(
+  object: FederatedObject,
+  { target, federation }: { readonly target: TargetKind; readonly federation: Federation },
+  { isExact }: ImportClusters,
+): PlacedObject {
+  const { key, path } = object.current;
+  const isInNamespace = target.isNamespaced && target.kind !== 'Namespace';
+  const namespace = isInNamespace ? federation.namespaceOf(key.namespace ?? 'default') : undefined;
+  const { preference, notes } = effectivePreference(object, namespace, federation);
+  const own = ownChoice(object, preference);
+  if (namespace !== undefined) {
+    const limits = [
+      choiceOf(namespace.current),
+      ...(preference?.intersectsWithSelector === true ? [selectorOnlyChoiceOf(namespace.current)] : []),
+    ];
+    const lost = preference?.intersectsWithSelector === false && isRestricted(intersectionOf(limits)) ? [lostReplicasNote(preference)] : [];
+    return { choice: intersectionOf([own, ...limits]), namespace, preference, notes: [...notes, ...lost] };
+  }
+  if (!isInNamespace || isLimitedToNamespace(federation)) return { choice: own, namespace, preference, notes };
+  const message = `KubeFed places nothing in the namespace ${key.namespace ?? 'default'}, as there is no FederatedNamespace for it`;
+  return {
+    choice: isExact ? noClusters : own,
+    namespace,
+    preference,
+    notes: [...notes, warningNote('NAMESPACE_NOT_FEDERATED', path, message)],
+  };
+}
+
+function ownChoice({ current }: FederatedObject, preference: ReplicaPreference | undefined): ClusterChoice {
+  if (preference === undefined) return choiceOf(current);
+  return preference.intersectsWithSelector ? selectorOnlyChoiceOf(current) : allClusters;
+}
+
+/** KubeFed does nothing with a preference that intersects with a selector if there is no selector. */
+function effectivePreference(
+  object: FederatedObject,
+  namespace: FederatedObject | undefined,
+  federation: Federation,
+): Pick<PlacedObject, 'preference' | 'notes'> {
+  const preference = federation.preferenceOf(object.source);
+  const sources = [object, ...(namespace === undefined ? [] : [namespace])];
+  const hasSelectors = sources.every(({ current }) => (valueAt(current.object, 'spec', 'placement', 'clusterSelector') ?? null) !== null);
+  if (preference === undefined || !preference.intersectsWithSelector || hasSelectors) return { preference, notes: [] };
+  const message = 'KubeFed does nothing with this preference, as the object or its FederatedNamespace has no clusterSelector';
+  return {
+    preference: undefined,
+    notes: [warningNote('DROPPED', `${preference.document.path}.spec.intersectWithClusterSelector`, message)],
+  };
+}
+
+function lostReplicasNote({ document }: ReplicaPreference): ImportNote {
+  const message =
+    'KubeFed plans replicas for clusters in which the namespace is not federated, too, and loses them; the Propagation divides all ' +
+    'replicas between the clusters of the namespace';
+  return warningNote('NAMESPACE_NOT_FEDERATED', document.path, message);
+}

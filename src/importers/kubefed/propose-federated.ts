@@ -1,0 +1,129 @@
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { valueAt } from '../../core/json-at.ts';
+import type { SpecDocument } from '../../propagate/model/spec.ts';
+import type { ImportClusters } from '../clusters/import-clusters.ts';
+import type { SourceObject } from '../documents/source-documents.ts';
+import { type FieldShape, unknownFieldNotes } from '../documents/unknown-fields.ts';
+import { errorNote, warningNote } from '../model/import-notes.ts';
+import type { ImportNote } from '../model/import-result.ts';
+import type { Proposal, ProposedDocument } from '../model/importer.ts';
+import type { ProposalOutcome } from '../model/translate-each.ts';
+import { importedDeletion } from './deletion-annotations.ts';
+import { importedOverrides } from './federated-overrides.ts';
+import { federatedTemplateOf } from './federated-template.ts';
+import { type FederatedObject, type Federation, isAdoptionDisabled } from './federation.ts';
+import { importedPlacement, placementNameNotes, placementProblem } from './import-placement.ts';
+import { type PlacedObject, placeObject } from './place-object.ts';
+import type { ReplicaPreference } from './replica-preference.ts';
+import { importedRules } from './replica-rules.ts';
+import { type TargetKind, targetKindOf } from './target-kinds.ts';
+
+/** Translates one federated object with everything that the federation says about it. */
+export function proposalOf(object: FederatedObject, federation: Federation, fleet: ImportClusters): ProposalOutcome {
+  const { current } = object;
+  const { path, key } = current;
+  const spec = valueAt(current.object, 'spec') ?? {};
+  if (!isJsonObject(spec)) return { result: 'refused', note: errorNote('INVALID', `${path}.spec`, 'expected an object') };
+  const problem = placementProblem(current);
+  if (problem !== undefined) return { result: 'refused', note: problem };
+  const target = targetKindOf(current, federation.typeConfigs);
+  const template = federatedTemplateOf(current, target);
+  if (template.result === 'refused') return template;
+  const { manifest } = template;
+  const placed = placeObject(object, { target, federation }, fleet);
+  const overrides = importedOverrides({ spec, path: `${path}.spec`, manifest, hasPreference: placed.preference !== undefined }, fleet);
+  if (overrides.result === 'refused') return overrides;
+  const parts: readonly SpecPart[] = [
+    {
+      fields: { template: [{ json: manifest }] },
+      notes: [...object.notes, ...unknownFieldNotes(spec, shape, `${path}.spec`), ...template.notes],
+    },
+    placementPart(current, placed, fleet),
+    replicasPart({ spec, path, preference: placed.preference }, fleet),
+    { fields: { overrides: overrides.overrides }, notes: overrides.notes },
+    { fields: { conflict: isAdoptionDisabled(federation) ? 'Abort' : 'Adopt' }, notes: [] },
+    deletionPart(current, target),
+    { fields: fleet.isExact ? exactFields(key, target) : {}, notes: [] },
+  ];
+  const proposal: Proposal = {
+    namespace: target.isNamespaced ? key.namespace : undefined,
+    name: `${key.name}-${target.kind.toLowerCase()}`,
+    // The first part has the template.
+    spec: Object.assign({}, ...parts.map(({ fields }) => fields)) as SpecDocument,
+    documents: documentsOf(object, { target, placed, federation }),
+    notes: parts.flatMap(({ notes }) => notes),
+  };
+  return { result: 'proposed', proposal };
+}
+
+const shape: FieldShape = {
+  template: 'any',
+  placement: { clusters: [{ name: 'any' }], clusterSelector: { matchLabels: 'any', matchExpressions: 'any' } },
+  overrides: [{ clusterName: 'any', clusterOverrides: [{ op: 'any', path: 'any', value: 'any' }] }],
+  retainReplicas: 'any',
+};
+
+/** Members of a spec, and the notes about them. */
+interface SpecPart {
+  readonly fields: JsonObject;
+  readonly notes: readonly ImportNote[];
+}
+
+function placementPart(object: SourceObject, { choice, preference, notes }: PlacedObject, fleet: ImportClusters): SpecPart {
+  const imported = importedPlacement(choice, object.path, fleet);
+  const named = preference === undefined ? placementNameNotes(object, fleet) : [];
+  return { fields: { placement: imported.placement }, notes: [...notes, ...named, ...imported.notes] };
+}
+
+interface ReplicasToImport {
+  readonly spec: JsonObject;
+  readonly path: string;
+  readonly preference: ReplicaPreference | undefined;
+}
+
+function replicasPart({ spec, path, preference }: ReplicasToImport, fleet: ImportClusters): SpecPart {
+  const rules =
+    preference === undefined
+      ? undefined
+      : importedRules({ clusters: preference.clusters, path: `${preference.document.path}.spec.clusters` }, fleet);
+  const notes = [...(preference?.notes ?? []), ...(rules?.notes ?? [])];
+  if (spec.retainReplicas === true) {
+    const message = 'with retainReplicas, the preference decides only the first count of a copy; the Propagation never sets the count';
+    const lost = preference === undefined ? [] : [warningNote('UNSUPPORTED', `${path}.spec.retainReplicas`, message)];
+    return { fields: { replicas: { mode: 'External' } }, notes: [...notes, ...lost] };
+  }
+  if (preference === undefined || rules === undefined) return { fields: {}, notes };
+  const { totalReplicas: total, rebalance } = preference;
+  return { fields: { replicas: { mode: 'Divided', total, rules: rules.rules, rebalance } }, notes };
+}
+
+function deletionPart(object: SourceObject, { kind }: TargetKind): SpecPart {
+  const { deletion, notes } = importedDeletion(object);
+  if (kind !== 'Namespace') return { fields: Object.keys(deletion).length === 0 ? {} : { deletion }, notes };
+  const message = `deleting the Propagation leaves the namespace ${object.key.name} in the clusters`;
+  return {
+    fields: { deletion: { ...deletion, policy: 'Orphan' } },
+    notes: [...notes, warningNote('NAMESPACE_KEPT', object.path, message)],
+  };
+}
+
+function exactFields({ namespace = 'default', name }: SourceObject['key'], { isNamespaced }: TargetKind): JsonObject {
+  return { exact: { system: 'Kubefed', ...(isNamespaced ? { key: `${namespace}/${name}` } : {}) }, write: 'Replace' };
+}
+
+interface DocumentSources {
+  readonly target: TargetKind;
+  readonly placed: PlacedObject;
+  readonly federation: Federation;
+}
+
+function documentsOf({ source }: FederatedObject, { target, placed, federation }: DocumentSources): readonly ProposedDocument[] {
+  const preference = federation.preferenceOf(source)?.document;
+  const optional: readonly (ProposedDocument | undefined)[] = [
+    placed.namespace && { document: placed.namespace.source, role: 'PLACEMENT' },
+    preference && { document: preference, role: 'SCHEDULING' },
+    target.config && { document: target.config, role: 'OTHER' },
+    federation.config && { document: federation.config, role: 'OTHER' },
+  ];
+  return [{ document: source, role: 'TEMPLATE' }, ...optional.filter((one) => one !== undefined)];
+}

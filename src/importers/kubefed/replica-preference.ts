@@ -1,0 +1,81 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { objectAt, textAt, valueAt } from '../../core/json-at.ts';
+import type { KubeFedPreference } from '../../propagate/kubefed/plan-kubefed.ts';
+import type { SourceObject } from '../documents/source-documents.ts';
+import { type FieldShape, fieldPath, unknownFieldNotes } from '../documents/unknown-fields.ts';
+import { errorNote } from '../model/import-notes.ts';
+import type { ImportNote } from '../model/import-result.ts';
+
+/** A ReplicaSchedulingPreference that KubeFed accepts. */
+export interface ReplicaPreference {
+  readonly result: 'read';
+  readonly document: SourceObject;
+  readonly targetKind: string;
+  readonly totalReplicas: number;
+  readonly rebalance: boolean;
+  readonly intersectsWithSelector: boolean;
+  readonly clusters: Readonly<Record<string, KubeFedPreference>>;
+  /** Warnings about unknown fields. */
+  readonly notes: readonly ImportNote[];
+}
+
+const shape: FieldShape = {
+  targetKind: 'any',
+  totalReplicas: 'any',
+  rebalance: 'any',
+  intersectWithClusterSelector: 'any',
+  clusters: { '*': { minReplicas: 'any', maxReplicas: 'any', weight: 'any' } },
+};
+
+/** Reads a preference, or returns why KubeFed would refuse it. A preference without `clusters` gives each cluster the weight 1. */
+export function readReplicaPreference(
+  document: SourceObject,
+): ReplicaPreference | { readonly result: 'refused'; readonly note: ImportNote } {
+  const { object, path } = document;
+  const spec = objectAt(object, 'spec');
+  const targetKind = textAt(spec, 'targetKind');
+  const invalid = (at: string, message: string) =>
+    ({ result: 'refused', note: errorNote('INVALID', `${path}.spec.${at}`, message) }) as const;
+  if (targetKind !== 'FederatedDeployment' && targetKind !== 'FederatedReplicaSet') {
+    const got = targetKind === undefined ? 'none' : JSON.stringify(targetKind);
+    return invalid('targetKind', `expected FederatedDeployment or FederatedReplicaSet, got ${got}`);
+  }
+  const wrong = [...flags.filter((field) => !isFlag(spec[field])), ...(isCount(spec.totalReplicas) ? [] : ['totalReplicas'])][0];
+  if (wrong !== undefined) return invalid(wrong, wrong === 'totalReplicas' ? 'expected a count' : 'expected true or false');
+  const clusters = preferencesIn(spec);
+  if (typeof clusters === 'string') return invalid(clusters, 'expected counts, such as weight: 1');
+  return {
+    result: 'read',
+    document,
+    targetKind,
+    totalReplicas: Number(spec.totalReplicas ?? 0),
+    rebalance: spec.rebalance === true,
+    intersectsWithSelector: spec.intersectWithClusterSelector === true,
+    clusters: Object.keys(clusters).length === 0 ? { '*': { weight: 1 } } : clusters,
+    notes: unknownFieldNotes(spec, shape, `${path}.spec`),
+  };
+}
+
+const flags = ['rebalance', 'intersectWithClusterSelector'];
+
+function isFlag(value: Json | undefined): boolean {
+  return value === undefined || value === null || typeof value === 'boolean';
+}
+
+function isCount(value: Json | undefined): boolean {
+  return value === undefined || value === null || (Number.isInteger(value) && Number(value) >= 0);
+}
+
+/** Returns the path of the first wrong field instead, if there is one. A cluster without fields (`cluster-1:`) has the weight 0. */
+function preferencesIn(spec: JsonObject): Readonly<Record<string, KubeFedPreference>> | string {
+  const written = spec.clusters ?? {};
+  if (!isJsonObject(written)) return 'clusters';
+  for (const [name, preference] of Object.entries(written)) {
+    const at = fieldPath('clusters', name);
+    if ((preference ?? null) !== null && !isJsonObject(preference)) return at;
+    const wrong = ['minReplicas', 'maxReplicas', 'weight'].find((field) => !isCount(valueAt(preference, field)));
+    if (wrong !== undefined) return `${at}.${wrong}`;
+  }
+  // The loop proved that each member has counts only.
+  return Object.fromEntries(Object.entries(written).map(([name, preference]) => [name, (preference ?? {}) as KubeFedPreference]));
+}

@@ -1,0 +1,81 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { KubeFedPreference } from '../../propagate/kubefed/plan-kubefed.ts';
+import type { ImportClusters } from '../clusters/import-clusters.ts';
+import { knownClusters } from '../clusters/known-clusters.ts';
+import { fieldPath } from '../documents/unknown-fields.ts';
+import { infoNote, warningNote } from '../model/import-notes.ts';
+import type { ImportNote } from '../model/import-result.ts';
+
+/** The preferences of one workload, as KubeFed and Federation v1 have them. */
+export interface PreferencesToImport {
+  /** By the name of the cluster, or `*`. */
+  readonly clusters: Readonly<Record<string, KubeFedPreference>>;
+  /** The path of `clusters` in the input. */
+  readonly path: string;
+}
+
+/** Rules of `replicas` with the same effect as preferences. */
+export interface ImportedRules {
+  readonly rules: readonly JsonObject[];
+  readonly notes: readonly ImportNote[];
+}
+
+/**
+ * Translates preferences to the rules of a spec: one for each named cluster, and one for the others if there is `*`. A cluster without a
+ * rule gets no replicas. Without any preference, one rule gives all clusters the weight 0.
+ *
+ * Notes tell where the planner of the source divides otherwise (`MIN_FIRST`, `TIE_BY_HASH`). In exact mode there is no such difference.
+ */
+export function importedRules({ clusters, path }: PreferencesToImport, fleet: ImportClusters): ImportedRules {
+  const named = Object.entries(clusters).filter(([name]) => name !== '*');
+  const known = knownClusters(
+    fleet,
+    named.map(([name]) => ({ name, path: fieldPath(path, name) })),
+  );
+  const others = clusters['*'];
+  const rules = [
+    ...named.filter(([name]) => known.names.includes(name)).map(([name, preference]) => ruleOf({ clusters: [name] }, preference)),
+    ...(others === undefined ? [] : [ruleOf(named.length === 0 ? undefined : { exclude: named.map(([name]) => name) }, others)]),
+  ];
+  return {
+    rules: rules.length === 0 ? [{ weight: 0 }] : rules,
+    notes: [
+      ...known.notes,
+      ...Object.entries(clusters).flatMap(([name, preference]) => boundsNotes(preference, fieldPath(path, name))),
+      ...(fleet.isExact ? [] : differenceNotes(Object.values(clusters), path)),
+    ],
+  };
+}
+
+function ruleOf(set: JsonObject | undefined, { minReplicas, maxReplicas, weight }: KubeFedPreference): JsonObject {
+  const [min, max] = [minReplicas ?? 0, maxReplicas ?? undefined];
+  return {
+    ...(set === undefined ? {} : { set }),
+    weight: weight ?? 0,
+    ...(min === 0 ? {} : { min: max === undefined ? min : Math.min(min, max) }),
+    ...(max === undefined ? {} : { max }),
+  };
+}
+
+function boundsNotes({ minReplicas, maxReplicas }: KubeFedPreference, path: string): readonly ImportNote[] {
+  const [min, max] = [minReplicas ?? 0, maxReplicas ?? Number.POSITIVE_INFINITY];
+  if (min <= max) return [];
+  const message = `expected minReplicas to be at most maxReplicas, got ${min} and ${max}: the Propagation has ${max} for both`;
+  return [warningNote('UNSUPPORTED', `${path}.minReplicas`, message)];
+}
+
+function differenceNotes(preferences: readonly KubeFedPreference[], path: string): readonly ImportNote[] {
+  const hasMinimum = preferences.some(({ minReplicas }) => (minReplicas ?? 0) > 0);
+  const minimums = infoNote(
+    'MIN_FIRST',
+    path,
+    'the source gives each cluster its minimum first and divides only the rest by weight; Muster divides all replicas by weight and ' +
+      'raises clusters below their minimum',
+  );
+  const ties = infoNote(
+    'TIE_BY_HASH',
+    path,
+    'the source rounds up and begins with the cluster of the lowest hash; Muster rounds to the nearest count, and ties go to the first name',
+  );
+  return [...(hasMinimum ? [minimums] : []), ties];
+}

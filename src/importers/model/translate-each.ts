@@ -1,0 +1,33 @@
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
+import type { SourceObject } from '../documents/source-documents.ts';
+import type { ImportNote } from './import-result.ts';
+import type { Proposal, ProposedDocument, Translation } from './importer.ts';
+
+/** The Propagation for one resource, or why its system would refuse the resource. */
+export type ProposalOutcome =
+  | { readonly result: 'proposed'; readonly proposal: Proposal }
+  | { readonly result: 'refused'; readonly note: ImportNote };
+
+/** The translation of one resource. */
+export interface ProposalTask {
+  readonly document: SourceObject;
+  propose(): ProposalOutcome;
+}
+
+/** Translates resources one by one. A refused resource is unread, with its note. Yields after each. */
+export function* translateEach(tasks: readonly ProposalTask[]): Steps<Translation> {
+  const proposals: Proposal[] = [];
+  const unread: ProposedDocument[] = [];
+  const notes: ImportNote[] = [];
+  for (const { document, propose } of tasks) {
+    const outcome = propose();
+    if (outcome.result === 'proposed') {
+      proposals.push(outcome.proposal);
+    } else {
+      unread.push({ document, role: 'TEMPLATE' });
+      notes.push(outcome.note);
+    }
+    yield;
+  }
+  return { proposals, unread, notes };
+}

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { codesOf, importedTexts, imports, specOf } from '../import-of-text.ts';
+
+const clusters = ['foo', 'bar', 'baz'];
+const annotation = 'federation.kubernetes.io/deployment-preferences';
+const at = `[0].metadata.annotations["${annotation}"]`;
+const deployment = (preferences: string, more = '') =>
+  `apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    ${annotation}: '${preferences}'\n${more}spec: { replicas: 9 }\n`;
+
+test('the example of the documentation becomes a Propagation', () => {
+  // https://github.com/kubernetes/website, docs/tasks/federation/federation-service-discovery, "Federated ReplicaSets"
+  const text = deployment(
+    '{ "rebalance": true, "clusters": { "foo": { "minReplicas": 2, "maxReplicas": 5, "weight": 1 }, "*": { "weight": 2 } } }',
+  );
+  const result = importedTexts([text], { clusters });
+  expect(imports(result, 0)).toMatchObject({ system: 'FederationV1', documents: [{ index: 0, role: 'TEMPLATE' }] });
+  expect(specOf(result, 0)).toMatchObject({
+    namespace: 'default',
+    name: 'web-deployment',
+    placement: {},
+    replicas: {
+      mode: 'DIVIDED',
+      rebalance: true,
+      rules: [
+        { set: { clusters: ['foo'] }, min: 2, max: 5 },
+        { set: { exclude: ['foo'] }, weight: 2 },
+      ],
+    },
+    conflict: 'ADOPT',
+  });
+  expect(imports(result, 0).notes.map(({ code, path }) => [code, path])).toEqual([
+    ['MIN_FIRST', `${at}.clusters`],
+    ['TIE_BY_HASH', `${at}.clusters`],
+  ]);
+  const exact = importedTexts([text], { clusters, isExact: true });
+  expect(specOf(exact, 0)).toMatchObject({ write: 'REPLACE', exact: { system: 'FEDERATION_V1', key: 'default/web' } });
+  expect(imports(exact, 0).notes).toEqual([]);
+});
+
+describe('preferences', () => {
+  test.each<[string, string, unknown, readonly (readonly [string, string | undefined])[]]>([
+    ['that are no JSON give each cluster the weight 1', '{', { mode: 'DIVIDED', rules: [{}] }, [['UNPARSABLE', at]]],
+    ['of a wrong type do so too', '{"clusters": {"*": {"weight": "2"}}}', { mode: 'DIVIDED', rules: [{}] }, [['UNPARSABLE', at]]],
+    ['without clusters give no cluster a replica', '{"rebalance": true}', { mode: 'DIVIDED', rebalance: true, rules: [{ weight: 0 }] }, []],
+    [
+      'with an unknown field',
+      '{"clusters": {"*": {"weight": 2, "color": 1}}}',
+      { mode: 'DIVIDED', rules: [{ weight: 2 }] },
+      [['UNKNOWN_FIELD', `${at}.clusters["*"].color`]],
+    ],
+    [
+      'of an unknown cluster leave it out',
+      '{"clusters": {"qux": {"weight": 2}, "*": {"weight": 1}}}',
+      { mode: 'DIVIDED', rules: [{ set: { exclude: ['qux'] } }] },
+      [['UNKNOWN_CLUSTER', `${at}.clusters.qux`]],
+    ],
+  ])('%s', (_, preferences, replicas, notes) => {
+    const result = importedTexts([deployment(preferences)], { clusters, isExact: true });
+    expect(specOf(result, 0).replicas).toEqual(replicas);
+    expect(imports(result, 0).notes.map(({ code, path }) => [code, path])).toEqual(notes);
+  });
+
+  test('of another kind count as none', () => {
+    const result = importedTexts([deployment('{}').replace('kind: Deployment', 'kind: ReplicaSet')], { clusters, isExact: true });
+    expect(specOf(result, 0).replicas).toEqual({ mode: 'DIVIDED', rules: [{}] });
+    expect(codesOf(imports(result, 0).notes)).toEqual(['UNPARSABLE', 'UNSUPPORTED']);
+  });
+});
+
+describe('a cluster selector', () => {
+  const selected = (selector: string, kind = 'ConfigMap') =>
+    `apiVersion: v1\nkind: ${kind}\nmetadata:\n  name: a\n  annotations:\n    federation.alpha.kubernetes.io/cluster-selector: '${selector}'\n`;
+
+  // https://github.com/kubernetes/website, docs/tasks/administer-federation/cluster, "ClusterSelector Annotation"
+  test.each<[string, unknown, readonly string[]]>([
+    [
+      '[{"key": "pci", "operator": "In", "values": ["true"]}, {"key": "environment", "operator": "==", "values": ["test"]}]',
+      { selector: 'environment in (test),pci in (true)' },
+      [],
+    ],
+    [
+      '[{"key": "a", "operator": "!"}, {"key": "b", "operator": "exists"}, {"key": "c", "operator": "!=", "values": ["d"]}]',
+      { selector: '!a,b,c notin (d)' },
+      [],
+    ],
+    ['[{"key": "a", "operator": ">", "values": ["1"]}]', { selector: '' }, ['UNSUPPORTED']],
+    ['[]', { selector: '' }, []],
+  ])('%s becomes a selector', (selector, placement, codes) => {
+    const result = importedTexts([selected(selector)], { clusters });
+    expect(specOf(result, 0)).toMatchObject({ name: 'a-configmap', placement });
+    expect(specOf(result, 0).replicas).toBeUndefined();
+    expect(codesOf(imports(result, 0).notes)).toEqual(codes);
+  });
+
+  test.each([
+    ['that is no list', selected('{}'), 'INVALID'],
+    ['with an unknown operator', selected('[{"key": "a", "operator": "like"}]'), 'INVALID'],
+    ['of a Secret', selected('[]', 'Secret'), 'SECRET'],
+  ])('%s is refused', (_, text, code) => {
+    const result = importedTexts([text], { clusters });
+    expect([result.propagations, result.unread.map(({ index }) => index)]).toEqual([[], [0]]);
+    expect(result.notes).toMatchObject([{ severity: 'ERROR', code }]);
+  });
+});
+
+describe('old versions', () => {
+  const old = (apiVersion: string, kind: string, spec: string) =>
+    `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: a, annotations: { ${annotation}: "{}" } }\nspec: ${spec}\n`;
+  const labelled = '{ template: { metadata: { labels: { app: a } } } }';
+
+  test.each(['extensions/v1beta1', 'apps/v1beta1', 'apps/v1beta2'])('%s becomes apps/v1 with a selector', (apiVersion) => {
+    const result = importedTexts([old(apiVersion, 'Deployment', labelled)], { clusters, isExact: true });
+    expect(specOf(result, 0).template).toMatchObject([
+      { json: { apiVersion: 'apps/v1', spec: { selector: { matchLabels: { app: 'a' } } } } },
+    ]);
+    expect(imports(result, 0).notes).toMatchObject([{ severity: 'INFO', code: 'API_CONVERTED', path: '[0].apiVersion' }]);
+  });
+
+  test('lose the fields that apps/v1 does not have, and keep their selector', () => {
+    const spec = '{ selector: { matchLabels: { b: c } }, rollbackTo: { revision: 1 }, template: { metadata: { labels: { app: a } } } }';
+    const result = importedTexts([old('extensions/v1beta1', 'Deployment', spec)], { clusters, isExact: true });
+    expect(specOf(result, 0).template).toMatchObject([{ json: { spec: { selector: { matchLabels: { b: 'c' } } } } }]);
+    expect(JSON.stringify(specOf(result, 0).template)).not.toContain('rollbackTo');
+    expect(codesOf(imports(result, 0).notes)).toEqual(['API_CONVERTED', 'DROPPED']);
+  });
+
+  test('of other kinds stay', () => {
+    const result = importedTexts([old('extensions/v1beta1', 'Ingress', '{}')], { clusters });
+    expect(specOf(result, 0).template).toMatchObject([{ json: { apiVersion: 'extensions/v1beta1' } }]);
+  });
+});
+
+test('a resource without an annotation of Federation v1 is no document of it', () => {
+  const result = importedTexts(['apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: a, annotations: { other: x } }\n'], { clusters });
+  expect(codesOf(result.notes)).toEqual(['UNCLAIMED']);
+});

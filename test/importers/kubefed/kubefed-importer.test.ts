@@ -1,0 +1,413 @@
+import { describe, expect, test } from 'vitest';
+import { codesOf, importedTexts, imports, specOf } from '../import-of-text.ts';
+
+const clusters = ['cluster1', 'cluster2', 'cluster3'];
+const federated = (name: string, spec: string, kind = 'FederatedConfigMap') =>
+  `apiVersion: types.kubefed.io/v1beta1\nkind: ${kind}\nmetadata: { name: ${name}, namespace: test }\nspec: ${spec}\n`;
+const everywhere = '{ placement: { clusterSelector: {} } }';
+const namespace = (spec = everywhere) => federated('test', spec, 'FederatedNamespace');
+const preference = (spec: string, name = 'web') =>
+  `apiVersion: scheduling.kubefed.io/v1alpha1\nkind: ReplicaSchedulingPreference\nmetadata: { name: ${name}, namespace: test }\nspec: ${spec}\n`;
+const deployment = (spec: string) => federated('web', spec, 'FederatedDeployment');
+
+/** Imports the documents of a namespace that is federated everywhere, and returns the spec of the object. */
+const spec = (text: string, isExact = false) => specOf(importedTexts([namespace(), text], { clusters, isExact }), 1);
+const notes = (text: string, isExact = false) => imports(importedTexts([namespace(), text], { clusters, isExact }), 1).notes;
+
+describe('the example of the KubeFed user guide', () => {
+  // https://github.com/kubernetes-retired/kubefed/tree/master/example/sample1
+  const sample = `apiVersion: types.kubefed.io/v1beta1
+kind: FederatedDeployment
+metadata:
+  name: test-deployment
+  namespace: test-namespace
+spec:
+  template:
+    metadata:
+      labels:
+        app: nginx
+    spec:
+      replicas: 3
+      selector:
+        matchLabels:
+          app: nginx
+      template:
+        metadata:
+          labels:
+            app: nginx
+        spec:
+          containers:
+          - image: nginx
+            name: nginx
+  placement:
+    clusters:
+    - name: cluster2
+    - name: cluster1
+  overrides:
+  - clusterName: cluster2
+    clusterOverrides:
+    - path: "/spec/replicas"
+      value: 5
+    - path: "/spec/template/spec/containers/0/image"
+      value: "nginx:1.17.0-alpine"
+    - path: "/metadata/annotations"
+      op: "add"
+      value:
+        foo: bar
+    - path: "/metadata/annotations/foo"
+      op: "remove"
+`;
+  const sampleNamespace = `apiVersion: types.kubefed.io/v1beta1
+kind: FederatedNamespace
+metadata:
+  name: test-namespace
+  namespace: test-namespace
+spec:
+  placement:
+    clusters:
+    - name: cluster2
+`;
+
+  test('becomes a Propagation for the Deployment and one for the Namespace', () => {
+    const result = importedTexts([sampleNamespace, sample], { clusters });
+    expect(result.unread).toEqual([]);
+    expect(result.propagations.map(({ input }) => input)).toMatchObject([
+      { namespace: 'default', name: 'test-namespace-namespace', deletion: { policy: 'ORPHAN' }, placement: { clusters: ['cluster2'] } },
+      { namespace: 'test-namespace', name: 'test-deployment-deployment', conflict: 'ADOPT', placement: { clusters: ['cluster2'] } },
+    ]);
+    expect(imports(result, 1).documents.map(({ index, role }) => [index, role])).toEqual([
+      [0, 'PLACEMENT'],
+      [1, 'TEMPLATE'],
+    ]);
+    expect(specOf(result, 1)).toMatchObject({
+      template: [
+        { json: { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'test-deployment', namespace: 'test-namespace' } } },
+      ],
+      overrides: [
+        {
+          set: { clusters: ['cluster2'] },
+          jsonPatch: [
+            { op: 'replace', path: '/spec/replicas', value: 5 },
+            { op: 'replace', path: '/spec/template/spec/containers/0/image', value: 'nginx:1.17.0-alpine' },
+            { op: 'add', path: '/metadata/annotations', value: { foo: 'bar' } },
+            { op: 'remove', path: '/metadata/annotations/foo' },
+          ],
+        },
+      ],
+    });
+    expect(codesOf(imports(result, 1).notes)).toEqual([]);
+  });
+
+  test('follows the planner of KubeFed in exact mode', () => {
+    const result = importedTexts([sampleNamespace, sample], { clusters, isExact: true });
+    expect(specOf(result, 1)).toMatchObject({ write: 'REPLACE', exact: { system: 'KUBEFED', key: 'test-namespace/test-deployment' } });
+  });
+});
+
+describe('the placement', () => {
+  test.each<[string, string, string, unknown]>([
+    [
+      'of both names',
+      '{ clusters: [{ name: cluster1 }] }',
+      '{ clusters: [{ name: cluster1 }, { name: cluster2 }] }',
+      { clusters: ['cluster1'] },
+    ],
+    ['of an empty list', '{ clusters: [], clusterSelector: {} }', '{ clusterSelector: {} }', { clusters: [] }],
+    ['of nothing', '{}', '{ clusterSelector: {} }', { clusters: [] }],
+    ['of every cluster', '{ clusterSelector: {} }', '{ clusterSelector: { matchLabels: {} } }', {}],
+    [
+      'of names and a selector',
+      '{ clusterSelector: { matchLabels: { env: prod } } }',
+      '{ clusters: [{ name: cluster2 }] }',
+      { clusters: ['cluster2'], selector: 'env in (prod)' },
+    ],
+    [
+      'of two selectors',
+      '{ clusterSelector: { matchLabels: { env: prod } } }',
+      '{ clusterSelector: { matchLabels: { env: dev }, matchExpressions: [{ key: zone, operator: Exists }] } }',
+      { selector: 'env in (dev),env in (prod),zone' },
+    ],
+  ])('%s is the intersection with the FederatedNamespace', (_, own, ofNamespace, expected) => {
+    const result = importedTexts([namespace(`{ placement: ${ofNamespace} }`), federated('a', `{ placement: ${own} }`)], { clusters });
+    expect(specOf(result, 1).placement).toEqual(expected);
+  });
+
+  test('applies without a FederatedNamespace, and chooses nothing in exact mode', () => {
+    const text = federated('a', '{ placement: { clusters: [{ name: cluster1 }] } }');
+    for (const isExact of [false, true]) {
+      const result = importedTexts([text], { clusters, isExact });
+      expect(specOf(result, 0).placement).toEqual({ clusters: isExact ? [] : ['cluster1'] });
+      expect(codesOf(imports(result, 0).notes)).toEqual(['NAMESPACE_NOT_FEDERATED']);
+    }
+  });
+
+  test('applies alone for cluster-scoped kinds and for a KubeFed of one namespace', () => {
+    const role =
+      'apiVersion: types.kubefed.io/v1beta1\nkind: FederatedClusterRole\nmetadata: { name: a }\nspec: { placement: { clusterSelector: {} } }\n';
+    const config =
+      'apiVersion: core.kubefed.io/v1beta1\nkind: KubeFedConfig\nmetadata: { name: kubefed, namespace: test }\nspec: { scope: Namespaced, syncController: { adoptResources: Disabled } }\n';
+    const result = importedTexts([role, config, federated('b', everywhere)], { clusters, isExact: true });
+    expect(result.propagations.map(({ input, notes: own }) => [input, codesOf(own)])).toMatchObject([
+      [{ namespace: 'default', name: 'a-clusterrole', placement: {} }, []],
+      [{ namespace: 'test', name: 'b-configmap', placement: {} }, []],
+    ]);
+    expect(specOf(result, 1).conflict).toBeUndefined();
+    expect(imports(result, 1).documents.map(({ role: one }) => one)).toEqual(['OTHER', 'TEMPLATE']);
+  });
+
+  test('keeps the names of unknown clusters, except in exact mode', () => {
+    const text = '{ placement: { clusters: [{ name: cluster1 }, { name: other }] } }';
+    expect(spec(federated('a', text)).placement).toEqual({ clusters: ['cluster1', 'other'] });
+    expect(spec(federated('a', text), true).placement).toEqual({ clusters: ['cluster1'] });
+    expect(notes(federated('a', text), true)).toMatchObject([
+      { severity: 'WARNING', code: 'UNKNOWN_CLUSTER', path: '[1].spec.placement.clusters[1].name' },
+    ]);
+  });
+
+  test('of a living federation names its members, and tells where labels differ', () => {
+    const members = new Map([
+      ['cluster1', { env: 'prod' }],
+      ['cluster2', {}],
+    ]);
+    const text = federated('a', '{ placement: { clusterSelector: { matchLabels: { env: prod } } } }');
+    const result = importedTexts([namespace(), text], {
+      clusters,
+      living: { cluster: 'cluster1', members: new Map([['Kubefed', members]]) },
+    });
+    expect(specOf(result, 0).placement).toEqual({ clusters: ['cluster1', 'cluster2'] });
+    expect(specOf(result, 1).placement).toEqual({ clusters: ['cluster1', 'cluster2'], selector: 'env in (prod)' });
+    expect(imports(result, 1).notes).toMatchObject([{ severity: 'WARNING', code: 'LABELS_DIFFER' }]);
+  });
+
+  test('of the first versions, clusterNames, is converted, except in exact mode', () => {
+    const text = federated('a', '{ placement: { clusterNames: [cluster1] } }').replace(
+      'types.kubefed.io/v1beta1',
+      'types.federation.k8s.io/v1alpha1',
+    );
+    expect(spec(text).placement).toEqual({ clusters: ['cluster1'] });
+    expect(codesOf(notes(text))).toEqual(['PATH_CONVERTED']);
+    expect(codesOf(notes(text, true))).toEqual(['UNKNOWN_FIELD']);
+  });
+});
+
+describe('the template', () => {
+  test('has no annotations and finalizers, and takes its names from the federated object', () => {
+    const text =
+      '{ template: { kind: Other, metadata: { name: b, labels: { app: a }, annotations: { x: y }, finalizers: [f] }, data: { k: v } } }';
+    expect(spec(federated('a', text)).template).toEqual([
+      { json: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'test', labels: { app: 'a' } }, data: { k: 'v' } } },
+    ]);
+    expect(notes(federated('a', text)).map(({ code, path }) => [code, path])).toEqual([
+      ['DROPPED', '[1].spec.template.metadata.annotations'],
+      ['DROPPED', '[1].spec.template.metadata.finalizers'],
+      ['DROPPED', '[1].spec.template.kind'],
+      ['DROPPED', '[1].spec.template.metadata.name'],
+    ]);
+  });
+
+  test('has the kind and the version of a FederatedTypeConfig', () => {
+    const config = `apiVersion: core.kubefed.io/v1beta1
+kind: FederatedTypeConfig
+metadata: { name: widgets.example.com, namespace: kube-federation-system }
+spec:
+  federatedType: { group: types.example.com, kind: FederatedWidget, pluralName: federatedwidgets, scope: Namespaced, version: v1beta1 }
+  targetType: { group: example.com, kind: Widget, pluralName: widgets, scope: Namespaced, version: v1 }
+`;
+    const widget = federated('a', everywhere, 'FederatedWidget').replace('types.kubefed.io', 'types.example.com');
+    const result = importedTexts([config, namespace(), widget], { clusters });
+    expect(specOf(result, 1).template).toMatchObject([{ json: { apiVersion: 'example.com/v1', kind: 'Widget' } }]);
+    expect(imports(result, 1).documents.map(({ role }) => role)).toEqual(['OTHER', 'PLACEMENT', 'TEMPLATE']);
+    expect(result.unread).toEqual([]);
+  });
+
+  test.each<[string, string, string, string]>([
+    ['a Secret', federated('a', '{ template: { data: { password: aHVudGVyMg== } } }', 'FederatedSecret'), 'SECRET', '[1].spec.template'],
+    ['a kind without a version', federated('a', '{}', 'FederatedWidget'), 'INVALID', '[1].spec.template.apiVersion'],
+    ['a template that is a text', federated('a', '{ template: text }'), 'INVALID', '[1].spec.template'],
+    ['a spec that is a list', federated('a', '[]'), 'INVALID', '[1].spec'],
+    [
+      'a cluster twice',
+      federated('a', '{ overrides: [{ clusterName: c }, { clusterName: c }] }'),
+      'INVALID',
+      '[1].spec.overrides[1].clusterName',
+    ],
+    [
+      'a wrong selector',
+      federated('a', '{ placement: { clusterSelector: { matchExpressions: [{ key: a, operator: Like }] } } }'),
+      'INVALID',
+      '[1].spec.placement.clusterSelector',
+    ],
+    ['a FederatedNamespace of another name', federated('b', everywhere, 'FederatedNamespace'), 'INVALID', '[1].metadata.namespace'],
+  ])('is refused with %s', (_, text, code, path) => {
+    const result = importedTexts([namespace(), text], { clusters });
+    expect(result.propagations).toHaveLength(1);
+    expect(result.unread.map(({ index, role }) => [index, role])).toEqual([[1, 'TEMPLATE']]);
+    expect(result.notes).toMatchObject([{ severity: 'ERROR', code, path }]);
+    expect(JSON.stringify(result)).not.toContain('aHVudGVyMg');
+  });
+});
+
+describe('the overrides', () => {
+  const overridden = (override: string) =>
+    federated('a', `{ template: { data: { k: v } }, overrides: [{ clusterName: cluster1, clusterOverrides: [${override}] }] }`);
+
+  test.each<[string, string, unknown, readonly string[]]>([
+    ['add a missing leaf', '{ path: /data/new, value: x }', [{ op: 'add', path: '/data/new', value: 'x' }], ['REPLACE_ADDS']],
+    ['have dots before June 2019', '{ path: data.k, value: x }', [{ op: 'replace', path: '/data/k', value: 'x' }], ['PATH_CONVERTED']],
+    [
+      'have indexes before June 2019',
+      '{ path: "data.k[0].l", value: x }',
+      [{ op: 'replace', path: '/data/k/0/l', value: 'x' }],
+      ['PATH_CONVERTED'],
+    ],
+    ['stay if they cannot apply', '{ op: remove, path: /data/missing }', [{ op: 'remove', path: '/data/missing' }], []],
+    ['do not change the version', '{ path: /apiVersion, value: v2 }', undefined, ['UNSUPPORTED']],
+  ])('%s', (_, override, jsonPatch, codes) => {
+    expect(spec(overridden(override)).overrides).toEqual(
+      jsonPatch === undefined ? undefined : [{ set: { clusters: ['cluster1'] }, jsonPatch }],
+    );
+    expect(codesOf(notes(overridden(override)))).toEqual(codes);
+  });
+
+  test.each<[string, string, boolean]>([
+    ['a path with dots in exact mode', '{ path: data.k, value: x }', true],
+    ['an unknown operation', '{ op: merge, path: /data/k, value: x }', false],
+    ['a copy, as KubeFed has no from', '{ op: copy, from: /data/k, path: /data/l }', false],
+    ['the name', '{ path: metadata.name, value: x }', false],
+    ['a path without the slash at its beginning', '{ path: data/k, value: x }', false],
+    ['the whole object', '{ path: "", value: {} }', false],
+  ])('are refused with %s', (_, override, isExact) => {
+    expect(importedTexts([namespace(), overridden(override)], { clusters, isExact }).notes).toMatchObject([
+      { severity: 'ERROR', code: 'INVALID' },
+    ]);
+  });
+
+  test('have no note about the spelling in exact mode', () => {
+    expect(codesOf(notes(overridden('{ path: /data/new, value: x }'), true))).toEqual([]);
+  });
+});
+
+describe('a ReplicaSchedulingPreference', () => {
+  const web = deployment(
+    '{ template: { spec: { replicas: 1 } }, placement: { clusters: [{ name: cluster1 }] }, overrides: [{ clusterName: cluster1, clusterOverrides: [{ path: /spec/replicas, value: 4 }] }] }',
+  );
+  const withPreference = (text: string, { isExact = false, object = web, ns = namespace() } = {}) =>
+    importedTexts([ns, object, preference(text)], { clusters, isExact });
+
+  // https://github.com/kubernetes-retired/kubefed/blob/master/docs/userguide.md
+  test.each<[string, string, unknown]>([
+    ['without clusters', '{ targetKind: FederatedDeployment, totalReplicas: 9 }', { mode: 'DIVIDED', total: 9, rules: [{}] }],
+    [
+      'with weights',
+      '{ targetKind: FederatedDeployment, totalReplicas: 9, clusters: { A: { weight: 1 }, B: { weight: 2 } } }'
+        .replaceAll('A:', 'cluster1:')
+        .replaceAll('B:', 'cluster2:'),
+      { mode: 'DIVIDED', total: 9, rules: [{ set: { clusters: ['cluster1'] } }, { set: { clusters: ['cluster2'] }, weight: 2 }] },
+    ],
+    [
+      'with bounds',
+      '{ targetKind: FederatedDeployment, totalReplicas: 9, rebalance: true, clusters: { cluster1: { minReplicas: 4, maxReplicas: 6, weight: 1 }, "*": { weight: 3 } } }',
+      {
+        mode: 'DIVIDED',
+        total: 9,
+        rebalance: true,
+        rules: [
+          { set: { clusters: ['cluster1'] }, min: 4, max: 6 },
+          { set: { exclude: ['cluster1'] }, weight: 3 },
+        ],
+      },
+    ],
+    [
+      'with an empty cluster',
+      '{ targetKind: FederatedDeployment, totalReplicas: 1, clusters: { cluster1: } }',
+      { mode: 'DIVIDED', total: 1, rules: [{ set: { clusters: ['cluster1'] }, weight: 0 }] },
+    ],
+  ])('%s becomes rules, and owns placement and count', (_, text, replicas) => {
+    const read = specOf(withPreference(text), 1);
+    expect(read.replicas).toEqual(replicas);
+    expect(read.placement).toEqual({});
+    expect(read.overrides).toBeUndefined();
+    expect(codesOf(imports(withPreference(text), 1).notes)).toEqual(expect.arrayContaining(['OVERRIDE_OWNED', 'TIE_BY_HASH']));
+    expect(codesOf(imports(withPreference(text, { isExact: true }), 1).notes)).toEqual(['OVERRIDE_OWNED']);
+  });
+
+  test('that intersects takes the selectors of the object and of its namespace', () => {
+    const text = '{ targetKind: FederatedDeployment, totalReplicas: 1, intersectWithClusterSelector: true }';
+    const object = deployment('{ placement: { clusters: [{ name: cluster1 }], clusterSelector: { matchLabels: { env: prod } } } }');
+    expect(specOf(withPreference(text, { object }), 1).placement).toEqual({ selector: 'env in (prod)' });
+    const ignored = imports(withPreference(text), 1);
+    expect([codesOf(ignored.notes), ignored.documents.map(({ role }) => role)]).toEqual([
+      ['DROPPED'],
+      ['PLACEMENT', 'TEMPLATE', 'SCHEDULING'],
+    ]);
+    expect(specOf(withPreference(text), 1).overrides).toHaveLength(1);
+  });
+
+  test('tells that KubeFed plans for clusters in which the namespace is not', () => {
+    const ns = namespace('{ placement: { clusters: [{ name: cluster2 }] } }');
+    const result = withPreference('{ targetKind: FederatedDeployment, totalReplicas: 2 }', { ns, isExact: true });
+    expect(specOf(result, 1).placement).toEqual({ clusters: ['cluster2'] });
+    expect(codesOf(imports(result, 1).notes)).toEqual(['NAMESPACE_NOT_FEDERATED', 'OVERRIDE_OWNED']);
+  });
+
+  test.each<[string, string, string, string]>([
+    ['without its object', preference('{ targetKind: FederatedReplicaSet, totalReplicas: 1 }'), 'NO_TEMPLATE', '[2]'],
+    ['of another kind', preference('{ targetKind: Deployment, totalReplicas: 1 }'), 'INVALID', '[2].spec.targetKind'],
+    ['with a negative count', preference('{ targetKind: FederatedDeployment, totalReplicas: -1 }'), 'INVALID', '[2].spec.totalReplicas'],
+    [
+      'with a weight that is a text',
+      preference('{ targetKind: FederatedDeployment, clusters: { "*": { weight: "1" } } }'),
+      'INVALID',
+      '[2].spec.clusters["*"].weight',
+    ],
+  ])('%s is unread', (_, text, code, path) => {
+    const result = importedTexts([namespace(), web, text], { clusters });
+    expect(result.unread.map(({ index, role }) => [index, role])).toEqual([[2, 'SCHEDULING']]);
+    expect(result.notes).toMatchObject([{ code, path }]);
+    expect(specOf(result, 1).replicas).toBeUndefined();
+  });
+
+  test('gives way to retainReplicas', () => {
+    const object = deployment('{ retainReplicas: true, placement: { clusterSelector: {} } }');
+    const result = withPreference('{ targetKind: FederatedDeployment, totalReplicas: 2 }', { object });
+    expect(specOf(result, 1).replicas).toEqual({ mode: 'EXTERNAL' });
+    expect(codesOf(imports(result, 1).notes)).toContain('UNSUPPORTED');
+  });
+
+  test('with a minimum above its maximum has the maximum for both', () => {
+    const result = withPreference(
+      '{ targetKind: FederatedDeployment, totalReplicas: 9, clusters: { "*": { minReplicas: 4, maxReplicas: 2 } } }',
+      { isExact: true },
+    );
+    expect(specOf(result, 1).replicas).toEqual({ mode: 'DIVIDED', total: 9, rules: [{ weight: 0, min: 2, max: 2 }] });
+    expect(codesOf(imports(result, 1).notes)).toContain('UNSUPPORTED');
+  });
+});
+
+test('annotations say how copies are deleted', () => {
+  const annotated = federated('a', everywhere).replace(
+    'namespace: test }',
+    `namespace: test, annotations: { kubefed.io/orphan: "true", kubefed.io/deleteoption: '{"propagationPolicy":"Foreground","gracePeriodSeconds":5}' } }`,
+  );
+  expect(spec(annotated).deletion).toEqual({ policy: 'ORPHAN', cascade: 'FOREGROUND' });
+  expect(notes(annotated)).toMatchObject([
+    { code: 'UNSUPPORTED', path: '[1].metadata.annotations["kubefed.io/deleteoption"].gracePeriodSeconds' },
+  ]);
+});
+
+test('every document is accounted for', () => {
+  const texts = [
+    'apiVersion: core.kubefed.io/v1beta1\nkind: KubeFedCluster\nmetadata: { name: cluster1 }\n',
+    'apiVersion: core.kubefed.io/v1beta1\nkind: FederatedTypeConfig\nmetadata: { name: services }\nspec: {}\n',
+    federated('a', '{ template: {}, placment: {} }'),
+    'apiVersion: multiclusterdns.kubefed.io/v1alpha1\nkind: Domain\nmetadata: { name: a }\n',
+  ];
+  const result = importedTexts(texts, { clusters });
+  expect(result.unread.map(({ index }) => index)).toEqual([0, 1, 3]);
+  expect(result.notes.map(({ code, path }) => [code, path])).toEqual([
+    ['UNSUPPORTED', '[0]'],
+    ['UNSUPPORTED', '[3]'],
+    ['UNSUPPORTED', '[1]'],
+  ]);
+  expect(imports(result, 0).notes.map(({ code, path }) => [code, path])).toContainEqual(['UNKNOWN_FIELD', '[2].spec.placment']);
+});

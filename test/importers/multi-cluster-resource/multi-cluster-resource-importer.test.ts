@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { codesOf, importedTexts, imports, specOf } from '../import-of-text.ts';
+
+const clusters = ['tencent1', 'tencent2', 'tencent4'];
+const template = 'template: { apiVersion: apps/v1, kind: Deployment, metadata: { name: web, namespace: shop }, spec: { replicas: 3 } }';
+const resource = (spec: string) =>
+  `apiVersion: mulitcluster.practice.com/v1alpha1\nkind: MultiClusterResource\nmetadata: { name: mydeployment.deployment, namespace: default }\nspec: { ${spec} }\n`;
+const customized = (action: string, more = template) =>
+  resource(`${more}, placement: { clusters: [{ name: tencent1 }] }, customize: { clusters: [{ name: tencent1, action: [${action}] }] }`);
+const imported = (
+  text: string,
+  options: { readonly isExact?: boolean; readonly leavesOutUnknownClusters?: true; readonly hub?: string } = {},
+) => importedTexts([text], { clusters, ...options });
+
+describe('a MultiClusterResource', () => {
+  test('keeps its namespace and its name', () => {
+    const result = imported(customized('{ path: /spec/replicas, op: replace, value: [2] }'));
+    expect(specOf(result, 0)).toMatchObject({
+      namespace: 'default',
+      name: 'mydeployment.deployment',
+      template: [{ json: { kind: 'Deployment', metadata: { name: 'web', namespace: 'shop' } } }],
+      placement: { clusters: ['tencent1'] },
+      overrides: [{ set: { clusters: ['tencent1'] }, jsonPatch: [{ op: 'replace', path: '/spec/replicas', value: 2 }] }],
+      conflict: 'ADOPT',
+    });
+    expect(specOf(result, 0).write).toBeUndefined();
+    expect(imports(result, 0)).toMatchObject({ system: 'MultiClusterResource', documents: [{ index: 0, role: 'TEMPLATE' }], notes: [] });
+  });
+
+  test('is written as a whole in exact mode', () => {
+    const result = imported(customized('{ path: /spec/replicas, op: replace, value: [2] }'), { isExact: true });
+    expect(specOf(result, 0)).toMatchObject({ write: 'REPLACE', exact: { system: 'MULTI_CLUSTER_RESOURCE' } });
+  });
+
+  test.each<[string, string, string]>([
+    ['no template', 'placement: {}', '[0].spec.template'],
+    ['a template without a kind', 'template: { apiVersion: v1, metadata: { name: a } }', '[0].spec.template.kind'],
+    ['a template without a name', 'template: { apiVersion: v1, kind: ConfigMap }', '[0].spec.template.metadata.name'],
+    ['customizations that are no list', `${template}, customize: { clusters: {} }`, '[0].spec.customize.clusters'],
+    [
+      'actions that are no list',
+      `${template}, customize: { clusters: [{ name: tencent1, action: x }] }`,
+      '[0].spec.customize.clusters[0].action',
+    ],
+  ])('is refused with %s', (_, spec, path) => {
+    const result = imported(resource(spec));
+    expect([result.propagations, result.unread.map(({ role }) => role)]).toEqual([[], ['TEMPLATE']]);
+    expect(result.notes).toMatchObject([{ severity: 'ERROR', code: 'INVALID', path }]);
+  });
+
+  test('is refused with a Secret, whose data are in no answer', () => {
+    const result = imported(resource('template: { apiVersion: v1, kind: Secret, metadata: { name: a }, data: { p: aHVudGVyMg== } }'));
+    expect(result.notes).toMatchObject([{ severity: 'ERROR', code: 'SECRET' }]);
+    expect(JSON.stringify(result)).not.toContain('aHVudGVyMg');
+  });
+
+  test('tells unknown fields', () => {
+    const result = imported(resource(`${template}, placement: { clusters: [{ name: tencent1, weight: 2 }] }, priority: 1`));
+    expect(imports(result, 0).notes.map(({ code, path }) => [code, path])).toEqual([
+      ['UNKNOWN_FIELD', '[0].spec.placement.clusters[0].weight'],
+      ['UNKNOWN_FIELD', '[0].spec.priority'],
+    ]);
+  });
+});
+
+describe('the placement', () => {
+  const placed = (names: string) => resource(`${template}, placement: { clusters: [${names}] }`);
+
+  test.each<[string, Parameters<typeof imported>[1], readonly string[], readonly string[]]>([
+    ['{ name: tencent1 }, { name: other }', {}, ['tencent1', 'other'], ['UNKNOWN_CLUSTER']],
+    ['{ name: tencent1 }, { name: other }', { isExact: true }, ['tencent1'], ['UNKNOWN_CLUSTER']],
+    ['{ name: tencent1 }, { name: other }', { leavesOutUnknownClusters: true }, ['tencent1'], ['UNKNOWN_CLUSTER']],
+    ['{ name: other }', { isExact: true, hub: 'tencent2' }, ['tencent2'], ['UNKNOWN_CLUSTER', 'MASTER']],
+    ['{ name: "" }', { hub: 'tencent2' }, ['tencent2'], ['UNKNOWN_CLUSTER', 'MASTER']],
+    ['', { hub: 'tencent2' }, ['tencent2'], ['MASTER']],
+    ['', {}, [], ['MASTER']],
+    ['{ name: tencent1 }, { name: tencent1 }', {}, ['tencent1'], []],
+  ])('[%s] with %j', (names, options, expected, codes) => {
+    const result = imported(placed(names), options);
+    expect(specOf(result, 0).placement).toEqual({ clusters: expected });
+    expect(codesOf(imports(result, 0).notes)).toEqual(codes);
+  });
+
+  test('leaves out what is customized elsewhere', () => {
+    const result = imported(
+      resource(
+        `${template}, placement: { clusters: [{ name: tencent1 }] }, customize: { clusters: [{ name: tencent2, action: [{ path: /spec/replicas, op: replace, value: [2] }] }] }`,
+      ),
+    );
+    expect(specOf(result, 0).overrides).toBeUndefined();
+    expect(imports(result, 0).notes).toMatchObject([
+      { severity: 'WARNING', code: 'OUTSIDE_PLACEMENT', path: '[0].spec.customize.clusters[0]' },
+    ]);
+  });
+});
+
+describe('an action', () => {
+  test.each<[string, string, unknown, readonly string[]]>([
+    [
+      'makes missing annotations',
+      '{ path: /metadata/annotations/a, op: add, value: [b] }',
+      [
+        { op: 'add', path: '/metadata/annotations', value: {} },
+        { op: 'add', path: '/metadata/annotations/a', value: 'b' },
+      ],
+      [],
+    ],
+    [
+      'makes missing labels',
+      '{ path: /metadata/labels/a, op: replace, value: [b] }',
+      [
+        { op: 'add', path: '/metadata/labels', value: {} },
+        { op: 'add', path: '/metadata/labels/a', value: 'b' },
+      ],
+      ['REPLACE_ADDS'],
+    ],
+    [
+      'makes no other map',
+      '{ path: /spec/strategy/type, op: add, value: [Recreate] }',
+      [{ op: 'add', path: '/spec/strategy/type', value: 'Recreate' }],
+      [],
+    ],
+    [
+      'adds a missing leaf',
+      '{ path: /spec/paused, op: replace, value: [true] }',
+      [{ op: 'add', path: '/spec/paused', value: true }],
+      ['REPLACE_ADDS'],
+    ],
+    [
+      'makes labels of texts',
+      '{ path: /metadata/labels, op: add, value: ["a=b", "c=d"] }',
+      [{ op: 'add', path: '/metadata/labels', value: { a: 'b', c: 'd' } }],
+      [],
+    ],
+    ['removes', '{ path: /spec/replicas, op: remove }', [{ op: 'remove', path: '/spec/replicas' }], []],
+    ['appends once', '{ path: /spec/list/-, op: add, value: [1] }', [{ op: 'add', path: '/spec/list/-', value: 1 }], ['WRITES_TWICE']],
+  ])('%s', (_, action, jsonPatch, codes) => {
+    const result = imported(customized(action));
+    expect(specOf(result, 0).overrides).toEqual([{ set: { clusters: ['tencent1'] }, jsonPatch }]);
+    expect(codesOf(imports(result, 0).notes)).toEqual(codes);
+  });
+
+  test('makes the annotations once for all actions of a cluster', () => {
+    const action = (key: string) => `{ name: tencent1, action: [{ path: /metadata/annotations/${key}, op: add, value: [x] }] }`;
+    const result = imported(
+      resource(`${template}, placement: { clusters: [{ name: tencent1 }] }, customize: { clusters: [${action('a')}, ${action('b')}] }`),
+    );
+    expect(JSON.stringify(specOf(result, 0).overrides).match(/"\/metadata\/annotations"/g)).toHaveLength(1);
+    expect(specOf(result, 0).overrides).toHaveLength(1);
+  });
+
+  test.each<[string, string, string]>([
+    ['without an operation', '{ path: /spec/replicas, value: [2] }', 'op'],
+    ['with an unknown operation', '{ path: /spec/replicas, op: set, value: [2] }', 'op'],
+    ['with a copy, as it has no from', '{ path: /spec/replicas, op: copy, from: /spec/x }', 'op'],
+    ['with a path that is no pointer', '{ path: spec.replicas, op: replace, value: [2] }', 'path'],
+    ['with a value that is no list', '{ path: /spec/replicas, op: replace, value: 2 }', 'value'],
+  ])('%s is refused', (_, action, field) => {
+    expect(imported(customized(action)).notes).toMatchObject([
+      { code: 'INVALID', path: `[0].spec.customize.clusters[0].action[0].${field}` },
+    ]);
+  });
+});
