@@ -5,7 +5,7 @@ export type PemMaterial = { readonly type: 'data'; readonly data: Uint8Array } |
 
 /** How the certificate of the API server is verified. */
 export type ServerTrust =
-  /** By the root certificates of Node and of the system. */
+  /** The certificate of the server is verified by the root certificates of Node and of the system. */
   | { readonly type: 'system' }
   | { readonly type: 'authority'; readonly certificates: PemMaterial }
   /**

@@ -58,7 +58,7 @@ export function textOrUndefined(value: string | null | undefined): string | unde
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Like `Array.isArray`, which would lose the type of the elements. */
+/** True if the value is a list. `Array.isArray` would lose the type of the elements. */
 function isList<T>(value: readonly T[] | null | undefined): value is readonly T[] {
   return Array.isArray(value);
 }

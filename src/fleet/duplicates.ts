@@ -11,7 +11,7 @@ export interface PlannedMember {
 }
 
 /**
- * Plans the members. If several candidates share one address, only the earliest becomes a member.
+ * Decides which candidates become members. If several candidates share one address, only the earliest becomes a member.
  *
  * An address is server, TLS name and CA. Two names of one address are one cluster, unless the uids of their `kube-system` are known and
  * differ. One uid at two addresses is two clusters, because a cluster that was restored from another cluster's backup has the same uid.

@@ -10,7 +10,7 @@ import { buildGraphInSteps } from './graph.ts';
 interface BuiltSchema {
   readonly schema: GraphQLSchema;
   readonly model: Model;
-  /** In Unix milliseconds. */
+  /** The time at which the schema was built, in Unix milliseconds. */
   readonly builtAtMs: number;
   /**
    * A hash of the printed schema. Equal for equal schemas in all gateways. The first schema is printed when its hash is first read, later ones

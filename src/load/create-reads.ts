@@ -25,7 +25,7 @@ interface ReadsOptions {
   readonly access: Access;
   /** Returns the model of the schema that is served now. */
   readonly model: () => Model;
-  /** Undefined if the cluster has left the fleet. */
+  /** Returns the member of this name. Undefined if the cluster has left the fleet. */
   readonly member: (name: ClusterName) => LiveMember | undefined;
   /** The key of 32 bytes that seals cursors. Replicas with the same key accept each other's cursors. */
   readonly sealKey: Uint8Array;

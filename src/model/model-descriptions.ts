@@ -10,11 +10,11 @@ import { writtenShapeOf } from './written-shapes.ts';
 /** The descriptions of one type and its fields. */
 interface TypeDescription {
   readonly description?: string;
-  /** By the keys of the fields. */
+  /** The first sentence of the description of each field, by the key of the field. */
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** First sentences, by the names of types. */
+/** The first sentences of the descriptions of types and their fields, by the name of the type. */
 export type ModelDescriptions = ReadonlyMap<string, TypeDescription>;
 
 /**

@@ -83,9 +83,9 @@ export interface ModelKind extends KindFacts {
 
 /** Types and kinds. The schema is built from them, and `where`, `orderBy` and sums are checked against them. */
 export interface Model {
-  /** By name. */
+  /** All types of the schema, by name. */
   readonly types: ReadonlyMap<string, ModelType>;
-  /** By `keyOfKind`. */
+  /** All kinds of the schema, by `keyOfKind`. */
   readonly kinds: ReadonlyMap<string, ModelKind>;
 }
 

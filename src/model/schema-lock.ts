@@ -30,7 +30,7 @@ export const anyCluster = '';
 
 /** The custom kinds that are remembered between runs. So a cluster that is down removes no type, and no type changes its name. */
 export interface SchemaLock {
-  /** By `keyOfKind`. */
+  /** The remembered kinds, by `keyOfKind`. */
   readonly kinds: ReadonlyMap<string, LockedKind>;
   /** The names that `createModel` returns and accepts, in order of arrival. */
   readonly prefixes: ReadonlyMap<string, string>;

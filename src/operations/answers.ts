@@ -35,7 +35,7 @@ export class EncodedAnswer {
   /** The body as JSON in UTF-8, in one or more pieces. */
   readonly json: readonly Uint8Array[];
   readonly http: HttpExtension | undefined;
-  /** The same bytes, also compressed. Undefined unless many clients get the same answer. */
+  /** Compressed forms of the same bytes. Undefined unless many clients get the same answer. */
   readonly compressed: CompressedBytes | undefined;
 
   constructor(body: FormattedExecutionResult, { json = [Buffer.from(JSON.stringify(body))], http, compressed }: AnswerParts = {}) {

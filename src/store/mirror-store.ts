@@ -156,8 +156,8 @@ export type ExactParse = () => KubernetesObject;
  */
 export interface ListStage {
   /**
-   * Adds the stored object to the list and returns true, if it has this uid and version. Its bytes then need no parsing. Always false with
-   * `byContent`.
+   * If the stored object of this name has this uid and version, adds it to the list and returns true. The bytes of the listed object then
+   * need no parsing. Returns false if not. Always false with `byContent`.
    */
   keep(identity: ObjectIdentity): boolean;
   add(object: KubernetesObject, exactly: ExactParse): void;

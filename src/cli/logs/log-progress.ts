@@ -66,7 +66,10 @@ export class LogProgress {
     return true;
   }
 
-  /** True for lines before the newest printed time, and for as many lines of that very time as were printed. */
+  /**
+   * True if the line was printed before the restart. Such lines are older than the newest printed time, or have exactly that time. Of the
+   * latter, as many are skipped as were printed, so each call counts one of them.
+   */
   #wasPrinted(name: string, at: Instant): boolean {
     const repeated = this.#repeating.get(name);
     if (repeated === undefined) return false;

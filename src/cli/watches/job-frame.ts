@@ -6,7 +6,7 @@ import { cellsOfJob, countInPhase, type JobState, type JobSummary } from './job-
 
 export interface JobFrameOptions {
   readonly jobs: Iterable<JobState>;
-  /** Undefined before the first message. */
+  /** The summary of the last message. Undefined before the first message. */
   readonly summary: JobSummary | undefined;
   readonly size: TerminalSize;
   readonly nowMs: number;

@@ -74,7 +74,7 @@ export function createListFramer(maxBytes = maxFrameBytes): ListFramer {
   return { push, end: () => (place === 'done' ? pageEndIn(around.takeAll()) : undefined) };
 }
 
-/** True if the array that has just opened is the value of `items`. A colon cannot follow a string value, so this is a key. */
+/** True if the array that has just opened is the value of `items`. A colon cannot follow a string value, so `"items"` is a key here. */
 function endsWithItems(tail: Buffer): boolean {
   return tail.at(-1) === 0x5b && /"items"\s*:\s*\[$/.test(tail.toString('latin1'));
 }

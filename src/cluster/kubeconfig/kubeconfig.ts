@@ -21,7 +21,7 @@ export interface Kubeconfig {
   /** `named`: by flag or KUBECONFIG. `home`: `~/.kube/config`. `inCluster`: the service account of the gateway's pod. */
   readonly origin: 'named' | 'home' | 'inCluster';
   readonly currentContext?: string;
-  /** In the order of the files. */
+  /** The contexts of all files, in the order of the files. */
   readonly contexts: readonly KubeconfigContext[];
 }
 

@@ -21,7 +21,10 @@ export interface TimeSlices {
    * rejects with the reason if so.
    */
   run<T>(steps: Steps<T>): PromiseOrValue<T>;
-  /** Undefined while the current slice has time left; else resolves in a later slice. Rejects with the reason once the operation is over. */
+  /**
+   * Returns undefined while the current slice has time left. If not, returns a promise that resolves in a later slice. Rejects with the
+   * reason once the operation is over.
+   */
   pause(): Promise<void> | undefined;
 }
 

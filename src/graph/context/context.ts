@@ -16,7 +16,7 @@ export interface GatewayView {
   readonly demo: boolean;
   /** A hash of the printed schema that the operation runs on. Equal for equal schemas in all gateways. */
   readonly schemaHash: string;
-  /** In Unix milliseconds. */
+  /** The time at which the schema was built, in Unix milliseconds. */
   readonly schemaBuiltAtMs: number;
   /** The reason why a group of kinds is missing, or why the newest schema is not in use. Undefined if neither is the case. */
   readonly schemaProblem?: string | undefined;

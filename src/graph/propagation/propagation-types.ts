@@ -28,7 +28,7 @@ export interface PropagationTypesUsing {
   readonly changing: MutationTypes;
   readonly defined: DefinedTypes;
   readonly note: ObjectRefOf<NoteView>;
-  /** Undefined if the model has no Jobs. */
+  /** The type of a page of Jobs. Undefined if the model has no Jobs. */
   readonly jobs?: ObjectRefOf<ListPage> | undefined;
 }
 

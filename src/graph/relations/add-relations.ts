@@ -200,7 +200,10 @@ interface Following {
   readonly info: GraphQLResolveInfo;
 }
 
-/** Returns the related object. Null if it does not exist or the caller may not see it. Faults that may be the reason are reported in the answer. */
+/**
+ * Returns the related object, and charges it to the budget. Undefined if it does not exist or the caller may not see it. Faults that may be
+ * the reason are reported in the answer.
+ */
 function followOne(row: Row, target: ReferenceTarget | undefined, { model, context, info }: Following): PromiseOrValue<Row | undefined> {
   if (target === undefined) return undefined;
   return mapPromiseOrValue(context.relations.one(row, { model, target }), (found) => {

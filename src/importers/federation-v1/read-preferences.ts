@@ -59,7 +59,10 @@ function preferenceOf(value: Json, place: Place): KubeFedPreference {
   return Object.fromEntries(counts.filter(([, count]) => count !== undefined));
 }
 
-/** Returns the known fields of an object. As in Go's encoding/json, the case of a field does not matter, and the last one counts. */
+/**
+ * Returns the known fields of an object, and adds the paths of all other fields to `unknownFields`. As in Go's encoding/json, the case of a
+ * field does not matter, and the last one counts.
+ */
 function fieldsOf<const Name extends string>(
   value: Json,
   names: readonly Name[],

@@ -59,7 +59,7 @@ export class PolicyFinder {
     return { winner, losers: candidates.filter((policy) => policy !== winner) };
   }
 
-  /** The policies that select the resource, in the order in which they win. */
+  /** Returns the policies that select the resource, the one that wins first. */
   #candidatesFor(manifest: Manifest): readonly PropagationPolicy[] {
     const { name, namespace } = manifest.metadata;
     const claims = new Map<PropagationPolicy, PolicyAndClaim>();

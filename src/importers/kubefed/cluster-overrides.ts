@@ -87,7 +87,7 @@ function itemsAt(object: JsonObject, field: string, parent: string): readonly It
   });
 }
 
-/** Undefined if the member is absent or null. */
+/** Returns the text of a member. Undefined if the member is absent or null. Throws if it is no text. */
 function textIn(object: JsonObject, field: string, at: string): string | undefined {
   const value = valueAt(object, field) ?? undefined;
   if (value === undefined || typeof value === 'string') return value;

@@ -83,13 +83,16 @@ function withinScope(result: ImportResult, objects: readonly LivingObject[], sco
   };
 }
 
-/** Returns the resource that an input propagates, or the reference to it. Dependencies follow it in the template. */
+/**
+ * Returns the first entry of the template of an input: the resource that it propagates, or a reference to it. The entries of dependencies
+ * come later. Undefined without a template.
+ */
 function propagatedBy(input: Json): Json | undefined {
   const [first] = listAt(input, 'template');
   return valueAt(first, 'json') ?? valueAt(first, 'ref');
 }
 
-/** Returns the index of the document that the path of a note begins with, such as 3 for `[3].spec`. */
+/** Returns the index of the document that the path of a note begins with, such as 3 for `[3].spec`. Undefined without a path. */
 function indexOfNote({ path = '' }: ImportNote): number | undefined {
   const [, digits] = /^\[(\d+)\]/.exec(path) ?? [];
   return digits === undefined ? undefined : Number(digits);

@@ -49,7 +49,10 @@ export interface Translation {
 
 /** A Propagation for one resource, before its name is made unique. */
 export interface Proposal {
-  /** Undefined for cluster-scoped resources and resources without a namespace. The Propagation is then in `default`. */
+  /**
+   * The namespace of the Propagation. Undefined for cluster-scoped resources and resources without a namespace. The Propagation is then in
+   * `default`.
+   */
   readonly namespace: string | undefined;
   readonly name: string;
   /** `spec` of the custom resource, without `source`. Enum values are spelled as there (`Divided`), and selectors are LabelSelectors. */

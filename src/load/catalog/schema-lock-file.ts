@@ -121,7 +121,7 @@ export const noSchemaLock: SchemaLockFile = {
 
 interface Content {
   readonly lock: SchemaLock;
-  /** Undefined if there is no file. */
+  /** The text of the file. Undefined if there is no file. */
   readonly text?: string;
 }
 

@@ -22,7 +22,7 @@ interface LogsOptions {
   readonly access: Access;
   /** Returns the model of the schema that is served now. */
   readonly model: () => Model;
-  /** Undefined if the cluster has left the fleet. */
+  /** Returns the member of this name. Undefined if the cluster has left the fleet. */
   readonly member: (name: ClusterName) => LiveMember | undefined;
   /** Limits the bytes in the queues of all streams. Default: a budget of its own. */
   readonly budget?: QueueBudget;

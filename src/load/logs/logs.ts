@@ -28,7 +28,7 @@ export interface LogExtent {
 }
 
 export interface LogLineView {
-  /** In RFC 3339, as the kubelet wrote it. */
+  /** The time of the line in RFC 3339, as the kubelet wrote it. Absent: the line has no readable time. */
   readonly time?: string;
   readonly text: string;
 }
@@ -39,7 +39,7 @@ export interface PodLogView {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
-  /** In the order of the log. */
+  /** The lines, in the order of the log. */
   readonly lines: readonly LogLineView[];
   /** True if the log is larger than `limitBytes`, so that its end is missing. */
   readonly truncated: boolean;

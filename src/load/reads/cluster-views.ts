@@ -10,7 +10,7 @@ import type { ClusterView } from './reads.ts';
 
 /** The clusters that a caller may see. A hidden cluster looks like an unknown one. */
 export interface ClusterViews {
-  /** Ordered by name, by code units. */
+  /** Returns the clusters that the caller may see, ordered by name (code units). */
   visible(caller: Caller): readonly ClusterView[];
   find(caller: Caller, name: string): ClusterView | undefined;
   /** Returns the cluster without a check of rights, or undefined if it is no member. The caller of this method must have checked them. */

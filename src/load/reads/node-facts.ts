@@ -6,7 +6,7 @@ export interface NodeFacts {
   /** The scheme of `spec.providerID`, such as `aws`, `gce`, `azure` or `kind`. */
   readonly provider?: string | undefined;
   readonly region?: string | undefined;
-  /** Ordered by code units. */
+  /** The zones of all Nodes, ordered by code units. */
   readonly zones?: readonly string[] | undefined;
 }
 

@@ -171,7 +171,10 @@ export interface ClusterObjectKey {
 
 /** The result of reading one object. */
 export interface FoundObject {
-  /** Undefined if the object does not exist or the caller may not see it. Both look the same, unless `faults` says why it is not known. */
+  /**
+   * The object. Undefined if it does not exist or the caller may not see it. Both cases look the same, unless `faults` says why it is not
+   * known.
+   */
   readonly row?: Row;
   readonly faults: readonly Fault[];
 }
@@ -193,7 +196,7 @@ export interface Reads {
     context: ReadContext,
     filter: { readonly names?: readonly string[] | null | undefined; readonly labels?: string | null | undefined },
   ): readonly ClusterView[];
-  /** Undefined if the cluster is unknown or hidden. */
+  /** Returns the cluster, or undefined if it is unknown or hidden. */
   cluster(context: ReadContext, name: string): ClusterView | undefined;
   /** Returns the kinds that the cluster serves and the model knows, ordered by group and kind. Empty until discovery has succeeded once. */
   servedKinds(context: ReadContext, cluster: ClusterView): readonly ServedKindView[];

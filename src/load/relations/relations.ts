@@ -43,7 +43,7 @@ interface RelatedThrough {
 
 /** The arguments of the requested page. */
 export interface RelationPage {
-  /** Undefined or null means 20. */
+  /** Maximum number of objects on the page. Undefined and null mean 20. */
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
   /** The paths whose aggregates may be requested from the page. Default: the page has no aggregates. */

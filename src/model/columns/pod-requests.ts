@@ -31,10 +31,10 @@ export function podRequestsOf(pod: TypedObject<V1Pod>): JsonObject {
   return Object.fromEntries(total);
 }
 
-/** By the name of the resource, in the form the API server serves. */
+/** Requested amounts by the name of the resource, in the form the API server serves. */
 type Requests = Readonly<Record<string, string>>;
 
-/** By the name of the resource. */
+/** Amounts by the name of the resource. */
 type Amounts = Map<string, string>;
 
 /** The status that the kubelet reports for containers and their Pod. */

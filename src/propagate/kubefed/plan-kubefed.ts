@@ -14,7 +14,7 @@ type CountsByCluster = Readonly<Record<string, number>>;
 /** The input of `planKubeFed`. */
 export interface KubeFedPlanRequest {
   readonly totalReplicas: number;
-  /** By the name of the cluster. `*` applies to every cluster without a preference of its own. Default: none, so every count is 0. */
+  /** The preference of each cluster, by name. `*` applies to every cluster that has no entry. Default: none, so every count is 0. */
   readonly preferences?: Readonly<Record<string, KubeFedPreference>> | null | undefined;
   /** The clusters that can receive replicas, in any order. */
   readonly clusters?: readonly string[] | null | undefined;

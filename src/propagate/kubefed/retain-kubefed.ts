@@ -110,7 +110,7 @@ const textLists: FieldType<readonly string[]> = {
   accepts: (value): value is readonly string[] => Array.isArray(value) && value.every((one) => typeof one === 'string'),
 };
 
-/** Undefined if the field is absent or null. */
+/** Returns the value of a field. Undefined if the field is absent or null. Throws if it has another type than expected. */
 function typedAt<T extends Json>(object: JsonObject, path: readonly string[], { expected, accepts }: FieldType<T>): T | undefined {
   const value = valueAt(object, ...path) ?? null;
   if (value === null) return undefined;

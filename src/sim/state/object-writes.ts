@@ -86,7 +86,7 @@ export function nextObject(state: SimState, kind: SimKind, { before, object, ...
   return withManagedFields(body, managedAfterUpdate(kind, { before: old, after: body }, { ...options, time: state.timestamp() }));
 }
 
-/** Changes some metadata of an object. */
+/** Writes the object with the members of `change` in its metadata. An undefined member is removed. */
 export function patchMetadata(state: SimState, storage: KindStorage, before: SimObject, change: JsonObject): SimObject {
   const old = parseSimObject(storage.kind, before);
   const object = { ...old, metadata: compact({ ...old.metadata, ...change }) };

@@ -67,7 +67,7 @@ function fixedSpec({ spec }: JsonObject, allowed: readonly string[], key: string
   return [Object.fromEntries(fixed), containers.map((container) => (isJsonObject(container) ? { ...container, image: '' } : container))];
 }
 
-/** Refuses changes of ConfigMaps and Secrets with `immutable: true`. */
+/** Returns the causes of a 422 for changes of ConfigMaps and Secrets with `immutable: true`. */
 function contentChanges(key: string, old: JsonObject, next: JsonObject): readonly StatusCause[] {
   if ((key !== 'ConfigMap' && key !== 'Secret') || old.immutable !== true) return [];
   const message = 'Forbidden: field is immutable when `immutable` is set';

@@ -238,8 +238,8 @@ class Grouping {
 }
 
 /**
- * Returns a function that reads the different values of one object. It gives the number that `keys` has for each value. An object without a
- * value has the number of null. The next call may overwrite the returned list.
+ * Returns a function that reads the different values of one object. The function returns, for each value, the number that `keys` assigns to
+ * it. An object without a value has the number of null. The next call may overwrite the returned list.
  */
 function createReader(
   found: ValuePath | undefined,

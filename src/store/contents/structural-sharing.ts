@@ -137,8 +137,8 @@ function shareList(old: readonly Json[], fresh: Json[], depth: number, tally: Ta
 }
 
 /**
- * Returns `old` if both values are equal as a whole. Otherwise returns `fresh`, and shares no part of it. For values at the depth `maxDepth`,
- * where recursion ends.
+ * Returns `old` if both values are equal as a whole. If not, returns `fresh`, which then shares no part of `old`. Adds the bytes of the
+ * value to `tally`. For values at the depth `maxDepth`, where recursion ends.
  */
 function shareWhole(old: Json, fresh: Json, tally: Tally): Json {
   const before = tally.total;

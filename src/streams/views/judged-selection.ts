@@ -37,7 +37,7 @@ export class JudgedSelection {
     return findCandidatesFor(this.#source, this.#conditions).flatMap((list) => list.filter(this.has));
   }
 
-  /** Judges the objects that the mirror holds now. @returns How many had no verdict yet. */
+  /** Judges all objects that the mirror holds now, as `judge` does. @returns How many had no verdict yet. */
   *judgeAll(countReads: CountReads): Steps<number> {
     let judged = 0;
     const reads = createReadCounter(countReads);
@@ -46,7 +46,9 @@ export class JudgedSelection {
     return judged;
   }
 
-  /** Judges these objects. @returns How many had no verdict yet. */
+  /**
+   * Stores for each of these objects whether it matches. Objects that were judged before are skipped. @returns How many had no verdict yet.
+   */
   *judge(objects: Iterable<KubernetesObject>, reads = this.#uncharged): Steps<number> {
     let judged = 0;
     let known = 0;

@@ -55,7 +55,7 @@ export class Openings<Message extends object> {
     this.#options = options;
   }
 
-  /** Returns the opening at this point. Without a point: the first state. */
+  /** Returns the opening at this point, and makes it if no reader holds it. Without a point: the opening with the first state. */
   openingAt(point: ResumePoint | undefined): Opening<Message> {
     // A digest is never empty.
     const key = point?.digest ?? '';

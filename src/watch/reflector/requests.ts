@@ -127,7 +127,7 @@ class SingleRequest implements ReflectorRequests {
     return this.#current;
   }
 
-  /** Returns false if the request was aborted before it was admitted. */
+  /** Waits until the limits of the fleet and of the cluster admit the list. Returns false if the request was aborted before that. */
   async #admit(request: Request, size: Omit<ListSize, 'cluster'>): Promise<boolean> {
     const { admission, cluster } = this.#options.context;
     const release = await admission.enter({ cluster, ...size }, request.ended.signal);

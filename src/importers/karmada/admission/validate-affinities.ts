@@ -4,7 +4,10 @@ import type { AffinityTerm, ClusterAffinityTerm } from '../../../propagate/karma
 import type { ResourceSelector } from '../../../propagate/karmada/resource-selector.ts';
 import { type AdmissionProblem, checkEach, isPresent, problemIf, quoted } from './problems.ts';
 
-/** Checks the conditions of a ClusterAffinity: its field selector. Karmada does not check its label selector. */
+/**
+ * Checks the conditions of a ClusterAffinity: its field selector. Returns the problems, none if all is valid. Karmada does not check its
+ * label selector.
+ */
 export function validateClusterAffinity(affinity: ClusterAffinity | null | undefined, path: string): readonly AdmissionProblem[] {
   const expressions = affinity?.fieldSelector?.matchExpressions ?? [];
   // Karmada reports the first wrong expression only.
@@ -20,7 +23,7 @@ export function validateClusterAffinity(affinity: ClusterAffinity | null | undef
 
 const fields: readonly string[] = ['provider', 'region', 'zone'];
 
-/** Checks `clusterAffinities`: the names and conditions of the groups and of their overflow. */
+/** Checks `clusterAffinities`: the names and conditions of the groups and of their overflow. Returns the problems, none if all is valid. */
 export function validateClusterAffinities(
   affinities: readonly ClusterAffinityTerm[] | null | undefined,
   path: string,
@@ -34,7 +37,7 @@ export function validateClusterAffinities(
   ]);
 }
 
-/** Checks the overflow of one group of `clusterAffinities`. */
+/** Checks the overflow of one group of `clusterAffinities`. Returns the problems, none if all is valid. */
 export function validateOverflowAffinities(affinity: ClusterAffinityTerm, path: string): readonly AdmissionProblem[] {
   const { overflowAffinities, affinityName = '' } = affinity;
   if (!isPresent(overflowAffinities)) return [];
@@ -54,7 +57,7 @@ export function validateOverflowAffinities(affinity: ClusterAffinityTerm, path: 
   ];
 }
 
-/** Checks that a namespaced policy selects in its own namespace only. */
+/** Checks that a namespaced policy selects in its own namespace only. Returns the problems, none if all is valid. */
 export function validateResourceSelectors(
   selectors: readonly ResourceSelector[] | null | undefined,
   namespace: string | null | undefined,

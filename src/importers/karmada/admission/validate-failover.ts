@@ -21,7 +21,7 @@ export interface ClusterFailover {
   } | null;
 }
 
-/** Checks `failover` of a policy. */
+/** Checks `failover` of a policy. Returns the problems, none if all is valid. */
 export function validateFailover(failover: Failover | null | undefined, path: string): readonly AdmissionProblem[] {
   return [
     ...validateApplicationFailover(failover?.application, `${path}.application`),
@@ -29,7 +29,7 @@ export function validateFailover(failover: Failover | null | undefined, path: st
   ];
 }
 
-/** Checks `failover.application`. An absent block is valid. */
+/** Checks `failover.application`. Returns the problems, none if all is valid. An absent block is valid. */
 export function validateApplicationFailover(
   application: ApplicationFailover | null | undefined,
   path: string,
@@ -48,7 +48,7 @@ export function validateApplicationFailover(
   ];
 }
 
-/** Checks `failover.cluster`. An absent block is valid. */
+/** Checks `failover.cluster`. Returns the problems, none if all is valid. An absent block is valid. */
 export function validateClusterFailover(failover: ClusterFailover | null | undefined, path: string): readonly AdmissionProblem[] {
   return checkEach(failover?.statePreservation?.rules, `${path}.statePreservation.rules`, ({ aliasLabelName = '' }, at) =>
     problemIf(!isLabelKey(aliasLabelName), `${at}.aliasLabelName`, `expected a label key, got ${quoted(aliasLabelName)}`),

@@ -63,7 +63,7 @@ export function validatePropagationSpec(
   ];
 }
 
-/** Checks `placement` of a policy. */
+/** Checks `placement` of a policy. Returns the problems, none if all is valid. */
 export function validatePlacement(placement: CheckedPlacement, path: string): readonly AdmissionProblem[] {
   const { clusterAffinity, clusterAffinities, replicaScheduling, spreadConstraints, clusterTolerations } = placement;
   const allowsOverflow = isDynamicDivided({ replicaScheduling: replicaScheduling ?? null }).dynamic;
@@ -88,7 +88,7 @@ export function validatePlacement(placement: CheckedPlacement, path: string): re
   ];
 }
 
-/** Checks `clusterTolerations`: no operators that compare numbers. */
+/** Checks that `clusterTolerations` have no operators that compare numbers. Returns the problems, none if all is valid. */
 export function validateClusterTolerations(
   tolerations: readonly Stored<V1Toleration>[] | null | undefined,
   path: string,

@@ -22,7 +22,7 @@ export function karmadaSpreadRules({ placement: { spread }, replicas, exact }: P
   };
 }
 
-/** Returns the entries by whose property a cluster must have a value. Karmada does not read labels here. */
+/** Returns the entries whose property, such as the region, every chosen cluster must have. Karmada does not read labels here. */
 export function requiredAsKarmada(spread: readonly Spread[]): readonly Spread[] {
   return spread.filter(({ by }) => by !== 'label');
 }

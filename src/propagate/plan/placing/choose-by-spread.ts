@@ -21,7 +21,7 @@ export interface ReplicaDemand {
 
 /** The spread of a placement, and the replicas that need room. */
 export interface SpreadDemand extends ReplicaDemand {
-  /** At most one entry by cluster, and one by another property. */
+  /** The spread of the placement: at most one entry by cluster, and one by another property. */
   readonly spread: readonly Spread[];
 }
 
@@ -32,7 +32,7 @@ export interface LocatedCluster extends EligibleCluster {
 
 /** How clusters are chosen by the spread of a placement. */
 export interface SpreadRules {
-  /** The entries by whose property a cluster must have a value. Clusters without one are filtered out. */
+  /** The entries whose property, such as the region, every chosen cluster must have. Clusters without a value for it are filtered out. */
   readonly required: readonly Spread[];
   /** Chooses from the clusters that passed the filters. They are sorted. */
   readonly choose: <T extends LocatedCluster>(ordered: readonly T[], demand: ReplicaDemand) => SpreadResult<T>;
