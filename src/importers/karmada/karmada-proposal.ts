@@ -67,7 +67,7 @@ export function proposalOf(claimed: ClaimedResource, facts: ProposalFacts): Prop
       ...conflictMember(draft),
       ...(choice.winner.spec.preserveResourcesOnDeletion === true ? { deletion: { policy: 'Orphan' } } : {}),
       ...suspendMember(draft),
-      ...(facts.clusters.isExact ? exactMembers(document) : {}),
+      ...(facts.clusters.isExact ? exactMembers(document, draft.policy) : {}),
     },
     documents: documentsOf(draft, chosen),
     notes: draft.notes.all,
@@ -172,6 +172,7 @@ function suspendMember({ policy, facts, keyText }: Draft): JsonObject {
   return Object.keys(suspend).length === 0 ? {} : { suspend };
 }
 
-function exactMembers({ uid }: SourceObject): JsonObject {
-  return { write: 'Replace', exact: { system: 'Karmada', ...(uid === undefined ? {} : { uid }) } };
+function exactMembers({ uid }: SourceObject, { exactPolicies: policies }: TranslatedPolicy): JsonObject {
+  const exact = { system: 'Karmada', ...(uid === undefined ? {} : { uid }), ...(policies === undefined ? {} : { policies }) };
+  return { write: 'Replace', exact };
 }

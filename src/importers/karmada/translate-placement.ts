@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import { isLabelKey } from '../../core/selectors.ts';
 import type { Stored } from '../../core/stored.ts';
 import type { ClusterAffinityTerm, KarmadaPlacement, SpreadConstraint } from '../../propagate/karmada/karmada-placement.ts';
+import { isStaticWeighted } from '../../propagate/karmada/replica-scheduling.ts';
 import { isSpreadIgnored } from '../../propagate/karmada/select-clusters.ts';
 import type { ClusterFieldRequirement } from '../../propagate/model/spec.ts';
 import { type PartScope, type PlacementScope, scopeBelow, translatePlacementSet } from './translate-sets.ts';
@@ -31,9 +32,9 @@ export function translatePlacement(placement: KarmadaPlacement, scope: PartScope
       ? { affinityGroups: groups }
       : translatePlacementSet(clusterAffinity ?? {}, { ...sets, path: `${scope.path}.clusterAffinity` });
   return {
-    ...(spread === 'nothing' ? { clusters: [] } : chosen),
+    ...chosen,
     ...(tolerations.length === 0 ? {} : { tolerations }),
-    ...(spread === 'nothing' || spread.length === 0 ? {} : { spread }),
+    ...(spread.length === 0 ? {} : { spread }),
   };
 }
 
@@ -47,19 +48,32 @@ function groupOf(term: ClusterAffinityTerm, scope: PlacementScope): Json {
 
 /** The spread that Karmada chooses clusters by, and the fields that clusters must have. */
 interface ExactSpread {
-  /** `nothing`: Karmada cannot choose by these constraints, and places nothing. */
-  readonly spread: readonly Json[] | 'nothing';
+  readonly spread: readonly Json[];
   readonly required: readonly ClusterFieldRequirement['field'][];
 }
 
+/**
+ * Leaves out constraints by zone and provider, because a spread has one property besides the cluster. They only filter in Karmada. A
+ * constraint by label stays only if there is no other, because Karmada then chooses no cluster.
+ */
 function exactSpreadOf(placement: KarmadaPlacement): ExactSpread {
   const constraints = placement.spreadConstraints ?? [];
   const fields = constraints.map(({ spreadByField = '' }) => spreadByField);
-  const ignoresSpread = isSpreadIgnored(placement);
-  const required = [...filterFields, ...(ignoresSpread ? (['region'] as const) : [])].filter((field) => fields.includes(field));
-  if (constraints.length === 0 || ignoresSpread) return { spread: [], required };
+  const isIgnored = isSpreadIgnored(placement);
+  const required = [...filterFields, ...(isIgnored ? (['region'] as const) : [])].filter((field) => fields.includes(field));
+  if (isIgnored) return { spread: [], required };
   const choosing = constraints.filter(({ spreadByField }) => spreadByField === 'cluster' || spreadByField === 'region');
-  return { spread: choosing.length === 0 ? 'nothing' : choosing.map((constraint) => spreadEntryOf(constraint)), required };
+  return { spread: (choosing.length === 0 ? constraints.slice(0, 1) : choosing).map(spreadEntryOf), required };
+}
+
+/**
+ * Returns `exact.policies`: the scheduling strategy, if its effect is in no other field. With weights that are equal because an empty
+ * preference lists none, Karmada does not ignore the spread.
+ */
+export function exactPoliciesOf(placement: KarmadaPlacement): JsonObject | undefined {
+  const { replicaScheduling, spreadConstraints } = placement;
+  if (!isStaticWeighted(replicaScheduling ?? {}) || isSpreadIgnored(placement) || (spreadConstraints ?? []).length === 0) return undefined;
+  return { replicaScheduling: { weightPreference: {} } };
 }
 
 /** Translates the constraints with notes where Karmada does something else. Muster spreads by one property besides the cluster. */

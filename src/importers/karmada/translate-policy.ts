@@ -4,7 +4,7 @@ import { knownNames } from '../clusters/import-clusters.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { isPresent } from './admission/problems.ts';
 import type { PropagationPolicy } from './policies/read-policies.ts';
-import { translatePlacement } from './translate-placement.ts';
+import { exactPoliciesOf, translatePlacement } from './translate-placement.ts';
 import { translateReplicas } from './translate-replicas.ts';
 import type { PartScope } from './translate-sets.ts';
 
@@ -13,6 +13,8 @@ export interface TranslatedPolicy {
   readonly placement: JsonObject;
   /** `replicas` for workloads. Absent: every cluster gets the whole number. */
   readonly replicas?: JsonObject;
+  /** `exact.policies`. Absent: the other fields have everything that the planner needs. */
+  readonly exactPolicies?: JsonObject;
   readonly dispatching: Suspension;
   /** The notes for every resource. */
   readonly notes: readonly ImportNote[];
@@ -51,7 +53,15 @@ export function translatePolicy(policy: PropagationPolicy, facts: PolicyFacts): 
   const dispatching = suspensionOf(policy, scopeFor(notes, 'suspension'));
   noteUnsupported(policy, path, (note) => notes.push(note));
   noteMissingOverrides(policy, facts, (note) => notes.push(note));
-  return { placement: translated, ...(replicas === undefined ? {} : { replicas }), dispatching, notes, workloadNotes };
+  const exactPolicies = exactPoliciesOf(placement);
+  return {
+    placement: translated,
+    ...(replicas === undefined ? {} : { replicas }),
+    ...(exactPolicies === undefined ? {} : { exactPolicies }),
+    dispatching,
+    notes,
+    workloadNotes,
+  };
 }
 
 function suspensionOf({ spec: { suspension } }: PropagationPolicy, { clusters, path, tell }: PartScope): Suspension {

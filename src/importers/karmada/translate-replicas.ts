@@ -21,7 +21,6 @@ export function translateReplicas({ replicaScheduling }: KarmadaPlacement, scope
     mode: spec.mode,
     strategy: spec.strategy,
     ...(rules.length === 0 ? {} : { rules }),
-    ...(scope.clusters.isExact && spec.rebalance ? { rebalance: true } : {}),
   };
 }
 

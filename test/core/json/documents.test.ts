@@ -40,3 +40,14 @@ test('messages show all digits of an integer', () => {
     'inner.text: expected a text, got 9007199254740993',
   ]);
 });
+
+test('unknown members are ignored and reported to a reader that asks for it', () => {
+  const ignored: string[] = [];
+  const document = { inner: { text: 'a', texd: 1 }, parts: [{ lists: {}, list: {} }] };
+  const read = readDocument(schema, document, { path: '[2]', ignoreUnknown: ({ path, message }) => ignored.push(`${path} ${message}`) });
+  expect(read).toEqual({ value: { inner: { text: 'a' }, parts: [{ lists: {} }] } });
+  expect(ignored).toEqual([
+    '[2].inner.texd is no field here: did you mean text?',
+    '[2].parts[0].list is no field here: did you mean lists?',
+  ]);
+});

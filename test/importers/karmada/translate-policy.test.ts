@@ -131,7 +131,7 @@ describe('placement', () => {
       '[{ spreadByField: zone }, { spreadByField: cluster, maxGroups: 2 }]',
       { fields: [{ field: 'ZONE', operator: 'EXISTS' }], spread: [{ max: 2 }] },
     ],
-    ['a label alone places nothing', '[{ spreadByLabel: team }]', { clusters: [] }],
+    ['a label alone chooses nothing', '[{ spreadByLabel: team }]', { spread: [{ by: 'LABEL', label: 'team' }] }],
     ['regions choose', '[{ spreadByField: region, maxGroups: 1 }, { spreadByField: cluster }]', { spread: [{ by: 'REGION', max: 1 }, {}] }],
   ])('exact: %s', (_, constraints, expected) => {
     const one = importedOne(withPolicy(`placement: { spreadConstraints: ${constraints} }`), exactly);
@@ -150,6 +150,14 @@ describe('placement', () => {
   });
 });
 
+test('exact: the planner is told of an empty weight preference, with which Karmada does not ignore the spread', () => {
+  const placement = '{ replicaScheduling: { weightPreference: {} }, spreadConstraints: [{ spreadByField: cluster, maxGroups: 1 }] }';
+  expect(inputOfOne(withPolicy(`placement: ${placement}`), exactly)).toMatchObject({
+    placement: { spread: [{ max: 1 }] },
+    exact: { policies: { replicaScheduling: { weightPreference: {} } } },
+  });
+});
+
 describe('replicas', () => {
   const at = '[1].spec.placement.replicaScheduling';
   const statically = [`INFO STATIC_FROM_ZERO ${at}`, `INFO TIE_BY_UID ${at}`];
@@ -159,12 +167,12 @@ describe('replicas', () => {
   test.each([
     ['none', '', undefined, undefined, []],
     ['duplicated', 'replicaSchedulingType: Duplicated', undefined, undefined, []],
-    ['divided by default', '', { mode: 'DIVIDED' }, { mode: 'DIVIDED', rebalance: true }, statically],
+    ['divided by default', '', { mode: 'DIVIDED' }, { mode: 'DIVIDED' }, statically],
     [
       'static weights',
       `replicaDivisionPreference: Weighted, weightPreference: ${weights}`,
       { mode: 'DIVIDED', rules },
-      { mode: 'DIVIDED', rules, rebalance: true },
+      { mode: 'DIVIDED', rules },
       statically,
     ],
     [
@@ -212,6 +220,6 @@ describe('replicas', () => {
     expect(propagations.map(({ input }) => Object(input).replicas)).toEqual([{ mode: 'EXTERNAL' }, undefined]);
     expect(noteTexts(Object(propagations[0]))).toEqual(['INFO AUTOSCALED [0]']);
     const exact = imported([web, autoscaler, policy], exactly).propagations;
-    expect(Object(exact[0]?.input).replicas).toEqual({ mode: 'DIVIDED', rebalance: true });
+    expect(Object(exact[0]?.input).replicas).toEqual({ mode: 'DIVIDED' });
   });
 });

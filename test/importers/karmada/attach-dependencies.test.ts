@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { configMap, deployment, imported, importedOne, noteTexts, policyFor } from './karmada-documents.ts';
+
+/** A Deployment that mounts a ConfigMap and uses a Secret. */
+function using(name: string, config: string): string {
+  return deployment(name).replace(
+    'containers: [{',
+    `volumes: [{ name: c, configMap: { name: ${config} } }, { name: s, secret: { secretName: keys } }], containers: [{`,
+  );
+}
+
+const withDependencies = (name: string, placement = '{}') => policyFor(name, `placement: ${placement}, propagateDeps: true`);
+const templateNames = ({ input }: { readonly input: unknown }) =>
+  Object(input).template.map(({ json }: { readonly json: { readonly metadata: { readonly name: string } } }) => json.metadata.name);
+
+test('the objects that a workload needs become part of its template, with overrides for each object', () => {
+  const labels = `apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: { name: o }
+spec: { overrideRules: [{ overriders: { labelsOverrider: [{ operator: add, value: { a: b } }] } }] }`;
+  const one = importedOne([using('web', 'settings'), configMap('settings'), withDependencies('web'), labels]);
+  expect([templateNames(one), one.input]).toMatchObject([
+    ['web', 'settings'],
+    {
+      dependencies: true,
+      overrides: [
+        { objects: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } },
+        { objects: { apiVersion: 'v1', kind: 'ConfigMap', name: 'settings' } },
+      ],
+    },
+  ]);
+  expect(one.documents.map(({ index, role }) => [index, role])).toEqual([
+    [0, 'TEMPLATE'],
+    [1, 'TEMPLATE'],
+    [2, 'PLACEMENT'],
+    [3, 'OVERRIDE'],
+  ]);
+});
+
+test('the older field association does the same', () => {
+  const policy = policyFor('web', 'association: true');
+  expect(templateNames(importedOne([using('web', 'settings'), configMap('settings'), policy]))).toEqual(['web', 'settings']);
+});
+
+test('a Secret that a workload needs is an error, as its data would be in the Propagation', () => {
+  const secret = 'apiVersion: v1\nkind: Secret\nmetadata: { name: keys }\nstringData: { key: hidden-value }';
+  const result = imported([using('web', 'settings'), secret, withDependencies('web')]);
+  expect([result.unread.map(({ index }) => index), noteTexts(result)]).toEqual([[1], ['ERROR SECRET [1]']]);
+  expect(JSON.stringify(result)).not.toContain('hidden-value');
+});
+
+test('a dependency of several workloads of one policy has its own Propagation, in all clusters of the policy', () => {
+  const both = withDependencies('a', '{ replicaScheduling: { replicaSchedulingType: Divided } }').replace('name: a }],', '}],');
+  const { propagations } = imported([using('a', 'settings'), using('b', 'settings'), configMap('settings'), both]);
+  expect(propagations.map((one) => [Object(one.input).name, templateNames(one), Object(one.input).dependencies ?? false])).toEqual([
+    ['a-deployment', ['a'], false],
+    ['b-deployment', ['b'], false],
+    ['settings-configmap', ['settings'], true],
+  ]);
+  const note = propagations[0]?.notes.find(({ code }) => code === 'UNSUPPORTED');
+  expect([note?.severity, note?.message]).toEqual(['WARNING', expect.stringMatching(/ConfigMap settings.*Secret keys/)]);
+});
+
+test('a dependency of workloads of different policies is in the template of the first, and the others say so', () => {
+  const documents = [using('a', 'settings'), using('b', 'settings'), configMap('settings'), withDependencies('a'), withDependencies('b')];
+  const { propagations } = imported(documents);
+  expect(propagations.map(templateNames)).toEqual([['a', 'settings'], ['b']]);
+  expect(propagations.map(noteTexts)).toEqual([[], ['WARNING UNSUPPORTED [4].spec.propagateDeps']]);
+});
+
+test('a dependency that a policy selects itself stays in its own Propagation', () => {
+  const own = policyFor('settings', 'placement: {}').replace('apps/v1', 'v1').replace('kind: Deployment', 'kind: ConfigMap');
+  const { propagations } = imported([using('web', 'settings'), configMap('settings'), withDependencies('web'), own]);
+  expect(propagations.map(templateNames)).toEqual([['web'], ['settings']]);
+});
+
+test('a dependency keeps its own conflict resolution only if the workload has the same', () => {
+  const settings = configMap('settings', `, annotations: { work.karmada.io/conflict-resolution: overwrite }`);
+  const one = importedOne([using('web', 'settings'), settings, withDependencies('web')]);
+  expect([Object(one.input).conflict, noteTexts(one)]).toEqual([undefined, ['WARNING UNSUPPORTED [1].metadata.annotations']]);
+});
