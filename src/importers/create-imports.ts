@@ -9,7 +9,7 @@ import { importText } from './import-documents.ts';
 import { importFromCluster } from './living/import-from-cluster.ts';
 import type { Imports } from './model/imports.ts';
 
-/** What imports need from the gateway. */
+/** The parts of the gateway that imports use. */
 export interface ImportsPorts {
   readonly members: Pick<Members, 'all' | 'get'>;
   readonly access: Access;

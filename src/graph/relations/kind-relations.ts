@@ -17,7 +17,7 @@ import type { ReferenceTarget, RelationQuery } from '../../load/relations/relati
 export interface ToOne {
   readonly of: string;
   readonly field: string;
-  /** The type of the related object. Undefined if the object may be of any kind. */
+  /** The kind of the related object. Undefined if the object may be of any kind. */
   readonly to?: string;
   readonly description: string;
   target(object: KubernetesObject): ReferenceTarget | undefined;

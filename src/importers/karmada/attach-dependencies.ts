@@ -11,7 +11,7 @@ export interface ClaimedResource {
   readonly choice: PolicyChoice;
 }
 
-/** Where the objects go that claimed workloads need, with `propagateDeps`. */
+/** The decision about the objects that claimed workloads need, if their policies have `propagateDeps`. */
 export interface AttachedDependencies {
   /** The dependencies that become part of the template of a workload. */
   readonly partsOf: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
@@ -21,11 +21,14 @@ export interface AttachedDependencies {
   readonly elsewhere: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
   /** The dependencies of a workload that are not among the documents. */
   readonly missing: ReadonlyMap<KarmadaResource, readonly ObjectKey[]>;
-  /** The Secrets that workloads need. They are in no Propagation, because a text has their data. */
+  /**
+   * The Secrets that workloads need. They become part of no Propagation, because everyone who may read the Propagation could read their
+   * data.
+   */
   readonly secrets: readonly KarmadaResource[];
 }
 
-/** True if the objects that a workload needs follow it. */
+/** True if the policy also propagates the objects that its workloads need. */
 export function followsDependencies({ spec: { propagateDeps, association } }: PropagationPolicy): boolean {
   return propagateDeps === true || association === true;
 }

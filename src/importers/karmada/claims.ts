@@ -29,8 +29,8 @@ export function resourceOf(document: SourceObject): KarmadaResource {
  * Finds the policy of a resource as Karmada does. PropagationPolicies of its namespace come before ClusterPropagationPolicies. Then the
  * priority decides, then the most specific selector, then the name.
  *
- * A policy that the resource names in its annotations keeps it. In a text, a policy with preemption Always takes it by a higher priority. A
- * living Karmada has decided that already.
+ * The policy that the resource names in its annotations wins over these rules. In a text, a policy of higher priority with preemption
+ * Always wins even over that one. In a living Karmada, the annotations already name the policy that won.
  */
 export class PolicyFinder {
   /** The policies by the API version, kind and name that their selectors have. The name is empty if a selector has none. */
@@ -47,7 +47,10 @@ export class PolicyFinder {
     }
   }
 
-  /** Undefined: no policy selects the resource, or its namespace is one that Karmada never propagates. */
+  /**
+   * Returns the policy of the resource, and the other policies that select it. Undefined: no policy selects the resource, or its namespace
+   * is one that Karmada never propagates.
+   */
   policyFor({ manifest }: KarmadaResource): PolicyChoice | undefined {
     if (isReservedNamespace(manifest.metadata.namespace)) return undefined;
     const candidates = this.#candidatesFor(manifest);

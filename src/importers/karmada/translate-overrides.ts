@@ -97,7 +97,9 @@ function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
   return isJsonObject(printed) ? printed : {};
 }
 
-/** Returns the image overriders that Muster can hold. It refuses empty values, which change nothing in Karmada or remove the registry. */
+/**
+ * Returns the image overriders that Muster can hold. Muster refuses empty values, which change nothing in Karmada or remove the registry.
+ */
 function imagesOf({ imageOverrider }: Overriders, { tell, path }: PartScope): NonNullable<Overriders['imageOverrider']> {
   return (imageOverrider ?? []).flatMap((item, index) => {
     const { component, operator, value = '' } = item;

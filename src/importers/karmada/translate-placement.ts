@@ -131,8 +131,8 @@ function spreadEntryOf({ spreadByField, spreadByLabel, minGroups = 1, maxGroups 
 const effects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /**
- * Translates a toleration. Returns no toleration if it tolerates no taint. Members without a meaning for the others are left out, because
- * Muster refuses them: a value with Exists, and seconds with an effect that does not use them.
+ * Translates a toleration. Returns no toleration if it tolerates no taint. Muster refuses members that have no effect, so they are left
+ * out: a value with Exists, and seconds with an effect that does not use them.
  */
 function tolerationsOf(
   { key = '', operator, value = '', effect, tolerationSeconds }: Stored<V1Toleration>,

@@ -73,7 +73,7 @@ function suspensionOf({ spec: { suspension } }: PropagationPolicy, { clusters, p
   };
 }
 
-/** Notes the fields that have no counterpart in a Propagation. */
+/** Adds notes about the fields that have no counterpart in a Propagation. */
 function noteUnsupported({ spec }: PropagationPolicy, path: string, tell: TellNote): void {
   const { schedulerName, schedulePriority, activationPreference, failover, placement } = spec;
   const unsupported = (isGiven: boolean, field: string, message: string) => {
@@ -92,7 +92,7 @@ function noteUnsupported({ spec }: PropagationPolicy, path: string, tell: TellNo
   }
 }
 
-/** Notes the overrides that Karmada waits for, and that are not among the documents. */
+/** Adds notes about overrides that Karmada waits for, and that are not among the documents. */
 function noteMissingOverrides({ spec, namespace, document }: PropagationPolicy, { hasOverride }: PolicyFacts, tell: TellNote): void {
   const kind = namespace === undefined ? 'ClusterOverridePolicy' : 'OverridePolicy';
   (spec.dependentOverrides ?? []).forEach((name, index) => {

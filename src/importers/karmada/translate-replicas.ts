@@ -31,7 +31,7 @@ function rulesOf({ weightPreference }: ReplicaScheduling, scope: PartScope): rea
   }));
 }
 
-/** Notes a list of weights that neither system uses. */
+/** Adds a note about a list of weights that neither system uses. */
 function tellOfUnusedWeights({ weightPreference }: ReplicaScheduling, { strategy }: ReplicasSpec, { path, tell }: PartScope): void {
   if (strategy === 'Weighted' || (weightPreference?.staticWeightList ?? []).length === 0) return;
   const message = 'the weights have no effect with dynamicWeight or Aggregated, as in Karmada';

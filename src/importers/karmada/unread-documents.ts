@@ -11,7 +11,10 @@ export interface UnreadDocument {
   readonly notes: readonly ImportNote[];
 }
 
-/** A Secret that a policy or a workload selects. `selectedBy` is for the message. */
+/**
+ * Returns a Secret as unread, with the error that a Propagation must not contain its data. The message names `selectedBy`: the policy or
+ * workload that selects the Secret.
+ */
 export function unreadSecret({ document }: KarmadaResource, selectedBy: string): UnreadDocument {
   const message =
     `${describeDocument(document)} is selected by ${selectedBy}, but a Propagation takes a Secret by reference only: ` +

@@ -8,11 +8,11 @@ import type { ProposedDocument } from '../model/importer.ts';
 import { type FederationDocuments, federationDocumentsIn } from './federation-documents.ts';
 import { type ReplicaPreference, readReplicaPreference } from './replica-preference.ts';
 
-/** What the documents of KubeFed say together. */
+/** The contents of all documents of KubeFed, combined. */
 export interface Federation extends Pick<FederationDocuments, 'preferences' | 'typeConfigs' | 'config'> {
   /** Federated objects, with FederatedNamespaces. */
   readonly objects: readonly FederatedObject[];
-  /** The FederatedNamespace of a namespace. */
+  /** Returns the FederatedNamespace of a namespace. Undefined if there is none. */
   namespaceOf(namespace: string): FederatedObject | undefined;
   /** The preference for a federated object. */
   preferenceOf(object: SourceObject): ReplicaPreference | undefined;
@@ -74,7 +74,7 @@ export function federationIn(documents: readonly SourceDocument[], { isExact }: 
   };
 }
 
-/** Says that an object configures the federation itself. */
+/** Returns the note that an object configures the federation itself. */
 export function configurationNote({ key, path }: SourceObject): ImportNote {
   return warningNote('UNSUPPORTED', path, `${key.kind} ${key.name} configures KubeFed itself and is not imported`);
 }

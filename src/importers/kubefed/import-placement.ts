@@ -40,7 +40,7 @@ function selectorChoiceOf(selector: JsonObject | undefined): ClusterChoice {
   return { selectors: isEmpty ? [] : [selector] };
 }
 
-/** The clusters that are in each of the choices. */
+/** Returns the choice of the clusters that are in each of the choices. */
 export function intersectionOf(choices: readonly ClusterChoice[]): ClusterChoice {
   const named = choices.flatMap(({ names }) => (names === undefined ? [] : [names]));
   const [first, ...others] = named;

@@ -15,7 +15,7 @@ import {
 import type { ReplicaPreference } from './replica-preference.ts';
 import type { TargetKind } from './target-kinds.ts';
 
-/** Where KubeFed places a federated object, and the documents that decide it. */
+/** The clusters in which KubeFed places a federated object, and the documents that decide about them. */
 export interface PlacedObject {
   readonly choice: ClusterChoice;
   /** The FederatedNamespace of the object. Undefined: the object is not namespaced, or its namespace is not federated. */
@@ -29,7 +29,8 @@ export interface PlacedObject {
  * Finds the clusters of a federated object: those of its placement that its FederatedNamespace has, too. A ReplicaSchedulingPreference
  * replaces the placement of the object by all clusters, or by those of its selector.
  *
- * Without a FederatedNamespace, KubeFed places nothing. In exact mode this is so here, too. Otherwise the placement of the object applies.
+ * Without a FederatedNamespace, KubeFed places nothing. Muster places nothing either in exact mode. In the other mode, the placement of the
+ * object applies.
  */
 export function placeObject(
   object: FederatedObject,
@@ -64,7 +65,10 @@ function ownChoice({ current }: FederatedObject, preference: ReplicaPreference |
   return preference.intersectsWithSelector ? selectorOnlyChoiceOf(current) : allClusters;
 }
 
-/** KubeFed does nothing with a preference that intersects with a selector if there is no selector. */
+/**
+ * Returns the preference of the object if it has an effect, else a warning. KubeFed ignores a preference that intersects with a selector if
+ * there is no selector.
+ */
 function effectivePreference(
   object: FederatedObject,
   namespace: FederatedObject | undefined,

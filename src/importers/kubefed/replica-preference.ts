@@ -66,7 +66,10 @@ function isCount(value: Json | undefined): boolean {
   return value === undefined || value === null || (Number.isInteger(value) && Number(value) >= 0);
 }
 
-/** Returns the path of the first wrong field instead, if there is one. A cluster without fields (`cluster-1:`) has the weight 0. */
+/**
+ * Returns the preferences by cluster, or the path of the first wrong field as text. A cluster without fields (`cluster-1:`) has the weight
+ * 0.
+ */
 function preferencesIn(spec: JsonObject): Readonly<Record<string, KubeFedPreference>> | string {
   const written = spec.clusters ?? {};
   if (!isJsonObject(written)) return 'clusters';

@@ -8,7 +8,7 @@ import type { ImportNote } from '../model/import-result.ts';
 
 /** The preferences of one workload, as KubeFed and Federation v1 have them. */
 export interface PreferencesToImport {
-  /** By the name of the cluster, or `*`. */
+  /** The preference of each cluster, by name. `*`: for every other cluster. */
   readonly clusters: Readonly<Record<string, KubeFedPreference>>;
   /** The path of `clusters` in the input. */
   readonly path: string;

@@ -6,7 +6,10 @@ import type { SourceObject } from '../documents/source-documents.ts';
 /** The kind of the objects that a federated kind makes. */
 export interface TargetKind {
   readonly kind: string;
-  /** Undefined: neither Kubernetes nor a FederatedTypeConfig has the kind, so the template must name its version. */
+  /**
+   * The API version of the kind. Undefined: neither Kubernetes nor a FederatedTypeConfig has the kind, so the template must name its
+   * version.
+   */
   readonly apiVersion: string | undefined;
   readonly isNamespaced: boolean;
   /** The FederatedTypeConfig of the kind. Undefined: the input has none. */

@@ -24,11 +24,11 @@ const maxRequests = 4;
 /** The objects to list. */
 export interface LivingList {
   readonly kind: VersionedResource;
-  /** Default: all namespaces. Not used for a cluster-scoped kind. */
+  /** The namespaces to list. Default: all namespaces. Not used for a cluster-scoped kind. */
   readonly namespaces?: readonly string[] | undefined;
   /** The namespace to list if the caller may not list the kind in all namespaces. Default: none. */
   readonly ownNamespace?: string;
-  /** Only objects with these values of fields, such as `metadata.name=web`. Empty by default: all objects. */
+  /** Only objects with these values of fields, such as `metadata.name=web`. Default: all objects. */
   readonly fieldSelector?: string;
   /** True: only metadata is read. Default: true for sensitive kinds. */
   readonly isHidden?: boolean;
@@ -50,8 +50,9 @@ interface ReaderOptions {
 /**
  * Reads the objects of one API server for one import, live and without a mirror.
  *
- * A kind or group that the server does not serve has no objects. Every other failure becomes a fault, and the rest is read. One reader reads
- * at most 10,000 objects and 64 MiB. A list beyond that is `TOO_LARGE` and has no objects. Of sensitive kinds, only metadata is read.
+ * A kind or group that the server does not serve has no objects. Every other failure becomes a fault, and the reader goes on with the next
+ * list. One reader reads at most 10,000 objects and 64 MiB. A list beyond that is `TOO_LARGE` and has no objects. Of sensitive kinds, only
+ * metadata is read.
  */
 export class ClusterReader {
   readonly #options: ReaderOptions;
@@ -147,7 +148,7 @@ export class ClusterReader {
     return value === undefined ? { fault: this.#fault('MALFORMED', 'expected JSON, got something else') } : { value };
   }
 
-  /** Records a fault. An API server answers 404 for a group or version that it does not serve, which is no fault. */
+  /** Records a fault, unless it is a 404. An API server answers 404 for a group or version that it does not serve, which is no fault. */
   #keepFault(one: Fault): void {
     if (one.code === 'NOT_SERVED' || one.code === 'NOT_FOUND') return;
     this.#faults.set(JSON.stringify([one.code, one.kind, one.message]), one);

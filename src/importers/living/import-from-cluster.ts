@@ -15,7 +15,7 @@ import type { LivingObject, LivingObjects } from './living-objects.ts';
 import { readKarmada } from './read-karmada.ts';
 import { readKubeFed } from './read-kubefed.ts';
 
-/** The cluster to import from, and what an import needs to know besides its objects. */
+/** The cluster to import from, and the other facts that an import needs. */
 export interface ImportSource {
   /** The API server, with the rights of the caller. */
   readonly api: ClusterApi;

@@ -22,7 +22,7 @@ export class ImportScope {
     return this.#kinds === undefined;
   }
 
-  /** True if propagated objects of this kind are imported. Without a group: if those of a kind with this name are. */
+  /** True if propagated objects of this kind are imported. Without a group: true if objects of any kind with this name are imported. */
   includes({ group, kind }: NamedKind): boolean {
     if (this.#kinds === undefined) return true;
     return this.#kinds.some((one) => (group === undefined ? one.kind === kind : keyOfKind(one) === keyOfKind({ group, kind })));

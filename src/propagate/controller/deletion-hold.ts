@@ -17,7 +17,8 @@ export interface DeletionHold {
 }
 
 /**
- * Returns why no copy is deleted now. Undefined if the copies may be deleted. A fault if the hub does not answer.
+ * Returns why no copy of the deleted Propagation may be deleted now. Undefined if the copies may be deleted. A fault if the hub does not
+ * answer.
  *
  * A user who deletes the Namespace of a Propagation, the definition of its kind, or the definition of its owner may not know that this
  * deletes copies in all clusters. So the user has to confirm the deletion of the copies like a prune, or keep the copies with `Orphan`. A
@@ -72,8 +73,8 @@ async function endingDefinition(hub: Hub, name: string, signal: AbortSignal): Pr
 }
 
 /**
- * Returns the definition of the owner's kind if it is being deleted or does not exist any more. An owner can own nothing without its
- * definition, so it was deleted with it.
+ * Returns the definition of the owner's kind if it is being deleted or does not exist any more, else undefined. An owner can own nothing
+ * without its definition, so it was deleted with it.
  */
 async function endingOwnerDefinition(hub: Hub, { apiVersion = '', kind = '' }: OwnerReference, signal: AbortSignal): Promise<EndingObject> {
   const group = groupOfApiVersion(apiVersion);

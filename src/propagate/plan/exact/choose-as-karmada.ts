@@ -27,7 +27,10 @@ export function requiredAsKarmada(spread: readonly Spread[]): readonly Spread[] 
   return spread.filter(({ by }) => by !== 'label');
 }
 
-/** Karmada's SelectBestClusters, without the rule for fixed weights. Without a spread, chooses all clusters. */
+/**
+ * Chooses clusters by the spread, as Karmada's SelectBestClusters does, but without its rule for fixed weights. Without a spread, chooses
+ * all clusters.
+ */
 export function chooseAsKarmada<T extends LocatedCluster>(
   ordered: readonly T[],
   { spread, replicas, duplicated }: SpreadDemand,
@@ -44,13 +47,13 @@ function effectiveSpread(spread: readonly Spread[]): readonly Spread[] | undefin
   return has('cluster') ? [{ by: 'cluster', ...karmadaRange(spread, 'cluster') }] : undefined;
 }
 
-/** Returns the bounds of the spread by one property. A missing spread and a missing maximum are 0. */
+/** Returns the bounds of the spread by one property. Without such a spread, both bounds are 0. Without a maximum, the maximum is 0. */
 export function karmadaRange(spread: readonly Spread[], by: Spread['by']): { readonly min: number; readonly max: number } {
   const { min = 0, max = 0 } = spread.find((entry) => entry.by === by) ?? {};
   return { min, max };
 }
 
-/** Refuses an empty choice, as Karmada's AssignReplicas does. */
+/** Returns a problem for an empty choice, as Karmada's AssignReplicas does. Returns other choices unchanged. */
 function someChosen<T>(chosen: SpreadResult<T>): SpreadResult<T> {
   if (chosen.result === 'refused' || chosen.clusters.length > 0) return chosen;
   return {

@@ -30,7 +30,7 @@ export function divideAsKarmada({ uid = '', isKept = false, ...input }: KarmadaD
     rulesChanged: false,
     tieBreak: tieBreakOf(uid),
   });
-  // A cluster whose location is unknown keeps its number for now, so the rest may not fit.
+  // A cluster whose location is unknown keeps its number for now, so it is no error if replicas of other clusters do not fit.
   if (division.unplaced === 0 || chosen.some(({ isUndecided }) => isUndecided)) return division;
   const kept = fresh || rebalance ? 0 : sumBy(chosen, ({ previous }) => previous);
   const problem = `Clusters available replicas ${count - division.unplaced - kept} are not enough to schedule.`;

@@ -41,8 +41,8 @@ interface KubeFedDivisionInput {
  * Divides replicas as KubeFed and Federation v1 do (docs/internals/propagation.md 3.4). Each cluster gets `plan` + `overflow` of their
  * planner, so a full cluster is asked for more replicas than fit. Minimums come before weights, and maximums can leave replicas unplaced.
  *
- * The planner gets the replicas that run. But the previous numbers stay if it would leave them as they are, and no cluster is full. So a
- * rolling update moves no replicas.
+ * The planner gets the numbers of running replicas. If a division of the previous numbers would change nothing, and no cluster is full, the
+ * previous numbers stay. So a rolling update moves no replicas.
  *
  * A cluster without a matching rule gets none. Without any rules, all clusters have equal weights. The completions of a Job are divided by
  * the same rules as its parallelism.
