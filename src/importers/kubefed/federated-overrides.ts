@@ -112,5 +112,5 @@ function ownedNote({ at }: LocatedOperation): ImportNote {
 }
 
 function addsNote({ at, path }: LocatedOperation): ImportNote {
-  return infoNote('REPLACE_ADDS', at, `the template has no ${path}, so KubeFed adds it; the operation became an add`);
+  return infoNote('REPLACE_ADDS', at, `there is no ${path} to replace, so KubeFed adds it; the operation became an add`);
 }

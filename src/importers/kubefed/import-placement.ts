@@ -50,9 +50,9 @@ export function intersectionOf(choices: readonly ClusterChoice[]): ClusterChoice
   };
 }
 
-/** True if the choice leaves out some clusters, or may leave them out. */
-export function isRestricted({ names, selectors }: ClusterChoice): boolean {
-  return names !== undefined || selectors.length > 0;
+/** True if the choice may leave out one of these clusters. The name `*` stands for every cluster. */
+export function mayLeaveOut({ names, selectors }: ClusterChoice, clusters: readonly string[]): boolean {
+  return selectors.length > 0 || (names !== undefined && !clusters.every((name) => names.includes(name)));
 }
 
 /** Returns the error of a placement that KubeFed cannot read. Undefined if it can. */

@@ -8,7 +8,7 @@ import {
   type ClusterChoice,
   choiceOf,
   intersectionOf,
-  isRestricted,
+  mayLeaveOut,
   noClusters,
   selectorOnlyChoiceOf,
 } from './import-placement.ts';
@@ -47,8 +47,12 @@ export function placeObject(
       choiceOf(namespace.current),
       ...(preference?.intersectsWithSelector === true ? [selectorOnlyChoiceOf(namespace.current)] : []),
     ];
-    const lost = preference?.intersectsWithSelector === false && isRestricted(intersectionOf(limits)) ? [lostReplicasNote(preference)] : [];
-    return { choice: intersectionOf([own, ...limits]), namespace, preference, notes: [...notes, ...lost] };
+    return {
+      choice: intersectionOf([own, ...limits]),
+      namespace,
+      preference,
+      notes: [...notes, ...lostReplicasNotes(preference, intersectionOf(limits))],
+    };
   }
   if (!isInNamespace || isLimitedToNamespace(federation)) return { choice: own, namespace, preference, notes };
   const message = `KubeFed places nothing in the namespace ${key.namespace ?? 'default'}, as there is no FederatedNamespace for it`;
@@ -85,9 +89,11 @@ function effectivePreference(
   };
 }
 
-function lostReplicasNote({ document }: ReplicaPreference): ImportNote {
+function lostReplicasNotes(preference: ReplicaPreference | undefined, ofNamespace: ClusterChoice): readonly ImportNote[] {
+  if (preference === undefined || preference.intersectsWithSelector) return [];
+  if (!mayLeaveOut(ofNamespace, Object.keys(preference.clusters))) return [];
   const message =
     'KubeFed plans replicas for clusters in which the namespace is not federated, too, and loses them; the Propagation divides all ' +
     'replicas between the clusters of the namespace';
-  return warningNote('NAMESPACE_NOT_FEDERATED', document.path, message);
+  return [warningNote('NAMESPACE_NOT_FEDERATED', preference.document.path, message)];
 }

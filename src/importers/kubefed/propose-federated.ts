@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { valueAt } from '../../core/json-at.ts';
+import { withoutValueAt } from '../../manifests/json-edits.ts';
 import type { SpecDocument } from '../../propagate/model/spec.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 import type { SourceObject } from '../documents/source-documents.ts';
@@ -31,7 +32,11 @@ export function proposalOf(object: FederatedObject, federation: Federation, flee
   if (template.result === 'refused') return template;
   const { manifest } = template;
   const placed = placeObject(object, { target, federation }, fleet);
-  const overrides = importedOverrides({ spec, path: `${path}.spec`, manifest, hasPreference: placed.preference !== undefined }, fleet);
+  const overridden = spec.retainReplicas === true ? withoutValueAt(manifest, ['spec', 'replicas']) : manifest;
+  const overrides = importedOverrides(
+    { spec, path: `${path}.spec`, manifest: overridden, hasPreference: placed.preference !== undefined },
+    fleet,
+  );
   if (overrides.result === 'refused') return overrides;
   const parts: readonly SpecPart[] = [
     {

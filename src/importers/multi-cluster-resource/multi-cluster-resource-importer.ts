@@ -128,7 +128,7 @@ function overrideOf(
 }
 
 function addsNote({ operation: { path }, at }: LocatedOperation): ImportNote {
-  return infoNote('REPLACE_ADDS', at, `the template has no ${path}, so the operation became an add`);
+  return infoNote('REPLACE_ADDS', at, `the template has no ${path} to replace, so the operation became an add`);
 }
 
 function writesTwiceNote({ operation: { path }, at }: LocatedOperation): ImportNote {

@@ -348,6 +348,8 @@ describe('a ReplicaSchedulingPreference', () => {
     const result = withPreference('{ targetKind: FederatedDeployment, totalReplicas: 2 }', { ns, isExact: true });
     expect(specOf(result, 1).placement).toEqual({ clusters: ['cluster2'] });
     expect(codesOf(imports(result, 1).notes)).toEqual(['NAMESPACE_NOT_FEDERATED', 'OVERRIDE_OWNED']);
+    const inside = '{ targetKind: FederatedDeployment, totalReplicas: 2, clusters: { cluster2: { weight: 1 } } }';
+    expect(codesOf(imports(withPreference(inside, { ns, isExact: true }), 1).notes)).toEqual(['OVERRIDE_OWNED']);
   });
 
   test.each<[string, string, string, string]>([
@@ -365,6 +367,15 @@ describe('a ReplicaSchedulingPreference', () => {
     expect(result.unread.map(({ index, role }) => [index, role])).toEqual([[2, 'SCHEDULING']]);
     expect(result.notes).toMatchObject([{ code, path }]);
     expect(specOf(result, 1).replicas).toBeUndefined();
+  });
+
+  test('retainReplicas leaves a count that an override sets', () => {
+    const override = '[{ clusterName: cluster1, clusterOverrides: [{ path: /spec/replicas, value: 4 }] }]';
+    const object = deployment(`{ template: { spec: { replicas: 1, paused: true } }, retainReplicas: true, overrides: ${override} }`);
+    expect(spec(object)).toMatchObject({
+      replicas: { mode: 'EXTERNAL' },
+      overrides: [{ jsonPatch: [{ op: 'add', path: '/spec/replicas', value: 4 }] }],
+    });
   });
 
   test('gives way to retainReplicas', () => {
