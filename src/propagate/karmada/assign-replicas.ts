@@ -56,10 +56,11 @@ export function assignByStrategy(assignment: Assignment): Assigned {
   const replicas = replicasSpecOf(assignment.replicaScheduling ?? placement?.replicaScheduling);
   if (replicas === undefined) return { error: true, errorText: 'expected a known strategy' };
   const chosen = candidates.map((candidate) => targetOf(candidate, assignment));
-  const { shares, problem } = divideAsKarmada({ count, replicas, chosen, fresh, uid: resourceUID });
+  const isOverflowing = overflows(placement, assignment.observedAffinityName);
+  const { shares, problem } = divideAsKarmada({ count, replicas, chosen, fresh, uid: resourceUID, overflows: isOverflowing });
   if (problem !== undefined) {
     const exhausted = { error: true, errorText: problem } as const;
-    return overflows(placement, assignment.observedAffinityName) ? exhausted : { ...exhausted, unschedulable: true };
+    return isOverflowing ? exhausted : { ...exhausted, unschedulable: true };
   }
   return { clusters: shares.map(({ cluster, to }) => ({ name: cluster, replicas: to })) };
 }

@@ -151,7 +151,7 @@ export function overrideOf(overriders: Overriders): Override {
 }
 
 function imageOverrideOf({ predicate, component, operator, value }: ImageOverrider): ImageOverride {
-  const path = predicate?.path;
+  const path = predicate === undefined || predicate === null ? undefined : (predicate.path ?? '');
   return {
     component: components[component],
     operator: operators[operator],

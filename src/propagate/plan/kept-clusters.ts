@@ -1,9 +1,9 @@
 import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { ClusterName } from '../../core/names.ts';
-import { type PropagationSpec, printSpec } from '../model/spec.ts';
+import { type AffinityGroup, type PropagationSpec, printSpec } from '../model/spec.ts';
 import { isDividedAsKubeFed } from './exact/divide-as-kubefed.ts';
 import { areReplicasChanged } from './placing/reschedule.ts';
-import type { PlanSnapshot } from './snapshot/snapshot.ts';
+import type { PlanSnapshot, PreviousDecision } from './snapshot/snapshot.ts';
 
 interface KeptClustersInput {
   readonly snapshot: PlanSnapshot;
@@ -16,7 +16,7 @@ interface KeptClustersInput {
 /**
  * Returns the clusters of the previous division if nothing requires a new one. Changed labels and capacity do not move replicas
  * (docs/internals/propagation.md 3.2). Undefined: divide again. With the rules of KubeFed always undefined, because `divideAsKubeFed`
- * decides which numbers stay.
+ * decides which numbers stay. With those of Karmada, a change of affinity groups that are not in use requires no new division.
  */
 export function keptClusters({
   snapshot: { spec, previous, clusters },
@@ -28,10 +28,12 @@ export function keptClusters({
   const names = clusters.map(({ cluster }) => cluster.name).filter((name) => previous.replicas.has(name));
   const placed = [...previous.replicas.values()].map((replicas) => ({ replicas }));
   const isSame = names.length > 0 && names.length === placed.length && !areReplicasChanged(desired, placed, 'Divided');
-  return isSame && textOfPlacing(previous.spec) === textOfPlacing(spec) ? names : undefined;
+  return isSame && textOfPlacing(previous.spec, previous) === textOfPlacing(spec, previous) ? names : undefined;
 }
 
-function textOfPlacing(spec: PropagationSpec): string {
-  const { placement = null, replicas = null, exact = null } = printSpec(spec);
-  return canonicalJson({ placement, replicas, exact });
+function textOfPlacing({ placement, replicas, exact, ...rest }: PropagationSpec, { affinityGroup }: PreviousDecision): string {
+  const isInUse = ({ name }: AffinityGroup) => exact?.system !== 'Karmada' || affinityGroup === undefined || name === affinityGroup;
+  const inUse = { ...placement, affinityGroups: placement.affinityGroups.filter(isInUse) };
+  const printed = printSpec({ ...rest, placement: inUse, replicas, ...(exact === undefined ? {} : { exact }) });
+  return canonicalJson({ placement: printed.placement ?? null, replicas: printed.replicas ?? null, exact: printed.exact ?? null });
 }

@@ -58,9 +58,10 @@ export interface PlacementResult {
  * An earlier division stays until a new one is needed: after a change of placement, rules or counts, when `rescheduleAt` has passed, or
  * when a cluster left the fleet. Several divided workloads are each divided by the same rules.
  */
-export function placeReplicas(snapshot: PlanSnapshot): PlacementResult {
+export function placeReplicas(gathered: PlanSnapshot): PlacementResult {
+  const workloads = workloadsIn(gathered);
+  const snapshot = withRoomWithoutEstimate(gathered, workloads);
   const { spec, previous } = snapshot;
-  const workloads = workloadsIn(snapshot);
   const dueMs = rescheduleDueMs({ rescheduleAt: spec.replicas.rescheduleAt, scheduledAt: previous?.scheduledAt });
   const fresh = dueMs !== undefined && dueMs <= snapshot.nowMs;
   const candidates = snapshot.clusters.map((entry) => candidateOf(snapshot, entry));
@@ -75,6 +76,21 @@ export function placeReplicas(snapshot: PlanSnapshot): PlacementResult {
     spreadRules: rulesOf(spec.exact).spreadRulesOf(spec),
   });
   return firstWithoutProblem(selections.map((selection) => placementResultOf({ snapshot, workloads, fresh, selection })));
+}
+
+/** Adds the room of clusters without an estimate, if the rules of the spec assume one (`SystemRules.roomWithoutEstimate`). */
+function withRoomWithoutEstimate(snapshot: PlanSnapshot, workloads: readonly Workload[]): PlanSnapshot {
+  const { roomWithoutEstimate } = rulesOf(snapshot.spec.exact);
+  const assumed = workloads.flatMap(({ index, count }): readonly [number, number][] => {
+    const room = roomWithoutEstimate(snapshot.spec, count);
+    return room === undefined ? [] : [[index, room]];
+  });
+  if (assumed.length === 0) return snapshot;
+  const clusters = snapshot.clusters.map((entry) => {
+    const estimated = [...entry.capacities].filter(([, capacity]) => Number.isFinite(capacity));
+    return { ...entry, capacities: new Map([...assumed, ...estimated]) };
+  });
+  return { ...snapshot, clusters };
 }
 
 interface DivisionInput {

@@ -9,6 +9,8 @@ interface KarmadaDivisionInput extends Omit<DivisionInput, 'rulesChanged' | 'tie
   readonly uid?: string | undefined;
   /** True if nothing requires a new division. Then every cluster keeps its previous number. */
   readonly isKept?: boolean;
+  /** True if the affinity group in use has overflows. */
+  readonly overflows?: boolean;
 }
 
 /**
@@ -19,7 +21,7 @@ interface KarmadaDivisionInput extends Omit<DivisionInput, 'rulesChanged' | 'tie
  * - The uid decides between clusters of equal claims.
  * - If not all replicas fit, none are placed. The division then has a `problem`.
  */
-export function divideAsKarmada({ uid = '', isKept = false, ...input }: KarmadaDivisionInput): ReplicaDivision {
+export function divideAsKarmada({ uid = '', isKept = false, overflows = false, ...input }: KarmadaDivisionInput): ReplicaDivision {
   const { replicas, chosen, count, fresh } = input;
   const hasFixedWeights = replicas.mode === 'Divided' && replicas.strategy === 'Weighted';
   const rules = hasFixedWeights ? replicas.rules.filter(({ weight }) => weight > 0) : replicas.rules;
@@ -32,8 +34,10 @@ export function divideAsKarmada({ uid = '', isKept = false, ...input }: KarmadaD
   });
   // A cluster whose location is unknown keeps its number for now, so it is no error if replicas of other clusters do not fit.
   if (division.unplaced === 0 || chosen.some(({ isUndecided }) => isUndecided)) return division;
+  // Karmada counts the room for the replicas that it adds. With overflows, it does not count the room.
   const kept = fresh || rebalance ? 0 : sumBy(chosen, ({ previous }) => previous);
-  const problem = `Clusters available replicas ${count - division.unplaced - kept} are not enough to schedule.`;
+  const room = overflows ? '' : ` ${count - division.unplaced - kept}`;
+  const problem = `Clusters available replicas${room} are not enough to schedule.`;
   const shares = division.shares.map(({ completions: _completions, ...share }) => ({ ...share, to: 0, kept: 0 }));
   return { shares, unplaced: count, notes: [], problem };
 }

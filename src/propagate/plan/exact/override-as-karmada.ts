@@ -15,7 +15,7 @@ import type { OverrideRules } from '../overrides/override-rules.ts';
  *
  * - Images, commands and arguments change in main containers of some kinds only. Other kinds are ignored without a warning.
  * - An image with a tag loses its digest.
- * - `Replace` of a command or of arguments has no effect.
+ * - `Replace` of a command or of arguments keeps the list. If there is none, an empty list appears.
  * - A field without a patch becomes empty.
  */
 export const karmadaOverrideRules: OverrideRules = { image: imageEdits, list: listEdits, field: fieldEdits };
@@ -59,8 +59,8 @@ function withoutDigestBesideTag(edit: FieldEdit): FieldEdit {
 }
 
 function listEdits(object: Manifest, field: 'command' | 'args', item: ListOverride): ItemEdits {
-  if (item.operator === 'Replace' || !podKinds.has(object.kind)) return { result: 'edits', edits: [], warnings: [] };
-  const edits = overrideList(object, field, item);
+  if (!podKinds.has(object.kind)) return { result: 'edits', edits: [], warnings: [] };
+  const edits = overrideList(object, field, item.operator === 'Replace' ? { ...item, operator: 'Add', values: [] } : item);
   return edits.result === 'failed' ? edits : { ...edits, edits: edits.edits.filter(({ path }) => path.at(-3) === 'containers') };
 }
 

@@ -14,6 +14,8 @@ import { kubeFedOverrideRules } from './override-as-kubefed.ts';
 /** The steps of a plan that differ between Muster and the systems that `exact` can name. */
 export interface SystemRules {
   readonly spreadRulesOf: (spec: PropagationSpec) => SpreadRules;
+  /** Returns the room of a cluster without an estimate. Undefined: unlimited. `count` is the wanted number of replicas. */
+  readonly roomWithoutEstimate: (spec: PropagationSpec, count: number) => number | undefined;
   /** Divides the replicas of one workload between the chosen clusters. */
   readonly divide: (division: WorkloadDivision) => ReplicaDivision;
   readonly overrides: OverrideRules;
@@ -39,15 +41,24 @@ export function rulesOf(exact: ExactSpec | undefined): SystemRules {
 
 const musterRules: SystemRules = {
   spreadRulesOf: ({ placement }) => musterSpreadRules(placement.spread),
+  roomWithoutEstimate: () => undefined,
   divide: (division) => divideReplicas({ ...wantedIn(division), fresh: division.fresh, rulesChanged: division.rulesChanged }),
   overrides: musterOverrideRules,
 };
 
 const karmadaRules: SystemRules = {
   spreadRulesOf: karmadaSpreadRules,
+  roomWithoutEstimate: ({ placement, replicas }, count) => {
+    const isRoomUsed = placement.spread.length > 0 || (replicas.mode === 'Divided' && replicas.strategy !== 'Weighted');
+    // Karmada makes no estimates for 0 replicas.
+    return isRoomUsed && count > 0 ? count : undefined;
+  },
   divide: (division) => {
-    const { spec, fresh, isKept } = division;
-    return divideAsKarmada({ ...wantedIn(division), fresh, isKept, uid: spec.exact?.uid });
+    const { spec, fresh, isKept, chosen } = division;
+    const overflows = spec.placement.affinityGroups.some(
+      ({ name, overflow }) => overflow.length > 0 && chosen.some((target) => target.chosen.group === name),
+    );
+    return divideAsKarmada({ ...wantedIn(division), fresh, isKept, overflows, uid: spec.exact?.uid });
   },
   overrides: karmadaOverrideRules,
 };

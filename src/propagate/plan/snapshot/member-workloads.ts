@@ -17,28 +17,37 @@ const autoscalers: GroupKind = { group: 'autoscaling', kind: 'HorizontalPodAutos
 
 /** The workloads of a template and how their replicas are set. */
 export interface TemplateWorkloads {
-  readonly spec: Pick<PropagationSpec, 'replicas' | 'exact'>;
+  readonly spec: Pick<PropagationSpec, 'placement' | 'replicas' | 'exact'>;
   readonly manifests: readonly Manifest[];
 }
 
 /**
- * Returns the kinds to read for the workloads of a template: autoscalers. Mode Divided also needs Nodes and Pods, for the free capacity. The
+ * Returns the kinds to read for the workloads of a template: autoscalers. Where the free capacity counts, it also returns Nodes and Pods. The
  * rules of KubeFed need Pods only. Empty with mode External, and for a template without workloads.
  */
 export function capacityKinds({ spec, manifests }: TemplateWorkloads): readonly GroupKind[] {
-  const { mode } = spec.replicas;
-  if (mode === 'External' || !manifests.some((manifest) => workloadCountOf(manifest) !== undefined)) return [];
-  if (mode !== 'Divided') return [autoscalers];
-  return isDividedAsKubeFed(spec) ? [pods, autoscalers] : [nodes, pods, autoscalers];
+  if (spec.replicas.mode === 'External' || !manifests.some((manifest) => workloadCountOf(manifest) !== undefined)) return [];
+  if (isDividedAsKubeFed(spec)) return [pods, autoscalers];
+  return needsCapacity(spec) ? [nodes, pods, autoscalers] : [autoscalers];
 }
 
 /**
- * Returns how many additional replicas of each workload fit in a cluster, by the workload's index. Empty unless the mode is Divided and
- * Nodes and Pods have been read. Empty also with the rules of KubeFed, which know no free room.
+ * True if the plan depends on the free capacity of clusters: in mode Divided. With the rules of Karmada, a spread needs it in every mode. The
+ * rules of KubeFed know no free capacity.
+ */
+function needsCapacity(spec: TemplateWorkloads['spec']): boolean {
+  const { placement, replicas, exact } = spec;
+  if (isDividedAsKubeFed(spec) || replicas.mode === 'External') return false;
+  return replicas.mode === 'Divided' || (exact?.system === 'Karmada' && placement.spread.length > 0);
+}
+
+/**
+ * Returns how many additional replicas of each workload fit in a cluster, by the workload's index. Empty if the plan does not depend on it,
+ * or while Nodes and Pods are unread.
  */
 export function capacitiesIn(members: Members, cluster: ClusterName, template: TemplateWorkloads): ReadonlyMap<number, number> {
   const workloads = [...template.manifests.entries()].filter(([, manifest]) => workloadCountOf(manifest) !== undefined);
-  if (template.spec.replicas.mode !== 'Divided' || isDividedAsKubeFed(template.spec) || workloads.length === 0) return new Map();
+  if (!needsCapacity(template.spec) || workloads.length === 0) return new Map();
   const allNodes = members.objects.all(cluster, nodes);
   const allPods = members.objects.all(cluster, pods);
   if (allNodes === undefined || allPods === undefined) return new Map();

@@ -184,6 +184,10 @@ function rulesThatApply(scene: Scene, ours: RenderedPlan): readonly string[] {
     'fixed weights from zero': isWorkload && hasFixedWeights && scene.previous !== undefined,
     'changed rules alone divide nothing anew': isWorkload && isDivided && scene.previous !== undefined && hasOtherRules(scene, spec),
     'a weight of 0 is no rule': hasFixedWeights && spec.replicas.rules.some(({ weight }) => weight === 0),
+    'the room without an estimate is the number of replicas':
+      isWorkload &&
+      ((isDivided && !hasFixedWeights) || spec.placement.spread.length > 0) &&
+      Object.values(scene.clusters).some(({ more }) => more === undefined),
     'ties by uid': isWorkload && isDivided && hasOddHash(scene.uid),
     'all or nothing': isWorkload && isDivided && (ours.unplaced > 0 || !ours.ok || ours.affinityGroup === 'far'),
     ...overrideRulesThatApply(scene, spec),

@@ -63,6 +63,8 @@ test('ignores Replace for commands and arguments', () => {
   const exact = rendered(deployment, override, karmada);
   expect(firstOf(exact, 'Main')).toMatchObject({ command: ['nginx'], args: ['daemon off;'] });
   expect(firstOf(exact, 'Init')).not.toHaveProperty('args');
+  const withoutList = { command: [{ container: 'side', operator: 'Replace', values: ['sh'] }] };
+  expect(containersIn(rendered(deployment, withoutList, karmada), 'Main')[1]?.container).toMatchObject({ command: [] });
 });
 
 test('empties a field that has no patch, and fails if there is no text', () => {

@@ -98,6 +98,36 @@ describe('division', () => {
     expect(full.notes.map(({ message }) => message)).toEqual(['Clusters available replicas 2 are not enough to schedule.']);
   });
 
+  test('does not count the room if the affinity group overflows', () => {
+    const affinityGroups = [{ name: 'near', set: { clusters: ['a'] }, overflow: [{ name: 'more', set: { clusters: ['b'] } }] }];
+    const spec = { placement: { affinityGroups }, replicas: { mode: 'Divided', strategy: 'Available' } };
+    expect(countsIn(karmadaPlan({ template, spec, clusters: { a: room(4), b: room(3) } }))).toEqual({ a: 4, b: 2 });
+    const full = karmadaPlan({ template, spec, clusters: { a: room(2), b: room(3) } });
+    expect(full.notes.map(({ message }) => message)).toEqual(['Clusters available replicas are not enough to schedule.']);
+  });
+
+  test('takes the number of replicas as the room of a cluster without an estimate', () => {
+    const spec = { replicas: { mode: 'Divided', strategy: 'Available' } };
+    const clusters = { a: room(18), b: {} };
+    expect(countsIn(karmadaPlan({ template: [deployment('web', 8)], spec, clusters }))).toEqual({ a: 6, b: 2 });
+    // Muster takes the largest room of all clusters.
+    expect(countsIn(planOf({ template: [deployment('web', 8)], spec, clusters }))).toEqual({ a: 4, b: 4 });
+  });
+
+  test('keeps the division if only affinity groups change that are not in use', () => {
+    const group = (name: string, ...clusters: readonly string[]) => ({ name, set: { clusters } });
+    const facts = (...affinityGroups: readonly object[]): SnapshotFacts => ({
+      template,
+      spec: { placement: { affinityGroups }, replicas: { mode: 'Divided', strategy: 'Available' }, exact: { system: 'Karmada' } },
+      clusters: { a: room(9), b: room(9), c: room(9) },
+    });
+    const previous = { ...previousOf({ a: 6, b: 0 }, facts(group('near', 'a', 'b'), group('far', 'c'))), affinityGroup: 'near' };
+    const kept = planOf({ ...facts(group('near', 'a', 'b'), group('far', 'b')), previous });
+    expect(kept.rejected.map(({ detail }) => detail)).toContain('0 of 6 replicas');
+    const again = planOf({ ...facts(group('near', 'a'), group('far', 'c')), previous });
+    expect([countsIn(kept), countsIn(again)]).toEqual([{ a: 6 }, { a: 6 }]);
+  });
+
   test('stays in the affinity group of the copies while nothing requires a new division', () => {
     const affinityGroups = [
       { name: 'near', set: { clusters: ['a'] } },
