@@ -3,6 +3,7 @@ import { costlyCase } from './cases/costly-case.ts';
 import { fanOutCases } from './cases/fan-out-case.ts';
 import { firstAnswerCase } from './cases/first-answer-case.ts';
 import { helloCase, listToBytesCase } from './cases/front-case.ts';
+import { importCase } from './cases/import-case.ts';
 import { groupsCase, indexCase } from './cases/index-case.ts';
 import { kubectlCase } from './cases/kubectl-case.ts';
 import { mirrorCase } from './cases/mirror-case.ts';
@@ -29,6 +30,7 @@ export const cases: readonly BenchCase[] = [
   helloCase,
   listToBytesCase,
   relationsCase,
+  importCase,
   ...fanOutCases,
   idleCase,
   stalledCase,
