@@ -139,6 +139,8 @@ const expected = new Map<RegExp, RegExp>([
   [/^muster apply -f app\/ --context eu-prod/, /created \(eu-prod\) \(server dry run\)/],
   [/^muster apply/, /created \(eu-prod\) \(server dry run\)/],
   [/^muster (?:scale|restart|delete).* --dry-run/, /\(eu-prod\) \(server dry run\)/],
+  [/^muster import .* -o yaml/, /^kind: Propagation$/m],
+  [/^muster import/, /^NAMESPACE +NAME +SYSTEM[\s\S]*(?:Karmada|KubeFed|Federation v1|MultiClusterResource) /],
   [/^muster propagate -f intent/, /^propagation\.muster\.dev\/web /m],
   [/^muster (?:propagate|delete|rollout (?:pause|resume|rollback))/, /^propagation\.muster\.dev\/greeter /m],
   [/restarts>5/, /us-prod .*CrashLoopBackOff/],

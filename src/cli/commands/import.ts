@@ -29,7 +29,7 @@ Translates what other systems use: policies of Karmada with the resources that
 they select, federated kinds and preferences of KubeFed, annotations of
 Federation v1, and MultiClusterResources. Writes nothing without --apply.
   muster import -f karmada/                     show what becomes of the files
-  muster import -f karmada/ -o yaml > muster/   print Propagations, for Git
+  muster import -f karmada/ -o yaml             print Propagations, for Git
   muster import -f karmada/ --apply --wait      propagate them
   muster import --from-cluster host             read the living resources
   muster import --from-cluster host --undo      give the copies back
