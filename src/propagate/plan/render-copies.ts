@@ -1,6 +1,7 @@
 import type { MemberCluster } from '../../changes/members.ts';
 import { sha256Of } from '../../core/json/canonical-json.ts';
 import { equalJson } from '../../core/json/json-values.ts';
+import type { Json } from '../../core/json.ts';
 import { valueAt } from '../../core/json-at.ts';
 import { withoutValueAt } from '../../manifests/json-edits.ts';
 import type { ListRulesOf } from '../../manifests/list-rules.ts';
@@ -23,7 +24,10 @@ export interface RenderedCopy {
   /** The `textOfKey` of `key`. */
   readonly keyText: string;
   readonly manifest: Manifest;
-  /** SHA-256 of the manifest. For a Secret, the version of its source is included. */
+  /**
+   * SHA-256 of the manifest. For a Secret, the version of its source is included. For a replacement by the rules of another system, so is
+   * that system: its record of labels and annotations must be written even if the manifest stays the same.
+   */
   readonly hash: string;
   readonly secretOf?: TemplateObject['secretOf'];
   readonly leftPaths?: RenderedObject['leftPaths'];
@@ -165,7 +169,7 @@ function renderObject(
       key,
       keyText: textOfKey(key),
       manifest,
-      hash: secretOf === undefined ? sha256Of(manifest) : sha256Of([manifest, sourceVersion ?? null]),
+      hash: hashOf(manifest, [...(secretOf === undefined ? [] : [sourceVersion ?? null]), ...replacedAs(spec)]),
       ...(secretOf === undefined ? {} : { secretOf }),
       ...(leftPaths === undefined ? {} : { leftPaths }),
       ...(isReplacedAsKubeFed(spec) ? { overriding: overridingOf(counted, spec, matching) } : {}),
@@ -175,6 +179,14 @@ function renderObject(
     unmatched,
     notes,
   };
+}
+
+function hashOf(manifest: Manifest, more: readonly Json[]): string {
+  return more.length === 0 ? sha256Of(manifest) : sha256Of([manifest, ...more]);
+}
+
+function replacedAs({ exact, write }: PlanSnapshot['spec']): readonly Json[] {
+  return exact === undefined || write !== 'Replace' ? [] : [{ replacedAs: exact.system }];
 }
 
 function isReplacedAsKubeFed({ exact, write }: PlanSnapshot['spec']): boolean {

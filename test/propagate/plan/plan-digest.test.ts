@@ -181,3 +181,12 @@ test('is a hash of the plan: 64 hexadecimal digits', () => {
   const [object]: readonly Json[] = clusterIn(planOf(base), 'a').objects.map(({ desiredHash }) => desiredHash);
   expect(object).toMatch(/^[0-9a-f]{64}$/);
 });
+
+test('the wanted hash of an object changes when another system replaces it, as its record must then be written', () => {
+  const hashesOf = (spec: SnapshotFacts['spec']) =>
+    clusterIn(planOf({ ...base, spec: { ...base.spec, ...spec } }), 'a').objects.map(({ desiredHash }) => desiredHash);
+  const ours = hashesOf({});
+  const theirs = hashesOf({ exact: { system: 'Karmada' }, write: 'Replace' });
+  expect(theirs.filter((hash) => ours.includes(hash))).toEqual([]);
+  expect(hashesOf({ write: 'Replace' })).toEqual(ours);
+});
