@@ -3,7 +3,10 @@ import type { GroupKind, ServedResource } from '../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../core/names.ts';
 import type { StoreReader } from '../store/mirror-store.ts';
 
-/** The state of a mirror compared with its cluster. Equal to the schema's `SyncPhase`. The table is in docs/internals/mirror.md 5. */
+/**
+ * The state of a mirror compared with its cluster. `SyncPhase` of the schema has the same values and describes each. The rules are in
+ * docs/internals/mirror.md 5.
+ */
 export type SyncPhase = 'SYNCING' | 'SYNCED' | 'STALE' | 'MISSING';
 
 export interface SyncState {
@@ -20,7 +23,7 @@ export interface MirrorReader {
   readonly resource: ServedResource;
   readonly store: StoreReader;
   sync(): SyncState;
-  /** Returns a fault if the kind may be listed in some namespaces only. Otherwise the list is empty. */
+  /** Returns a list with one fault if the kind may be listed in some namespaces only, else an empty list. */
   faults(): readonly Fault[];
   /**
    * Returns why one of these namespaces is not mirrored, if the kind may not be listed in all namespaces. `FORBIDDEN`: the kind may not be
@@ -46,7 +49,7 @@ export interface MirrorLease extends Disposable {
   readonly mirror: MirrorReader;
 }
 
-/** Equal to the schema's `ClusterPhase`. */
+/** The phase of a cluster. `ClusterPhase` of the schema has the same values and describes each. */
 export type ClusterPhase = 'CONNECTING' | 'SYNCED' | 'DEGRADED' | 'UNREACHABLE';
 
 /** The current knowledge about one cluster. */

@@ -44,7 +44,7 @@ function narrowed(namespaces: ReadonlySet<string> | undefined, hints: readonly I
   return hints.reduce((left, hint) => (hint.by === 'namespace' ? intersect(left, hint.values) : left), namespaces);
 }
 
-/** For fewer objects, reading all of them costs less than an index. */
+/** Minimum number of objects for which an index is used. Reading fewer objects costs less than an index. */
 export const minIndexedObjects = 64;
 /** Maximum number of indexes that one query compares. More of them cost more than they save. */
 const maxLookups = 3;

@@ -112,7 +112,10 @@ function laneOf<S extends QuerySource>({ source, objects }: SortedSource<S>, aft
   return lane;
 }
 
-/** Finds the next object by binary search, so a page in the middle of a large namespace costs as little as the first. */
+/**
+ * Returns the index of the first object after the position. Uses a binary search, so a page in the middle of a large namespace costs as
+ * little as the first.
+ */
 function firstAfter<S extends QuerySource>({ objects, cluster, kind }: Lane<S>, after: OrderPosition): number {
   let [low, high] = [0, objects.length];
   while (low < high) {

@@ -39,8 +39,8 @@ export interface QuerySpec {
   /** True if the result must contain all matching objects, not only those of the page. Default: false. */
   readonly keepMatches?: boolean | undefined;
   /**
-   * Receives one read for each source, and one for each object that is checked. A page that indexes answer alone checks no object. Default:
-   * reads are not reported.
+   * Receives one read for each source, and one for each object that is checked. If indexes alone can answer a page, no object is checked.
+   * Default: reads are not reported.
    */
   readonly countReads?: CountReads | undefined;
 }

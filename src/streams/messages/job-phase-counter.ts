@@ -14,7 +14,7 @@ export type CountsByCluster = ReadonlyMap<ClusterName, PhaseCounts>;
 export interface JobPhaseCounter {
   /** The current counts. The array is immutable: later changes make another one. */
   readonly counts: PhaseCounts;
-  /** Counts one change of a Job. `before` or `object` is undefined if that state is not in the selection. */
+  /** Counts one change of a Job. `before` or `object` is undefined if the selection did not contain the Job in that state. */
   changed(before: KubernetesObject | undefined, object: KubernetesObject | undefined): void;
   /** Drops the counts and counts these Jobs. */
   recount(objects: Iterable<KubernetesObject>): void;

@@ -70,7 +70,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
   readonly #untaken = new Set<ViewReader<Message>>();
   /** Changes of clusters and mirrors that are not handled yet. */
   #mirrorChanges: MirrorsChange[] = [];
-  /** Clusters to add after pending readers have moved to the new view. */
+  /** Clusters to add after pending readers have moved to the new view. Undefined: none wait. */
   #membersToAdd: ReadonlySet<ClusterName> | undefined;
   #positions: ViewPositions;
 
@@ -368,7 +368,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     this.#schedule();
   }
 
-  /** Moves a reader to the view for what its caller may watch now. For each source with other rights, the reader gets the whole list. */
+  /** Moves a reader to `target`, the view of its current rights. For each source with other rights, the reader gets the whole list. */
   #moveReader(reader: ViewReader<Message>, target: StreamView<Message>): void {
     if (this.#readers.has(reader)) {
       // Cuts both views now, so that the reader has missed the same changes in both.

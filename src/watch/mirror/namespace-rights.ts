@@ -23,7 +23,7 @@ export interface PendingRights {
 
 /** The namespaces in which a kind may be read, if it may not be read in all of them. */
 export interface NamespaceRights {
-  /** Undefined if the result of every awaited review is known. */
+  /** The awaited reviews that have no result yet. Undefined if all have one. */
   readonly awaited: PendingRights | undefined;
   /**
    * Reviews each namespace that is not being reviewed. A failed review is repeated after 0.8 s, doubling to 6.4 s, times a random factor in

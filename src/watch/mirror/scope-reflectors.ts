@@ -62,7 +62,7 @@ export interface ScopeReflectors {
   readonly verdictCount: number;
   /** Reviews the rights in new namespaces if not all may be listed, and again after 5 and 30 s. */
   namespacesCreated(namespaces: readonly string[]): void;
-  /** Lists everything again and compares by content, because the served version or its content has changed. */
+  /** Lists all scopes again, and compares the whole content of the objects with the store. See `OwnedMirror.relist`. */
   relist(resource: ServedResource): void;
   /** Ends all reflectors at once. */
   stop(): void;

@@ -4,7 +4,7 @@ const sliceMs = 8;
 
 /** The time since a piece of work began. */
 interface DecodeSlice {
-  /** True after 8 ms. The work must rest before it continues. */
+  /** True after 8 ms. The work must then call `rest` before it continues. */
   spent(): boolean;
 }
 

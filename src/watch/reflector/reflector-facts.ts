@@ -20,9 +20,9 @@ export interface ReflectorFacts {
   readonly forbidden: boolean;
   /** Number of objects in a list that is being received. */
   readonly stagedCount: number;
-  /** The time since which no stream is open. */
+  /** The time since which `isFollowing` is false. Undefined while it is true. */
   readonly streamLostMs?: number | undefined;
-  /** The time up to which the mirrored objects are known to be correct. */
+  /** The time up to which the mirrored objects are known to be correct. Undefined before the first list. */
   readonly syncedMs?: number | undefined;
   readonly version?: ResourceVersion | undefined;
   /** The last problem, until a request succeeds. */

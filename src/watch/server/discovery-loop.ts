@@ -14,7 +14,7 @@ interface DiscoveryLoopOptions {
   readonly clock: Clock;
   /** Milliseconds before the first discovery. */
   readonly delayMs: number;
-  /** One discovery. Resolves with true if it succeeded. */
+  /** Makes one discovery. Resolves with true if it succeeded. */
   readonly discover: (signal: AbortSignal) => Promise<boolean>;
 }
 

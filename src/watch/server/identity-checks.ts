@@ -11,7 +11,7 @@ export interface IdentityChecks {
 
 interface IdentityChecksOptions {
   readonly clock: Clock;
-  /** One check. It is never called again before the promise resolves. */
+  /** Makes one check. It is never called again before the promise resolves. */
   readonly check: (signal: AbortSignal) => Promise<void>;
 }
 

@@ -12,7 +12,7 @@ import type { Term } from '../lease/lease.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { PropagationState } from './propagation-state.ts';
 
-/** Everything outside the controller that it uses. */
+/** The services and settings that the controller uses. */
 export interface ControllerPorts {
   readonly hub: Hub;
   readonly planner: Planner;

@@ -107,11 +107,11 @@ export interface PlacedCopies {
 export type PlanVerdict =
   /** The plan may be carried out. `prune`: its confirmed deletions. Absent if no confirmation is needed. */
   | { readonly result: 'do'; readonly prune?: HeldPrune }
-  /** Its deletions must be confirmed first. Everything else is carried out, and deletions that have started continue. */
+  /** The deletions of the plan must be confirmed first. Everything else is carried out, and deletions that have started continue. */
   | { readonly result: 'holdPrune'; readonly why: string; readonly prune: HeldPrune }
   /** The plan differs from the one that the user requested by the digest `asked`. */
   | { readonly result: 'stale'; readonly asked: string }
-  /** Its notes contain an error. */
+  /** The notes of the plan contain an error. */
   | { readonly result: 'refused' };
 
 /** The state of one cluster of a Propagation. */
