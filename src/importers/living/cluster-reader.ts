@@ -12,7 +12,7 @@ import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
 import { withoutMembers } from '../../manifests/json-edits.ts';
 
 /** Maximum number of objects that one import reads, and maximum size of all answers in bytes. */
-const maxObjects = 10_000;
+const maxObjects = 20_000;
 const maxBytes = 64 * 1024 * 1024;
 
 /** Objects per page. Policies and workloads have a few kB each, so a page has less than 1 MB. */
@@ -51,7 +51,7 @@ interface ReaderOptions {
  * Reads the objects of one API server for one import, live and without a mirror.
  *
  * A kind or group that the server does not serve has no objects. Every other failure becomes a fault, and the reader goes on with the next
- * list. One reader reads at most 10,000 objects and 64 MiB. A list beyond that is `TOO_LARGE` and has no objects. Of sensitive kinds, only
+ * list. One reader reads at most 20,000 objects and 64 MiB. A list beyond that is `TOO_LARGE` and has no objects. Of sensitive kinds, only
  * metadata is read.
  */
 export class ClusterReader {

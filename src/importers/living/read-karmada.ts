@@ -1,6 +1,6 @@
 import type { VersionedResource } from '../../cluster/served-resources.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { listAt, objectAt, textAt } from '../../core/json-at.ts';
+import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import { type GroupKind, groupOfApiVersion, keyOfKind } from '../../core/kinds.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { preparedSelectors, type ResourceSelector } from '../../propagate/karmada/resource-selector.ts';
@@ -12,22 +12,59 @@ import { membersOf } from './read-kubefed.ts';
 const propagationPolicies: readonly string[] = ['PropagationPolicy', 'ClusterPropagationPolicy'];
 const policyKinds: readonly string[] = [...propagationPolicies, 'OverridePolicy', 'ClusterOverridePolicy'];
 
-/** Reads Karmada's API server: the policies, the resources that propagation policies select, and the clusters. */
+/**
+ * Reads Karmada's API server: the policies, the resources that propagation policies select with their bindings, and the clusters.
+ *
+ * Resources of kinds outside the scope are read only if they may change the Propagations of the scope.
+ */
 export async function readKarmada(reader: ClusterReader, scope: ImportScope): Promise<LivingObjects> {
   const served = (await reader.kindsIn('policy.karmada.io')).filter(({ kind }) => policyKinds.includes(kind));
   if (served.length === 0) return { objects: [] };
-  const lists = served.map((kind) => reader.list({ kind, namespaces: scope.namespaces }));
-  const policies = (await Promise.all(lists)).flatMap(({ objects }) => objects);
-  const [clusters, ...resources] = await Promise.all([
+  const policies = await listAll(reader, served, scope);
+  const claims = claimsIn(policies);
+  const needed = claims.filter(({ selector }) => isNeeded(groupKindOf(selector), policies, scope));
+  const byKind = Map.groupBy(needed, ({ selector }) => `${selector.apiVersion} ${selector.kind}`);
+  const [members, bindings, ...resources] = await Promise.all([
     listClusters(reader),
-    ...Map.groupBy(claimsIn(policies), ({ selector }) => `${selector.apiVersion} ${selector.kind}`)
-      .values()
-      .map((claims) => claimedResources(reader, { claims, scope })),
+    needed.length === 0 ? [] : listBindings(reader, scope),
+    ...byKind.values().map((ofKind) => claimedResources(reader, { claims: ofKind, scope })),
   ]);
   return {
-    objects: [...resources.flat(), ...policies.flatMap((policy) => policyIn(policy, scope))],
-    ...(clusters === undefined ? {} : { members: clusters }),
+    // Karmada leaves out some resources that a policy selects, such as those in its own namespaces. The result does not mention them.
+    objects: [
+      ...[...resources.flat(), ...bindings].map((json) => ({ json, isContext: true })),
+      ...policies.flatMap((policy) => policyIn(policy, scope)),
+    ],
+    ...(members === undefined ? {} : { members }),
   };
+}
+
+async function listAll(
+  reader: ClusterReader,
+  kinds: readonly VersionedResource[],
+  { namespaces }: ImportScope,
+): Promise<readonly JsonObject[]> {
+  return (await Promise.all(kinds.map((kind) => reader.list({ kind, namespaces })))).flatMap(({ objects }) => objects);
+}
+
+/** Lists the bindings of resources. A binding may suspend the scheduling of its resource. */
+async function listBindings(reader: ClusterReader, scope: ImportScope): Promise<readonly JsonObject[]> {
+  const kinds = await reader.kindsIn('work.karmada.io');
+  const wanted = ['ResourceBinding', ...(scope.namespaces === undefined ? ['ClusterResourceBinding'] : [])];
+  return await listAll(
+    reader,
+    kinds.filter(({ kind }) => wanted.includes(kind)),
+    scope,
+  );
+}
+
+/**
+ * True if resources of this kind are imported or change what is imported: autoscalers decide the replicas of workloads, and a resource with a
+ * policy of its own does not follow a workload as its dependency.
+ */
+function isNeeded(kind: GroupKind, policies: readonly JsonObject[], scope: ImportScope): boolean {
+  if (scope.includes(kind) || keyOfKind(kind) === 'HorizontalPodAutoscaler.autoscaling') return true;
+  return policies.some((policy) => ['propagateDeps', 'association'].some((member) => valueAt(policy, 'spec', member) === true));
 }
 
 async function listClusters(reader: ClusterReader): Promise<LivingObjects['members']> {
@@ -71,10 +108,9 @@ function groupKindOf({ apiVersion, kind }: ResourceSelector): GroupKind {
 async function claimedResources(
   reader: ClusterReader,
   { claims: all, scope }: { readonly claims: readonly Claim[]; readonly scope: ImportScope },
-): Promise<readonly LivingObject[]> {
+): Promise<readonly JsonObject[]> {
   const [first] = all;
-  if (first === undefined || !scope.includes(groupKindOf(first.selector))) return [];
-  const kind = await reader.kindOf(first.selector.apiVersion, first.selector.kind);
+  const kind = first && (await reader.kindOf(first.selector.apiVersion, first.selector.kind));
   if (kind === undefined || (!kind.namespaced && scope.namespaces !== undefined)) return [];
   const selectors = all
     .filter(({ isOfNamespace, selector }) => (kind.namespaced ? isInScope(selector, scope) : !isOfNamespace))
@@ -82,8 +118,7 @@ async function claimedResources(
   const read = await Promise.all(listsFor(kind, selectors, scope).map((list) => reader.list(list)));
   const objects = new Map(read.flatMap((list) => list.objects.map((json) => [placeOf(json), json])));
   const priorityOf = preparedSelectors(selectors);
-  // Karmada leaves out some resources that a policy selects, such as those in its own namespaces.
-  return [...objects.values()].filter((json) => priorityOf(json as Manifest) !== 'MisMatch').map((json) => ({ json, isContext: true }));
+  return [...objects.values()].filter((json) => priorityOf(json as Manifest) !== 'MisMatch');
 }
 
 function isInScope({ namespace = '' }: ResourceSelector, { namespaces }: ImportScope): boolean {

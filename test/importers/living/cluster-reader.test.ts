@@ -16,9 +16,9 @@ test('lists page by page, with the kind of each object and without managedFields
   expect(pages).toHaveLength(3);
 });
 
-test('a list of more than 10,000 objects is a fault and has no objects, and other kinds are still read', async () => {
+test('a list of more than 20,000 objects is a fault and has no objects, and other kinds are still read', async () => {
   await using living = await startLivingCluster([
-    ...configMaps(10_050),
+    ...configMaps(20_050),
     objectOf('v1 Service', 'shop/a', { spec: { ports: [{ port: 80 }] } }),
   ]);
   const reader = living.reader();

@@ -38,6 +38,8 @@ export const karmadaDefinitions = [
   definitionOf(policies, 'OverridePolicy'),
   definitionOf(policies, 'ClusterOverridePolicy', 'Cluster'),
   definitionOf('cluster.karmada.io/v1alpha1', 'Cluster', 'Cluster'),
+  definitionOf('work.karmada.io/v1alpha2', 'ResourceBinding'),
+  definitionOf('work.karmada.io/v1alpha2', 'ClusterResourceBinding', 'Cluster'),
 ];
 
 export const operatorDefinition = definitionOf('mulitcluster.practice.com/v1alpha1', 'MultiClusterResource');

@@ -93,6 +93,35 @@ test('a scope of kinds and namespaces reads only their resources; other policies
   expect(namesIn(objects.filter(({ isContext }) => isContext))).toEqual(['ClusterPropagationPolicy everything', 'Deployment shop/web']);
 });
 
+test('autoscalers, bindings and possible dependencies are read for kinds of the scope too', async () => {
+  const scaler = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler' };
+  const binding = (place: string) =>
+    objectOf('work.karmada.io/v1alpha2 ResourceBinding', place, { spec: { suspension: { scheduling: true } } });
+  const objects = [
+    ...karmadaDefinitions,
+    deployment('shop/web', 1),
+    configMap('shop/a'),
+    objectOf('autoscaling/v2 HorizontalPodAutoscaler', 'shop/web', {
+      spec: { minReplicas: 1, maxReplicas: 3, scaleTargetRef: { ...deployments, name: 'web' } },
+    }),
+    binding('shop/web-deployment'),
+    binding('bank/api-deployment'),
+    karmadaPolicy('PropagationPolicy', 'shop/web', selects(deployments)),
+    karmadaPolicy('PropagationPolicy', 'shop/others', selects(scaler, { apiVersion: 'v1', kind: 'ConfigMap' })),
+  ];
+  await using living = await startLivingCluster(objects);
+  const scope = new ImportScope(apps, ['shop']);
+  const read = await readKarmada(living.reader(), scope);
+  expect(namesIn(read.objects)).toEqual([
+    'Deployment shop/web',
+    'HorizontalPodAutoscaler shop/web',
+    'PropagationPolicy shop/web',
+    'ResourceBinding shop/web-deployment',
+  ]);
+  living.cluster.put(karmadaPolicy('PropagationPolicy', 'shop/web', { ...selects(deployments), propagateDeps: true }));
+  expect(namesIn((await readKarmada(living.reader(), scope)).objects)).toContain('ConfigMap shop/a');
+});
+
 test('of Secrets only metadata is read, and tokens of ServiceAccounts are left out', async () => {
   const secret = (name: string, type: string) => objectOf('v1 Secret', `shop/${name}`, { type, data: { key: 'aGlkZGVu' } });
   await using living = await startLivingCluster([
