@@ -9,7 +9,15 @@ import { portableOf } from '../../../manifests/portable-object.ts';
 import type { Overriding } from '../../model/plan.ts';
 import type { ExactSpec, WriteMode } from '../../model/spec.ts';
 import { retainAsKubeFed } from '../exact/retain-as-kubefed.ts';
-import { type RecordPrefix, recordManagedAnnotations, recordManagedLabels, recordPrefixOf, withForeignKeys } from './managed-keys.ts';
+import { marksOf } from './copy-marks.ts';
+import {
+  type RecordPrefix,
+  recordManagedAnnotations,
+  recordManagedLabels,
+  recordPrefixOf,
+  withForeignKeys,
+  withoutRecords,
+} from './managed-keys.ts';
 import { type RetainResult, retainFieldsOfKind } from './retain-fields.ts';
 
 /** The manifest of a write, and whether it must be sent. */
@@ -61,7 +69,7 @@ function replacement({ desired, live, exact, overriding }: ManifestForWriteReque
   if (live === undefined) return { result: 'write', manifest: recorded };
   const outcome =
     overriding === undefined
-      ? withMemberFields(recorded, live, { kind: kindTextOf(desired), prefix })
+      ? withMemberFields(recorded, withOwnRecord(live, prefix), { kind: kindTextOf(desired), prefix })
       : retainAsKubeFed(recorded, live, { overriding, prefix });
   if (outcome.result === 'failed') return outcome;
   // Retaining changes neither the kind nor the name, so the result is still a manifest.
@@ -69,6 +77,15 @@ function replacement({ desired, live, exact, overriding }: ManifestForWriteReque
   const { apiVersion, kind } = desired;
   const unchanged = equalJson(portableOf(manifest), portableOf({ ...live, apiVersion, kind }));
   return { result: unchanged ? 'unchanged' : 'write', manifest };
+}
+
+/**
+ * Returns the object without the records that Karmada itself wrote. They list the labels and annotations of Karmada, such as
+ * `karmada.io/managed`, which must stay when Muster takes over the copy.
+ */
+function withOwnRecord(live: KubernetesObject, prefix: RecordPrefix): KubernetesObject {
+  const isOfKarmada = prefix === 'resourcetemplate.karmada.io' && marksOf(live).propagation === undefined;
+  return isOfKarmada ? withoutRecords(live) : live;
 }
 
 /** Returns `desired` with all fields of the live object that the member cluster owns. `kind` is the result of `kindTextOf`. */

@@ -91,6 +91,24 @@ describe('Replace', () => {
     });
   });
 
+  test('keeps the labels and annotations that Karmada recorded, until Muster has written the copy', () => {
+    const karmada = {
+      'resourcetemplate.karmada.io/managed-labels': 'app,karmada.io/managed',
+      'resourcetemplate.karmada.io/managed-annotations': 'resourcetemplate.karmada.io/managed-annotations,work.karmada.io/name',
+      'work.karmada.io/name': 'web',
+    };
+    const labels = { app: 'old', 'karmada.io/managed': 'true' };
+    const exact = { system: 'Karmada' } as const;
+    const adopted = sent(manifestForWrite({ write: 'Replace', desired, exact, live: liveOf({ labels, annotations: karmada }, {}) }));
+    expect(adopted.metadata).toMatchObject({
+      labels: { app: 'web', mine: 'new', 'karmada.io/managed': 'true' },
+      annotations: { 'work.karmada.io/name': 'web', 'resourcetemplate.karmada.io/managed-labels': 'app,mine' },
+    });
+    const marked = { labels: { ...labels, 'muster.dev/propagation': 'p' }, annotations: karmada };
+    const kept = sent(manifestForWrite({ write: 'Replace', desired, exact, live: liveOf(marked, {}) }));
+    expect(valueAt(kept, 'metadata', 'labels', 'karmada.io/managed')).toBeUndefined();
+  });
+
   test('writes nothing if the existing object is equal already', () => {
     const first = sent(manifestForWrite({ write: 'Replace', desired }));
     const standing = liveOf(first.metadata as JsonObject, { data: { a: '1' }, status: { x: 1 } });
