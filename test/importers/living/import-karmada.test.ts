@@ -66,7 +66,7 @@ async function deleted(gateway: TestGateway, { namespace, name }: { readonly nam
 }
 
 /** Exact mode writes the records of Karmada, so they are marks of Muster there. Karmada writes them again when it is started. */
-function withoutRecords(annotations: Readonly<Record<string, Json>> | undefined) {
+function withoutRecords(annotations: Readonly<Record<string, string>> | null | undefined) {
   return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => !key.includes('/managed-')));
 }
 
