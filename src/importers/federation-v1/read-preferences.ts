@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject, tryParseJson } from '../../co
 import type { KubeFedPreference } from '../../propagate/kubefed/plan-kubefed.ts';
 
 /** The preferences of a workload, as the annotations of Federation v1 hold them. */
-export interface ReplicaPreferences {
+interface ReplicaPreferences {
   readonly rebalance: boolean;
   /** The preference of each cluster, by name. `*` applies to every cluster that has no entry. */
   readonly clusters: Readonly<Record<string, KubeFedPreference>>;

@@ -1,3 +1,4 @@
+import { array, assert, boolean, dictionary, integer, option, property, record } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clusterHash, type KubeFedPlanRequest, planKubeFed } from '../../../src/propagate/kubefed/plan-kubefed.ts';
 
@@ -42,6 +43,45 @@ describe('planKubeFed', () => {
     const request = { totalReplicas: 7, preferences: { '*': { weight: 2 }, c3: { weight: 1, minReplicas: 1 } }, key: 'ns/web' };
     expect(planKubeFed({ ...request, clusters })).toEqual(planKubeFed({ ...request, clusters: clusters.toReversed() }));
   });
+});
+
+test('random requests stay within totals, maximums and capacities', () => {
+  const counts = integer({ min: 0, max: 12 });
+  const names = ['a', 'b', 'c', 'd'];
+  const preferences = array(record({ minReplicas: counts, above: option(counts), weight: integer({ min: 0, max: 3 }) }), { maxLength: 5 });
+  const byCluster = dictionary(
+    integer({ min: 0, max: 3 }).map((at) => names[at] ?? ''),
+    counts,
+  );
+  assert(
+    property(preferences, byCluster, byCluster, integer({ min: 0, max: 40 }), boolean(), (written, current, capacity, total, rebalance) => {
+      const entries = written.map(({ minReplicas, above, weight }, at) => {
+        const maxReplicas = above === null ? undefined : minReplicas + above;
+        return [['*', ...names][at] ?? '', { minReplicas, maxReplicas, weight }] as const;
+      });
+      const known = Object.fromEntries(entries);
+      const request = {
+        totalReplicas: total,
+        preferences: known,
+        clusters: names,
+        currentReplicas: current,
+        estimatedCapacity: capacity,
+        rebalance,
+      };
+      const { plan, overflow } = planKubeFed(request);
+      const placed = Object.values(plan).reduce((sum, count) => sum + count, 0);
+      expect(placed).toBeLessThanOrEqual(total);
+      for (const name of names) {
+        const preference = known[name] ?? known['*'];
+        const max = preference === undefined ? 0 : (preference.maxReplicas ?? total);
+        expect(plan[name]).toBeLessThanOrEqual(Math.min(max, capacity[name] ?? total));
+        expect(plan[name]).toBeGreaterThanOrEqual(0);
+        expect((plan[name] ?? 0) + (overflow[name] ?? 0)).toBeLessThanOrEqual(max);
+        if (!rebalance) expect(overflow[name] ?? 0).toBeLessThanOrEqual(total - placed);
+        if (capacity[name] === undefined) expect(overflow[name]).toBeUndefined();
+      }
+    }),
+  );
 });
 
 test.each<[string, string, number]>([
