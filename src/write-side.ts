@@ -5,6 +5,7 @@ import { createObjectClient } from './changes/create-object-client.ts';
 import type { Members } from './changes/members.ts';
 import type { ObjectClient } from './changes/object-client.ts';
 import type { ClusterApi } from './cluster/cluster-api.ts';
+import type { ConfiguredImporter } from './config/config.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import { type ClusterName, clusterName } from './core/names.ts';
@@ -12,13 +13,15 @@ import { createSensitiveKinds } from './core/sensitive-kinds.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import type { GraphContext } from './graph/context/context.ts';
 import { createImports } from './importers/create-imports.ts';
+import { runUpkeep } from './importers/upkeep/run-upkeep.ts';
 import { createClusterViews } from './load/reads/cluster-views.ts';
 import { listRulesIn } from './manifests/list-rules.ts';
 import type { Model } from './model/model.ts';
 import { createPropagations } from './propagate/api/create-propagations.ts';
 import { createController } from './propagate/controller/create-controller.ts';
 import type { Leadership } from './propagate/controller/lease/leadership.ts';
-import { createHubStores } from './propagate/hub/hub-stores.ts';
+import type { Term } from './propagate/controller/lease/lease.ts';
+import { createHubStores, type HubStores } from './propagate/hub/hub-stores.ts';
 import { createPlanner } from './propagate/plan/create-planner.ts';
 import { type ClientOf, impersonationOf } from './propagate/plan/snapshot/plan-request.ts';
 import { createMemberObjects } from './watch/clusters/member-objects.ts';
@@ -30,6 +33,8 @@ export interface WriteSideOptions {
   readonly model: () => Model;
   /** The cluster that keeps Propagations. Undefined: there is no hub. */
   readonly hub?: string | undefined;
+  /** Systems whose resources on the hub are kept in sync. Without a hub they have no effect. */
+  readonly importers: readonly ConfiguredImporter[];
   /** Kinds that are as confidential as Secrets, by `keyOfKind`. */
   readonly sensitiveKinds: readonly string[];
   /** Milliseconds before the controller sends its first request. Default: 0. */
@@ -72,7 +77,9 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const shared = { members, clientOf, listRulesOf, sensitiveKinds, clock, log };
   const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
   const local = { accounts: 'one', identity: `muster-${randomUUID()}`, startAfterMs: options.controllerStartMs } as const;
-  const controller = hub === undefined ? undefined : createController({ ...shared, ...local, hub: hub.hub, planner, stores: hub }, signal);
+  const leaderWork = hub === undefined ? undefined : upkeepOf(options, hub);
+  const controller =
+    hub === undefined ? undefined : createController({ ...shared, ...local, hub: hub.hub, planner, stores: hub, leaderWork }, signal);
   return {
     resolvers: {
       writes: createObjectChanges({
@@ -95,6 +102,16 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
     leadership: controller?.leadership,
     [Symbol.asyncDispose]: async () => controller?.[Symbol.asyncDispose](),
   };
+}
+
+/** Returns the work of the leader for the resources of other systems. Undefined if the config names none. */
+function upkeepOf(
+  { importers, clock, log }: WriteSideOptions,
+  { hub, propagations }: HubStores,
+): ((term: Term) => Promise<void>) | undefined {
+  const [importer] = importers;
+  if (importer === undefined) return undefined;
+  return (term) => runUpkeep({ hub, propagations, serviceAccount: importer.serviceAccount, clock, log }, term);
 }
 
 function membersOf({ mirrors, fleet, clock, log }: WriteSideOptions, signal: AbortSignal): Members {

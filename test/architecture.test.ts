@@ -57,6 +57,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'propagate/status',
   ],
   importers: ['cluster', 'access', 'manifests', 'changes', 'propagate/model', 'propagate/karmada', 'propagate/kubefed', 'propagate/plan'],
+  'importers/upkeep': ['store', 'changes', 'importers', 'propagate/model', 'propagate/hub', 'propagate/controller', 'propagate/api'],
   graph: ['importers', 'load', 'streams', 'streams/messages', 'manifests', 'changes', 'propagate/model', 'model'],
   operations: ['streams', 'access', 'load', 'graph'],
   'streams/sending': ['streams', 'access', 'graph', 'operations'],

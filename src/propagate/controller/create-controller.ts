@@ -17,6 +17,11 @@ export interface ControllerOptions extends ControllerPorts {
   readonly identity: string;
   /** Delay in milliseconds before the first request. Default: 0. */
   readonly startAfterMs?: number | undefined;
+  /**
+   * Further work of the leader, started with each term. It must end soon after the signal of its term aborts, and must not throw. Default:
+   * none.
+   */
+  readonly leaderWork?: ((term: Term) => Promise<void>) | undefined;
 }
 
 /**
@@ -60,11 +65,11 @@ interface Controlling extends ControllerOptions {
 }
 
 async function controlling(options: Controlling, signal: AbortSignal): Promise<void> {
-  const { hub, clock, log, identity, leadership, onTerm, startAfterMs = 0 } = options;
+  const { hub, clock, log, identity, leadership, onTerm, leaderWork, startAfterMs = 0 } = options;
   const place = createLeaseNamespace(hub, clock);
-  const work = (term: Term) => {
+  const work = async (term: Term) => {
     onTerm(term);
-    return runTerm(options, term);
+    await Promise.all([runTerm(options, term), leaderWork?.(term)]);
   };
   if (startAfterMs > 0) await clock.sleep(startAfterMs, signal);
   for (let tries = 1; !signal.aborted; tries += 1) {

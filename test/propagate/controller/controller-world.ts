@@ -6,7 +6,7 @@ import { type ClusterName, clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { listRulesIn } from '../../../src/manifests/list-rules.ts';
 import { createPropagations } from '../../../src/propagate/api/create-propagations.ts';
-import { type Controller, createController } from '../../../src/propagate/controller/create-controller.ts';
+import { type Controller, type ControllerOptions, createController } from '../../../src/propagate/controller/create-controller.ts';
 import { createHubStores, type HubStores } from '../../../src/propagate/hub/hub-stores.ts';
 import type { Propagation } from '../../../src/propagate/model/propagation.ts';
 import type { PropagationInput, PropagationOutcome, Propagations } from '../../../src/propagate/model/propagations.ts';
@@ -34,6 +34,8 @@ interface ControllerProcess {
 export interface ControllerWorldOptions extends PropagationWorldOptions {
   /** True if Deployments roll out and Jobs run. */
   readonly living?: true;
+  /** Further work of the leader, created for each process. Default: none. */
+  readonly leaderWork?: (process: Pick<ControllerOptions, 'hub' | 'stores' | 'clock' | 'log'>) => ControllerOptions['leaderWork'];
 }
 
 interface ProcessOptions {
@@ -73,7 +75,7 @@ const model = loadBaseline();
 
 export async function startControllerWorld(
   fleet: Readonly<Record<string, readonly KubernetesObject[]>>,
-  { living, ...options }: ControllerWorldOptions = {},
+  { living, leaderWork, ...options }: ControllerWorldOptions = {},
 ): Promise<ControllerWorld> {
   const world = await startPropagationWorld(fleet, options);
   const life = new AbortController();
@@ -108,8 +110,9 @@ export async function startControllerWorld(
     const ownHub = { ...hub, members: { ...members, api }, client: () => clientOf(hub.cluster) };
     const ownStores = createHubStores(ownHub, end.signal);
     count += 1;
+    const own = { hub: ownHub, stores: ownStores, clock, log };
     const controller = createController(
-      { hub: ownHub, planner, stores: ownStores, clientOf, accounts: 'one', identity: `process-${count}`, ...shared },
+      { ...shared, ...own, planner, clientOf, accounts: 'one', identity: `process-${count}`, leaderWork: leaderWork?.(own) },
       end.signal,
     );
     return {

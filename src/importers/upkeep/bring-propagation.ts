@@ -1,0 +1,146 @@
+import { describeFault } from '../../changes/describe-fault.ts';
+import type { Fault } from '../../core/faults.ts';
+import { equalJson } from '../../core/json/json-values.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { retryAfterMs } from '../../propagate/controller/state/work-queue.ts';
+import type { PropagationWrite } from '../../propagate/hub/propagation-store.ts';
+import type { Propagation } from '../../propagate/model/propagation.ts';
+import type { SpecDocument } from '../../propagate/model/spec.ts';
+import { currentPropagation, fetchCurrentPropagation, rememberPropagation } from './current-propagation.ts';
+import { ownershipOf, ownersWith } from './ownership.ts';
+import type { UpkeepOutcome } from './resource-status.ts';
+import { translationOf } from './resource-translations.ts';
+import type { ResourceTranslation } from './translate-resource.ts';
+import { retryUpkeepLater, type UpkeepPass } from './upkeep-pass.ts';
+
+/** Maximum number of attempts in one pass to write a Propagation that other clients change at the same time. */
+const mostAttempts = 3;
+/** Time after which a change by another client counts as the first one again, and is put back at once. */
+const calmMs = 600_000;
+
+/** The outcome of a pass, and the delay until the next one. */
+export interface BroughtPropagation {
+  /** Absent: nothing new is known, so the status of the resource stays. */
+  readonly outcome?: UpkeepOutcome;
+  /** Absent: only a change triggers the next pass. */
+  readonly againMs?: number;
+}
+
+/** A resource and the Propagation of its name, if there is one. */
+interface ResourcePair {
+  readonly resource: KubernetesObject;
+  readonly propagation: Propagation | undefined;
+}
+
+/**
+ * Creates the Propagation of a resource, or corrects it if it differs from the resource. Leaves a foreign one alone. A broken resource keeps
+ * the Propagation that it had. Every write is guarded by the version that was read.
+ */
+export async function bringPropagation(pass: UpkeepPass, resource: KubernetesObject): Promise<BroughtPropagation> {
+  const translation = translationOf(pass, resource);
+  let found = currentPropagation(pass);
+  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+    // The mirror reports when it is read.
+    if (found === 'unread') return {};
+    const pair = { resource, propagation: found === 'absent' ? undefined : found };
+    const settled = settledWithoutWrite(pass, pair, translation);
+    if (settled !== undefined) return settled;
+    if (translation.result === 'broken' || !pass.term.isLeading()) return {};
+    const written = await writePropagation(pass, pair, translation.document);
+    if (written.result === 'written') return { outcome: { propagation: written.propagation, notes: translation.notes } };
+    if (written.result === 'failed') return failedWrite(pass, pair, { fault: written.fault, notes: translation.notes });
+    // Another client was faster.
+    const fetched = await fetchCurrentPropagation(pass);
+    if (fetched !== 'absent' && 'fault' in fetched) return { againMs: retryUpkeepLater(pass, fetched.fault) };
+    found = fetched;
+  }
+  return { againMs: retryAfterMs(1, pass.ports.clock.random()) };
+}
+
+/** Returns the outcome if nothing is to be written now. Undefined if the Propagation must be created or corrected. */
+function settledWithoutWrite(pass: UpkeepPass, pair: ResourcePair, translation: ResourceTranslation): BroughtPropagation | undefined {
+  const { resource, propagation } = pair;
+  const { notes } = translation;
+  const ownership = propagation === undefined ? 'own' : ownershipOf(propagation, resource, pass.ports.hub.cluster);
+  if (ownership === 'foreign') return { outcome: nameTaken(pass, notes) };
+  if (translation.result === 'broken') return { outcome: { propagation, problem: translation.message, notes } };
+  if (propagation === undefined) return delayedCorrection(pass, { notes }, translation.document);
+  const outcome = { propagation, notes };
+  // It is created again when it is gone.
+  if (propagation.metadata.deletionTimestamp !== undefined) return { outcome };
+  if (ownership === 'own' && hasWantedSpec(pass, { resource, propagation }, translation.document)) return { outcome };
+  return delayedCorrection(pass, outcome, translation.document);
+}
+
+function nameTaken({ state }: UpkeepPass, notes: UpkeepOutcome['notes']): UpkeepOutcome {
+  const message = `the Propagation ${state.place.name} exists and does not belong to this resource: delete or rename one of them`;
+  return { problem: `NAME_TAKEN: ${message}`, notes: [{ severity: 'ERROR', code: 'NAME_TAKEN', message }, ...notes] };
+}
+
+/**
+ * True if the spec of the Propagation does what the resource says.
+ *
+ * A cluster that left the fleet stays in the placement as long as nothing else changes. Otherwise its copies would be deleted when it comes
+ * back, and then be created again.
+ */
+function hasWantedSpec(
+  pass: UpkeepPass,
+  { resource, propagation }: { readonly resource: KubernetesObject; readonly propagation: Propagation },
+  wanted: SpecDocument,
+): boolean {
+  const { document, spec } = propagation;
+  const { accepted } = pass.state;
+  if (equalJson(document, wanted)) return true;
+  if (accepted !== undefined && equalJson(accepted.wanted, wanted) && equalJson(accepted.stored, document)) return true;
+  const placed = 'problems' in spec ? [] : (spec.placement.clusters ?? []);
+  const left = placed.filter((cluster) => pass.ports.hub.members.get(cluster) === undefined);
+  const withLeft = left.length === 0 ? undefined : translationOf(pass, resource, left);
+  return withLeft?.result === 'translated' && equalJson(document, withLeft.document);
+}
+
+/** Returns the outcome with a delay if other clients keep changing the Propagation. Undefined if it may be corrected now. */
+function delayedCorrection({ ports, state }: UpkeepPass, outcome: UpkeepOutcome, wanted: SpecDocument): BroughtPropagation | undefined {
+  if (!isCorrection(state, wanted)) return undefined;
+  const waitMs = state.corrections.dueMs - ports.clock.monotonic();
+  return waitMs > 0 ? { ...(outcome.propagation === undefined ? {} : { outcome }), againMs: waitMs } : undefined;
+}
+
+/** True if this process has written the same spec before, so another client has changed or deleted it since. */
+function isCorrection({ accepted }: UpkeepPass['state'], wanted: SpecDocument): boolean {
+  return accepted !== undefined && equalJson(accepted.wanted, wanted);
+}
+
+async function writePropagation(
+  pass: UpkeepPass,
+  { resource, propagation }: ResourcePair,
+  document: SpecDocument,
+): Promise<PropagationWrite> {
+  const { ports, state, term } = pass;
+  const change = { document, owners: ownersWith(resource, propagation?.metadata.owners ?? []) };
+  const written = await (propagation === undefined
+    ? ports.propagations.create(state.place, change, term.signal)
+    : ports.propagations.update(propagation, change, term.signal));
+  if (written.result !== 'written') return written;
+  if (isCorrection(state, document)) countCorrection(pass);
+  rememberPropagation(pass, written.propagation);
+  state.accepted = { wanted: document, stored: written.propagation.document };
+  return written;
+}
+
+function countCorrection({ ports, state }: UpkeepPass): void {
+  const nowMs = ports.clock.monotonic();
+  const { count, dueMs } = state.corrections;
+  const next = nowMs - dueMs > calmMs ? 1 : count + 1;
+  state.corrections = { count: next, dueMs: nowMs + retryAfterMs(next, ports.clock.random()) };
+}
+
+interface FailedWrite {
+  readonly fault: Fault;
+  readonly notes: UpkeepOutcome['notes'];
+}
+
+function failedWrite(pass: UpkeepPass, { propagation }: ResourcePair, { fault, notes }: FailedWrite): BroughtPropagation {
+  const againMs = retryUpkeepLater(pass, fault);
+  // A hub that does not answer cannot take a status either.
+  return fault.status === undefined ? { againMs } : { outcome: { propagation, problem: describeFault(fault), notes }, againMs };
+}

@@ -1,0 +1,95 @@
+import { listAt, objectAt, textAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { currentPropagation, fetchCurrentPropagation, rememberPropagation } from './current-propagation.ts';
+import { isOwnedByName } from './ownership.ts';
+import { retryUpkeepLater, type UpkeepPass, type UpkeepResult } from './upkeep-pass.ts';
+import { writeResourceStatus } from './write-resource-status.ts';
+
+/** Delay of the next pass if the mirrors of the hub disagree with the hub. */
+const recheckMs = 1_000;
+
+/**
+ * The finalizer of `kubectl delete --cascade=orphan`. Kubernetes removes the owner from the Propagation and then the finalizer, so that the
+ * Propagation stays.
+ */
+const orphanFinalizer = 'orphan';
+
+/** Deletes the Propagation of a resource that does not exist. A Propagation without such an owner is left alone. */
+export async function removeLeftPropagation(pass: UpkeepPass): Promise<UpkeepResult> {
+  const { resources, state, term } = pass;
+  const found = currentPropagation(pass);
+  if (found === 'unread') return { result: 'kept' };
+  if (found === 'absent' || !isOwnedByName(found) || found.metadata.deletionTimestamp !== undefined) return { result: 'gone' };
+  // The mirror may be behind. Only the hub can prove that the resource is gone, and not just its definition.
+  const live = await resources.fetch(state.place, term.signal);
+  if (live.result === 'failed') return { result: 'kept', againMs: retryUpkeepLater(pass, live.fault) };
+  if (live.result !== 'absent') return { result: 'kept', againMs: recheckMs };
+  return { result: 'kept', againMs: await deleteOwned(pass) };
+}
+
+/**
+ * Runs one pass over a resource that is being deleted: deletes its Propagation, and waits until the Propagation and so the last copy is
+ * gone. Then removes the finalizers of the operator that had the resource before, which are names of clusters.
+ */
+export async function finishResourceDeletion(pass: UpkeepPass, resource: KubernetesObject): Promise<UpkeepResult> {
+  if (finalizersOf(resource).includes(orphanFinalizer)) return { result: 'kept' };
+  const found = currentPropagation(pass);
+  if (found === 'unread') return { result: 'kept' };
+  if (found === 'absent' || !isOwnedByName(found)) return { result: 'kept', againMs: await releaseFinalizers(pass, resource) };
+  const delays = [
+    found.metadata.deletionTimestamp === undefined ? await deleteOwned(pass) : undefined,
+    await writeResourceStatus(pass, resource, { propagation: pass.state.latest?.propagation ?? found, notes: [] }),
+  ].filter((ms) => ms !== undefined);
+  return { result: 'kept', againMs: delays.length === 0 ? undefined : Math.min(...delays) };
+}
+
+/** Deletes the Propagation if the hub still says that the resource owns it. Returns a delay if another attempt is needed. */
+async function deleteOwned(pass: UpkeepPass): Promise<number | undefined> {
+  const { ports, state, term } = pass;
+  const live = await fetchCurrentPropagation(pass);
+  if (live === 'absent') return undefined;
+  if ('fault' in live) return retryUpkeepLater(pass, live.fault);
+  if (!isOwnedByName(live) || live.metadata.deletionTimestamp !== undefined || !term.isLeading()) return undefined;
+  const deleted = await ports.propagations.delete(live, term.signal);
+  switch (deleted.result) {
+    case 'written':
+      rememberPropagation(pass, deleted.propagation);
+      return undefined;
+    case 'absent':
+      state.latest = undefined;
+      return undefined;
+    case 'conflict':
+      return recheckMs;
+    case 'failed':
+      return retryUpkeepLater(pass, deleted.fault);
+    default:
+      return deleted satisfies never;
+  }
+}
+
+/** Removes the operator's finalizers, if the hub confirms that the resource owns no Propagation any more. */
+async function releaseFinalizers(pass: UpkeepPass, resource: KubernetesObject): Promise<number | undefined> {
+  const { resources, term } = pass;
+  const clusters = clustersOf(pass, resource);
+  const finalizers = finalizersOf(resource);
+  const others = finalizers.filter((finalizer) => !clusters.has(finalizer));
+  if (others.length === finalizers.length) return undefined;
+  const live = await fetchCurrentPropagation(pass);
+  if (live !== 'absent' && 'fault' in live) return retryUpkeepLater(pass, live.fault);
+  if (live !== 'absent' && isOwnedByName(live)) return recheckMs;
+  if (!term.isLeading()) return undefined;
+  const written = await resources.setFinalizers(resource, others, term.signal);
+  if (written.result === 'failed') return retryUpkeepLater(pass, written.fault);
+  return written.result === 'conflict' ? recheckMs : undefined;
+}
+
+/** Returns the names that the operator used for finalizers: the clusters of the fleet and those that the resource names. */
+function clustersOf({ ports }: UpkeepPass, resource: KubernetesObject): ReadonlySet<string> {
+  const spec = objectAt(resource, 'spec');
+  const named = ['placement', 'customize'].flatMap((member) => listAt(spec, member, 'clusters').map((cluster) => textAt(cluster, 'name')));
+  return new Set([...ports.hub.members.all().map(({ name }): string => name), ...named.filter((name) => name !== undefined)]);
+}
+
+function finalizersOf({ metadata }: KubernetesObject): readonly string[] {
+  return metadata.finalizers ?? [];
+}

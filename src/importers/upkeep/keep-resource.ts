@@ -1,0 +1,34 @@
+import { textAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { bringPropagation } from './bring-propagation.ts';
+import { finishResourceDeletion, removeLeftPropagation } from './end-propagation.ts';
+import { logOnce, type UpkeepPass, type UpkeepResult } from './upkeep-pass.ts';
+import { writeResourceStatus } from './write-resource-status.ts';
+
+/**
+ * Runs one pass over one resource: brings its Propagation and its status to what the resource says, or removes the Propagation of a resource
+ * that is gone. While the resources of the hub are unread, for example because their kind is not served, nothing changes.
+ */
+export async function keepResource(pass: UpkeepPass): Promise<UpkeepResult> {
+  const { resources, state } = pass;
+  const read = resources.read(state.place);
+  const { failures } = state;
+  const result = read.result === 'held' ? await keepHeld(pass, read.object) : await withoutResource(pass, read.result);
+  if (state.failures === failures) state.failures = 0;
+  return result;
+}
+
+function withoutResource(pass: UpkeepPass, result: 'absent' | 'unread'): UpkeepResult | Promise<UpkeepResult> {
+  // The mirror reports when it is read.
+  return result === 'unread' ? { result: 'kept' } : removeLeftPropagation(pass);
+}
+
+async function keepHeld(pass: UpkeepPass, resource: KubernetesObject): Promise<UpkeepResult> {
+  if (textAt(resource, 'metadata', 'deletionTimestamp') !== undefined) return finishResourceDeletion(pass, resource);
+  const { outcome, againMs } = await bringPropagation(pass, resource);
+  if (outcome === undefined) return { result: 'kept', againMs };
+  if (outcome.problem === undefined) pass.state.logged = undefined;
+  else logOnce(pass, outcome.problem);
+  const delays = [againMs, await writeResourceStatus(pass, resource, outcome)].filter((ms) => ms !== undefined);
+  return { result: 'kept', againMs: delays.length === 0 ? undefined : Math.min(...delays) };
+}

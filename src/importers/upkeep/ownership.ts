@@ -1,0 +1,48 @@
+import { groupOfApiVersion } from '../../core/kinds.ts';
+import type { KubernetesObject, OwnerReference } from '../../core/objects.ts';
+import type { HubObjectName } from '../../propagate/hub/hub.ts';
+import type { Propagation } from '../../propagate/model/propagation.ts';
+import { resourceKind } from './resource-store.ts';
+
+/**
+ * What a Propagation is to a resource of the same name.
+ *
+ * - `own`: the resource owns it.
+ * - `inherited`: it becomes the resource's own. It was imported from this resource, or belonged to a deleted one of this name.
+ * - `foreign`: it belongs to another owner or to a user, and is left alone.
+ */
+export type ResourceOwnership = 'own' | 'inherited' | 'foreign';
+
+export function ownershipOf(propagation: Propagation, resource: KubernetesObject, hub: string): ResourceOwnership {
+  const { owners } = propagation.metadata;
+  if (owners.some((owner) => isResourceReference(owner, resource.metadata) && owner.uid === resource.metadata.uid)) return 'own';
+  if (owners.some((owner) => owner.controller === true && !isResourceReference(owner, resource.metadata))) return 'foreign';
+  return isOwnedByName(propagation) || isImportedFrom(propagation, hub) ? 'inherited' : 'foreign';
+}
+
+/** True if a resource of the Propagation's own name owns it, whether that resource still exists or not. */
+export function isOwnedByName({ metadata }: Propagation): boolean {
+  return metadata.owners.some((owner) => isResourceReference(owner, metadata));
+}
+
+/** Returns the owners of the Propagation with this resource as the one that controls it. */
+export function ownersWith(resource: KubernetesObject, before: readonly OwnerReference[]): readonly OwnerReference[] {
+  const { apiVersion, kind } = resourceKind;
+  const { name, uid = '' } = resource.metadata;
+  const others = before.filter((owner) => !isResourceReference(owner, { name }));
+  return [...others, { apiVersion: resource.apiVersion ?? apiVersion, kind, name, uid, controller: true }];
+}
+
+function isResourceReference({ apiVersion = '', kind, name }: OwnerReference, resource: Pick<HubObjectName, 'name'>): boolean {
+  return groupOfApiVersion(apiVersion) === resourceKind.group && kind === resourceKind.kind && name === resource.name;
+}
+
+/** True if the Propagation was imported from the resource of its own namespace and name on this hub, or from its manifest. */
+function isImportedFrom({ metadata, spec }: Propagation, hub: string): boolean {
+  const source = 'problems' in spec ? undefined : spec.source;
+  if (source?.system !== 'MultiClusterResource' || (source.cluster !== undefined && source.cluster !== hub)) return false;
+  return source.objects.some(
+    (object) =>
+      object.kind === resourceKind.kind && object.name === metadata.name && (object.namespace ?? 'default') === metadata.namespace,
+  );
+}

@@ -1,0 +1,48 @@
+import { shortened } from '../../core/json/field-definitions.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { shownPhaseOf } from '../../propagate/api/propagation-view.ts';
+import type { Propagation, PropagationPhase } from '../../propagate/model/propagation.ts';
+import type { ImportNote } from '../model/import-result.ts';
+
+/** The result of the upkeep of one resource, as its status reports it. */
+export interface UpkeepOutcome {
+  /** The resource's own Propagation. Absent: there is none. */
+  readonly propagation?: Propagation | undefined;
+  /** Why the resource has no Propagation that does what it says. Absent: it has one. */
+  readonly problem?: string | undefined;
+  readonly notes: readonly ImportNote[];
+}
+
+/** The members of the status that Muster writes. All others are left alone. */
+export const statusMembers = ['observedGeneration', 'phase', 'message', 'clusters', 'notes'] as const;
+
+/** Maximum number of notes in a status. A resource that has more is read again in the notes of its Propagation. */
+const maxNotes = 100;
+
+/** Returns the status of a resource. It has no `message` if all is well. */
+export function statusOfResource({ metadata }: KubernetesObject, { propagation, problem, notes }: UpkeepOutcome): JsonObject {
+  const message = problem ?? (propagation === undefined ? undefined : messageOf(propagation));
+  const phase: PropagationPhase = problem !== undefined || propagation === undefined ? 'Failed' : shownPhaseOf(propagation);
+  const { generation } = metadata;
+  return {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    phase,
+    ...(message === undefined ? {} : { message: shortened(message) }),
+    clusters: (propagation?.status.clusters ?? []).map(({ cluster, phase: inCluster, reason }) => ({
+      cluster,
+      phase: inCluster,
+      ...(reason === undefined ? {} : { reason }),
+    })),
+    notes: notes.slice(0, maxNotes).map(({ severity, code, message: text }) => ({ severity, code, message: shortened(text) })),
+  };
+}
+
+/** Returns why the Propagation is not as the resource says: it is refused or held, or the first cluster that has a message. */
+function messageOf({ metadata, status }: Propagation): string | undefined {
+  if (metadata.deletionTimestamp === undefined && status.observedGeneration !== metadata.generation) return undefined;
+  const stopped = status.conditions?.find(({ type, status: holds }) => (type === 'Accepted' || type === 'Planned') && holds === 'False');
+  if (stopped !== undefined && stopped.message !== '') return stopped.message;
+  const line = status.clusters?.find(({ message, fault }) => (message ?? fault) !== undefined);
+  return line === undefined ? undefined : `${line.cluster}: ${line.message ?? line.fault?.message}`;
+}

@@ -1,0 +1,59 @@
+import type { JsonObject } from '../../core/json.ts';
+import { clusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { runAtOnce } from '../../core/scheduling/operation-scheduler.ts';
+import { documentOf } from '../../propagate/model/input-spec.ts';
+import type { PropagationInput } from '../../propagate/model/propagations.ts';
+import { parseSpec, type SpecDocument } from '../../propagate/model/spec.ts';
+import { indexedDocuments } from '../documents/source-documents.ts';
+import { importDocuments } from '../import-documents.ts';
+import type { ImportNote } from '../model/import-result.ts';
+import { nameOf, resourceKind } from './resource-store.ts';
+
+/** The spec that the Propagation of a resource must have, or why there is none. The notes tell the differences. */
+export type ResourceTranslation =
+  | { readonly result: 'translated'; readonly document: SpecDocument; readonly notes: readonly ImportNote[] }
+  | { readonly result: 'broken'; readonly message: string; readonly notes: readonly ImportNote[] };
+
+/** The facts that a translation depends on besides the resource. */
+export interface TranslationFacts {
+  /** The clusters of the fleet. Names of other clusters are left out of the placement. */
+  readonly clusters: readonly string[];
+  readonly hub: string;
+  /** The service account in the namespace of the resource that writes copies. Absent: the account of the gateway. */
+  readonly serviceAccount?: string | undefined;
+}
+
+/** Translates one MultiClusterResource of the hub, as the importer does for a living system. A broken one has a message with its path. */
+export function translateResource(
+  resource: KubernetesObject,
+  { clusters: names, hub, serviceAccount }: TranslationFacts,
+): ResourceTranslation {
+  const { apiVersion, kind } = resourceKind;
+  const documents = indexedDocuments([{ ...resource, apiVersion: resource.apiVersion ?? apiVersion, kind }]);
+  const clusters = names.map((name) => ({ name: clusterName(name), labels: {} }));
+  const living = { cluster: hub, members: new Map<never, never>() };
+  const imported = runAtOnce(importDocuments(documents, { isExact: false, clusters, hub, living, leavesOutUnknownClusters: true }));
+  const [propagation] = imported.propagations;
+  const notes = [...(propagation?.notes ?? []), ...imported.notes].map(withoutIndex);
+  const problem = notes.find(({ severity }) => severity === 'ERROR');
+  if (propagation === undefined || problem !== undefined) return { result: 'broken', message: messageOf(problem ?? notes[0]), notes };
+  const { namespace } = nameOf(resource);
+  const runAs = serviceAccount === undefined ? {} : { runAs: { serviceAccount: { namespace, name: serviceAccount } } };
+  const document: JsonObject = { ...documentOf(propagation.input as PropagationInput).document, ...runAs };
+  const spec = parseSpec(document);
+  const refused = 'problems' in spec ? spec.problems[0] : undefined;
+  return refused === undefined
+    ? { result: 'translated', document: document as SpecDocument, notes }
+    : { result: 'broken', message: `${refused.path}: ${refused.message}`, notes };
+}
+
+/** Paths of notes begin with the index of the document. A resource on the hub is the only document. */
+function withoutIndex({ path, ...note }: ImportNote): ImportNote {
+  return path === undefined ? note : { ...note, path: path.replace(/^\[0\]\.?/, '') };
+}
+
+function messageOf(note: ImportNote | undefined): string {
+  if (note === undefined) return 'expected a resource that can be propagated';
+  return note.path === undefined || note.path === '' ? note.message : `${note.path}: ${note.message}`;
+}

@@ -1,0 +1,88 @@
+import { describeFault } from '../../changes/describe-fault.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { Log } from '../../core/log.ts';
+import type { Term } from '../../propagate/controller/lease/lease.ts';
+import { retryAfterMs } from '../../propagate/controller/state/work-queue.ts';
+import type { Hub, HubObjectName } from '../../propagate/hub/hub.ts';
+import type { PropagationStore } from '../../propagate/hub/propagation-store.ts';
+import type { Propagation } from '../../propagate/model/propagation.ts';
+import type { ResourceStore } from './resource-store.ts';
+import type { ResourceTranslation } from './translate-resource.ts';
+
+/** Everything outside the upkeep that it uses. */
+export interface UpkeepPorts {
+  readonly hub: Hub;
+  readonly propagations: PropagationStore;
+  /** The service account in the namespace of each resource that writes its copies. Absent: the account of the gateway. */
+  readonly serviceAccount?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The state of one resource in one term. All of it can be lost: the hub has everything that must survive. */
+export interface ResourceState {
+  /** Namespace and name of the resource and of its Propagation. */
+  readonly place: HubObjectName;
+  readonly key: string;
+  /** The translations of one version of the resource, by the names of the clusters. At most two. */
+  translations?: { readonly version: string; readonly byClusters: Map<string, ResourceTranslation> };
+  /** The Propagation as this process last wrote or fetched it, and when. The mirror may be behind it for a moment. */
+  latest?: { readonly propagation: Propagation; readonly atMs: number } | undefined;
+  /** The spec that was last written, and the spec that the hub stored for it. */
+  accepted?: { readonly wanted: Json; readonly stored: Json };
+  /** How often the Propagation was put back after changes of other clients, and when it may be put back again. */
+  corrections: { readonly count: number; readonly dueMs: number };
+  /** The status that was last written, and the status and version that the hub stored for it. */
+  status?: { readonly wanted: JsonObject; readonly stored: JsonObject; readonly version: string; readonly atMs: number };
+  /** The number of failed requests in a row. */
+  failures: number;
+  /** The last problem that was logged. The same one is not logged again. */
+  logged?: string | undefined;
+}
+
+/** One pass over one resource. */
+export interface UpkeepPass {
+  readonly ports: UpkeepPorts;
+  readonly resources: ResourceStore;
+  readonly term: Term;
+  readonly state: ResourceState;
+  /** Until when no status is written, in monotonic milliseconds, because the kind has no status subresource. Shared by all resources. */
+  readonly withoutStatus: { untilMs: number };
+}
+
+/**
+ * The result of a pass. `gone`: there is neither the resource nor a Propagation of its own. `againMs`: the delay until the next pass; absent
+ * if only a change triggers it.
+ */
+export type UpkeepResult = { readonly result: 'gone' } | { readonly result: 'kept'; readonly againMs?: number | undefined };
+
+export function newResourceState(place: HubObjectName): ResourceState {
+  return { place, key: keyOfResource(place), corrections: { count: 0, dueMs: Number.NEGATIVE_INFINITY }, failures: 0 };
+}
+
+/** Returns the key of a resource, which is also that of its Propagation. */
+export function keyOfResource({ namespace, name }: HubObjectName): string {
+  return `${namespace}/${name}`;
+}
+
+/** The reverse of `keyOfResource`: names of namespaces have no slash. */
+export function placeOfKey(key: string): HubObjectName {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** Counts a failed request, logs it if it is another problem than before, and returns a delay that grows with each failure in a row. */
+export function retryUpkeepLater({ ports, state, term }: UpkeepPass, fault: Fault): number {
+  state.failures += 1;
+  if (!term.signal.aborted) logOnce({ ports, state }, `${fault.code}: ${describeFault(fault)}`);
+  return retryAfterMs(state.failures, ports.clock.random());
+}
+
+/** Logs a problem of the resource, unless it was the last one. */
+export function logOnce({ ports, state }: Pick<UpkeepPass, 'ports' | 'state'>, problem: string): void {
+  if (state.logged !== problem)
+    ports.log.warn({ resource: state.key, reason: problem }, 'a MultiClusterResource could not be kept in sync');
+  state.logged = problem;
+}
