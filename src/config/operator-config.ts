@@ -10,7 +10,10 @@ import { configApiVersion, problemLine, readConfigYaml, unknownConfigKey } from 
 export interface ConvertedConfig {
   /** The document of a config file, with its keys in the order in which they are printed. */
   readonly config: JsonObject;
-  /** A line for each thing that the user should know, with its path. Empty if the config file does everything that the operator did. */
+  /**
+   * A line for each field that Muster treats in another way than the operator, with its path. Empty if the config file does everything that
+   * the operator did.
+   */
   readonly warnings: readonly string[];
 }
 

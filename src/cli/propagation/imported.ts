@@ -38,7 +38,7 @@ export async function requestImport(gateway: GatewayClient, request: ImportReque
   return (await gateway.query<{ readonly imported: ImportAnswer }>(query, { ...request })).imported;
 }
 
-/** Returns all notes: those of the Propagations first, each in its order. */
+/** Returns all notes: first those of the Propagations, then those that belong to no Propagation. */
 export function importNotes({ propagations, notes }: ImportAnswer): readonly IntentNote[] {
   return [...propagations.flatMap((propagation) => propagation.notes), ...notes];
 }

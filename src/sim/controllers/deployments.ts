@@ -181,7 +181,10 @@ function limitsOf(deployment: Deployment, replicas: number): { readonly surge: n
   return surge + unavailable === 0 ? { surge: 0, unavailable: 1 } : { surge, unavailable };
 }
 
-/** Returns the number of Pods for `maxSurge` or `maxUnavailable`, which is absolute or a percentage of the replicas. Default: 25 %. */
+/**
+ * Returns the number of Pods that `maxSurge` or `maxUnavailable` allows, not rounded. The value is a number, or a percentage of the
+ * replicas. Default: 25 %.
+ */
 function share(value: Json | undefined, replicas: number): number {
   if (typeof value === 'number') return value;
   const percent = typeof value === 'string' ? Number.parseFloat(value) : 25;

@@ -150,7 +150,7 @@ function runOf(status: Stored<V1ContainerStatus> | undefined): number {
   return status?.restartCount ?? 0;
 }
 
-/** Returns the addresses and start time of a Pod that has none yet. */
+/** Returns the addresses and the start time for a Pod that starts. Empty if the Pod has addresses already. */
 function addressesOf(world: World, pod: Pod): JsonObject {
   if (pod.status?.podIP) return {};
   const node = world.view.find('Node', pod.spec?.nodeName ?? '');

@@ -11,7 +11,7 @@ export class RoundTimers {
     this.#clock = clock;
   }
 
-  /** Begins a round. */
+  /** Begins a round, in which no timer was queried yet. */
   begin(): void {
     this.#queried = new Set();
   }

@@ -73,11 +73,12 @@ export function objectType(fields: Readonly<Record<string, FieldType>>, { isOpen
   return { ...structOf({ ...fields, ...texts('apiVersion', 'kind'), metadata: metadataType }), isOpen };
 }
 
-/** The types of Scale, and of kinds without a known schema. */
+/** The type of the kind Scale. */
 export const scaleType = objectType(
   { spec: structOf({ replicas: scalar('integer') }), status: structOf({ replicas: scalar('integer'), selector: scalar('string') }) },
   { isOpen: false },
 );
+/** The type of objects of kinds without a known schema: every field is allowed. */
 export const unknownType = objectType({}, { isOpen: true });
 
 const known = new Map<string, FieldType>();

@@ -3,9 +3,9 @@ import { type FieldSet, fieldElement } from './field-set.ts';
 import { divisionOf, type FieldType, itemElement, itemsByElement, itemType, memberType, untyped } from './field-types.ts';
 
 /**
- * Merges applied fields into the live value, or returns the live value if nothing is applied: objects by member, lists of type `map` or
- * `set` by item. Other values are replaced as a whole. Items in both lists take the order of the applied list. An item that only the live
- * list has stays before the next item that both lists have.
+ * Merges applied fields into the live value. Objects are merged by member, and lists of type `map` or `set` by item. Other values are
+ * replaced as a whole. Without applied fields, returns the live value. Items in both lists take the order of the applied list. An item that
+ * only the live list has stays before the next item that both lists have.
  */
 export function mergedFields(type: FieldType, live: Json | undefined, applied: Json | undefined): Json | undefined {
   if (applied === undefined) return live;

@@ -135,7 +135,7 @@ async function sendList(context: ResourceContext, page: Page): Promise<void> {
     return outlet.end();
   }
   outlet.head(200, { ...streamHeaders, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
-  // API servers use level 4.
+  // API servers use level 4 of gzip.
   await pour(context, Readable.from(textOf(context, page)).pipe(createGzip({ level: 4 })));
   outlet.end();
 }
