@@ -8,7 +8,7 @@ import { isSourceObject, type SourceDocument, type SourceObject } from '../docum
 import type { ImportContext, Importer, Proposal, Translation } from '../model/importer.ts';
 import { type AttachedDependencies, attachDependencies, type ClaimedResource, resourcesByKey } from './attach-dependencies.ts';
 import { type KarmadaResource, PolicyFinder, resourceOf } from './claims.ts';
-import { type ProposalFacts, proposalOf } from './karmada-proposal.ts';
+import { karmadaProposalOf, type ProposalFacts } from './karmada-proposal.ts';
 import { OverrideChoice } from './override-choice.ts';
 import { describeDocument, isPolicy, type PoliciesRead, type PropagationPolicy, readPolicies } from './policies/read-policies.ts';
 import { type TranslatedPolicy, translatePolicy } from './translate-policy.ts';
@@ -33,7 +33,7 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
   const facts = proposalFactsOf({ documents, policies, context, claimed, dependencies });
   const proposals: Proposal[] = [];
   for (const one of [...claimed, ...dependencies.shared]) {
-    proposals.push(proposalOf(one, facts));
+    proposals.push(karmadaProposalOf(one, facts));
     yield;
   }
   const isRefused = ({ document }: KarmadaResource) => secrets.some((secret) => secret.document === document);

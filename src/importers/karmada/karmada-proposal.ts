@@ -40,7 +40,7 @@ interface Draft extends ClaimedResource {
 }
 
 /** Makes the proposal for one resource with its dependencies. */
-export function proposalOf(claimed: ClaimedResource, facts: ProposalFacts): Proposal {
+export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts): Proposal {
   const { resource, choice } = claimed;
   const draft: Draft = {
     ...claimed,

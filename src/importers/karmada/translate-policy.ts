@@ -23,7 +23,7 @@ export interface TranslatedPolicy {
 }
 
 /** `suspension` of a policy, with the cluster names that stay. */
-export interface Suspension {
+interface Suspension {
   readonly dispatching?: boolean;
   readonly dispatchingOnClusters?: { readonly clusterNames: readonly string[] };
 }

@@ -5,7 +5,7 @@ import { matchesSet } from '../plan/placing/cluster-set.ts';
 import { type ClusterAffinity, setOfAffinity } from './cluster-affinity.ts';
 import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 import { applyOverriders, type Overriders } from './overriders.ts';
-import { compareImplicitPriorities, type ImplicitPriority, type ResourceSelector, selectorsPriority } from './resource-selector.ts';
+import { compareImplicitPriorities, type ImplicitPriority, preparedSelectors, type ResourceSelector } from './resource-selector.ts';
 
 /** Karmada's OverridePolicy and ClusterOverridePolicy (policy/v1alpha1). */
 interface OverridePolicy {
@@ -94,5 +94,5 @@ function applyAll(request: PolicyRequest): { readonly object: Manifest; readonly
 /** Returns how specifically a policy selects the object. A policy without selectors selects every object. */
 function policyPriority({ spec }: OverridePolicy, object: Manifest): ImplicitPriority {
   const selectors = spec.resourceSelectors ?? [];
-  return selectors.length === 0 ? 'MatchAll' : selectorsPriority({ resource: object, selectors }).priority;
+  return selectors.length === 0 ? 'MatchAll' : preparedSelectors(selectors)(object);
 }

@@ -15,68 +15,13 @@ export interface ResourceSelector {
 }
 
 /** How specifically selectors select an object, from the least specific to the most. `MisMatch`: they do not select it. */
-export const implicitPriorities = ['MisMatch', 'MatchAll', 'MatchLabelSelector', 'MatchName'] as const;
+const implicitPriorities = ['MisMatch', 'MatchAll', 'MatchLabelSelector', 'MatchName'] as const;
 
 export type ImplicitPriority = (typeof implicitPriorities)[number];
-
-/** The fields of a policy that decide which policy claims a resource if several select it. */
-interface ClaimingPolicy {
-  readonly name: string;
-  readonly priority?: number | null;
-  readonly resourceSelectors?: readonly ResourceSelector[] | null;
-}
 
 /** Compares by the position in `implicitPriorities`: the less specific one comes first. */
 export function compareImplicitPriorities(a: ImplicitPriority, b: ImplicitPriority): number {
   return implicitPriorities.indexOf(a) - implicitPriorities.indexOf(b);
-}
-
-/** Returns how specifically the selector selects the resource. An invalid label selector selects nothing, without an error. */
-export function selectorPriority({ resource, selector }: { readonly resource: Manifest; readonly selector: ResourceSelector }): {
-  readonly priority: ImplicitPriority;
-} {
-  return { priority: preparedSelector(selector)(resource) };
-}
-
-/** Returns the highest priority of several selectors. Without selectors: `MisMatch`. */
-export function selectorsPriority({
-  resource,
-  selectors,
-}: {
-  readonly resource: Manifest;
-  readonly selectors?: readonly ResourceSelector[] | null;
-}): { readonly priority: ImplicitPriority } {
-  return { priority: preparedSelectors(selectors)(resource) };
-}
-
-/** True if the selector selects the resource. */
-export function resourceMatches(request: Parameters<typeof selectorPriority>[0]): { readonly matches: boolean } {
-  return { matches: selectorPriority(request).priority !== 'MisMatch' };
-}
-
-/** True if at least one selector selects the resource. */
-export function matchSelectors(request: Parameters<typeof selectorsPriority>[0]): { readonly matches: boolean } {
-  return { matches: selectorsPriority(request).priority !== 'MisMatch' };
-}
-
-/**
- * Returns the name of the policy that claims the resource: the one with the highest `priority`, then the most specific one, then the first by
- * name. Null if no policy selects the resource.
- */
-export function highestPriorityPolicy({
-  resource,
-  policies,
-}: {
-  readonly resource: Manifest;
-  readonly policies?: readonly ClaimingPolicy[] | null;
-}): { readonly policy: string | null } {
-  const candidates = (policies ?? []).map(({ name, priority, resourceSelectors }) => ({
-    name,
-    explicit: priority ?? 0,
-    implicit: selectorsPriority({ resource, selectors: resourceSelectors ?? [] }).priority,
-  }));
-  const [winner] = candidates.filter(({ implicit }) => implicit !== 'MisMatch').toSorted(compareClaims);
-  return { policy: winner?.name ?? null };
 }
 
 /** The claim of a policy on a resource. */
@@ -92,7 +37,10 @@ export function compareClaims(a: PolicyClaim, b: PolicyClaim): number {
   return b.explicit - a.explicit || compareImplicitPriorities(b.implicit, a.implicit) || compareText(a.name, b.name);
 }
 
-/** Returns a function that does what `selectorsPriority` does, for many resources. The selectors are read once. */
+/**
+ * Returns a function that returns how specifically the selectors select a resource: the highest priority of them, `MisMatch` without
+ * selectors. An invalid label selector selects nothing, without an error. The selectors are read once, for many resources.
+ */
 export function preparedSelectors(selectors: readonly ResourceSelector[] | null | undefined): (resource: Manifest) => ImplicitPriority {
   const prepared = (selectors ?? []).map(preparedSelector);
   return (resource) => {

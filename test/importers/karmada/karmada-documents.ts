@@ -6,7 +6,7 @@ import type { ImportedPropagation, ImportResult } from '../../../src/importers/m
 import type { ImportContext } from '../../../src/importers/model/importer.ts';
 
 /** The clusters `member1` to `member4`, without labels. */
-export const members = ['member1', 'member2', 'member3', 'member4'].map((name) => ({ name: clusterName(name), labels: {} }));
+const members = ['member1', 'member2', 'member3', 'member4'].map((name) => ({ name: clusterName(name), labels: {} }));
 
 /** Imports documents of YAML. They are joined in the given order. */
 export function imported(documents: string | readonly string[], context: Partial<ImportContext> = {}): ImportResult {

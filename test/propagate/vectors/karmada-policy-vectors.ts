@@ -14,17 +14,15 @@ import {
   validatePlacement,
   validatePropagationSpec,
 } from '../../../src/importers/karmada/admission/validate-propagation.ts';
-import { defaultDivisionPreference, defaultSpreadConstraints } from '../../../src/importers/karmada/policy-defaults.ts';
+import { PolicyFinder } from '../../../src/importers/karmada/claims.ts';
+import { defaultDivisionPreference, defaultSpreadConstraints } from '../../../src/importers/karmada/policies/policy-defaults.ts';
+import type { PropagationPolicy } from '../../../src/importers/karmada/policies/read-policies.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
+import { keyOfManifest } from '../../../src/manifests/object-key.ts';
 import type { ClusterAffinityTerm } from '../../../src/propagate/karmada/karmada-placement.ts';
 import type { OverridePolicySpec } from '../../../src/propagate/karmada/override-policies.ts';
 import { isDynamicDivided } from '../../../src/propagate/karmada/replica-scheduling.ts';
-import {
-  highestPriorityPolicy,
-  matchSelectors,
-  resourceMatches,
-  selectorPriority,
-  selectorsPriority,
-} from '../../../src/propagate/karmada/resource-selector.ts';
+import { preparedSelectors, type ResourceSelector } from '../../../src/propagate/karmada/resource-selector.ts';
 import { sameAnswer, type VectorOp, type VectorOps, vectorOp } from './vector.ts';
 
 /** Creates an operation that answers whether a policy is valid. The number of errors is compared only if the expectation has one. */
@@ -41,13 +39,47 @@ interface NamespacedSpec<Spec> {
   readonly spec: Spec;
 }
 
+interface OneSelector {
+  readonly resource: Manifest;
+  readonly selector: ResourceSelector;
+}
+
+interface SeveralSelectors {
+  readonly resource: Manifest;
+  readonly selectors?: readonly ResourceSelector[] | null;
+}
+
+function matchesOf(resource: Manifest, selectors: SeveralSelectors['selectors']): JsonObject {
+  return { matches: preparedSelectors(selectors)(resource) !== 'MisMatch' };
+}
+
+interface VectorPolicy {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly priority?: number;
+  readonly resourceSelectors: PropagationPolicy['spec']['resourceSelectors'];
+}
+
+/** Answers with the name of the policy that the importer chooses for the resource. */
+function highestPriorityPolicy({ resource, policies }: { readonly resource: Manifest; readonly policies: readonly VectorPolicy[] }) {
+  const accepted = policies.map(({ name, namespace, priority = 0, resourceSelectors }) => {
+    const document = { index: 0, path: '[0]', key: { apiVersion: '', kind: '', name }, object: {} };
+    const spec = { resourceSelectors, priority, preemption: 'Never', conflictResolution: 'Abort', schedulerName: '' } as const;
+    const scope = namespace === undefined ? {} : { namespace };
+    return { document, name, ...scope, spec, priorityOf: preparedSelectors(resourceSelectors), notes: [] };
+  });
+  const document = { index: 1, path: '[1]', key: keyOfManifest(resource), object: resource };
+  const choice = new PolicyFinder(accepted, { isLiving: false }).policyFor({ document, manifest: resource });
+  return { policy: choice?.winner.name ?? null };
+}
+
 /** Which policy claims a resource, and which policies Karmada's admission accepts. */
 export const karmadaPolicyVectors: VectorOps = {
   'karmada-resource-selector': {
-    resourceMatches: vectorOp(resourceMatches),
-    selectorPriority: vectorOp(selectorPriority),
-    selectorsPriority: vectorOp(selectorsPriority),
-    matchSelectors: vectorOp(matchSelectors),
+    resourceMatches: vectorOp(({ resource, selector }: OneSelector) => matchesOf(resource, [selector])),
+    matchSelectors: vectorOp(({ resource, selectors }: SeveralSelectors) => matchesOf(resource, selectors)),
+    selectorPriority: vectorOp(({ resource, selector }: OneSelector) => ({ priority: preparedSelectors([selector])(resource) })),
+    selectorsPriority: vectorOp(({ resource, selectors }: SeveralSelectors) => ({ priority: preparedSelectors(selectors)(resource) })),
     highestPriorityPolicy: vectorOp(highestPriorityPolicy),
   },
   'karmada-validation': {

@@ -8,8 +8,8 @@ import type { DocumentRole, ImportNote } from '../../model/import-result.ts';
 import { type AdmissionProblem, isPresent } from '../admission/problems.ts';
 import { validateOverrideSpec } from '../admission/validate-overrides.ts';
 import { validatePropagationSpec } from '../admission/validate-propagation.ts';
-import { withPolicyDefaults } from '../policy-defaults.ts';
 import { overridePolicy } from './override-policy-definition.ts';
+import { withPolicyDefaults } from './policy-defaults.ts';
 import { type PropagationPolicySpec, propagationPolicy } from './propagation-definition.ts';
 
 /** The API version of all policies. */

@@ -1,6 +1,6 @@
-import type { SpreadConstraint } from '../../propagate/karmada/karmada-placement.ts';
-import type { ReplicaScheduling } from '../../propagate/karmada/replica-scheduling.ts';
-import type { PropagationPolicySpec } from './policies/propagation-definition.ts';
+import type { SpreadConstraint } from '../../../propagate/karmada/karmada-placement.ts';
+import type { ReplicaScheduling } from '../../../propagate/karmada/replica-scheduling.ts';
+import type { PropagationPolicySpec } from './propagation-definition.ts';
 
 /** The grace period of a graceful failover, in seconds, if the policy has none. */
 const defaultGraceSeconds = 600;
