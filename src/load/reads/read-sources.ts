@@ -61,7 +61,7 @@ export interface ReadSourceOptions {
 
 export type ListSourceOptions = ReadSourceOptions & { readonly views: ClusterViews };
 
-/** A request for several sources whose objects belong together. */
+/** A request for several sources that are read at one moment. */
 interface SourcesRequest {
   readonly requests: readonly SourceRequest[];
   readonly waitMs: number;

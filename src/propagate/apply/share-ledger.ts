@@ -65,7 +65,7 @@ export function createShareLedger({ share, shares, mayWrite }: CopyWork): ShareL
     return { result: 'saved' };
   }
 
-  /** Runs one save at a time. */
+  /** Runs the save after all earlier saves have ended. Resolves with its result. */
   function queued(work: () => Promise<LedgerSaved>): Promise<LedgerSaved> {
     const saving = last.then(work);
     last = saving.catch(() => undefined);

@@ -48,7 +48,8 @@ function countRefusals(text: string, answers: DryRuns): RefusalCount {
 
 /**
  * The reasons that count as a refusal: the API server answered that it does not accept the object. A conflict with other field managers
- * does not count. A missing namespace or kind does count: objects whose namespace or kind the plan itself creates have no dry run.
+ * does not count. A missing namespace or kind does count. It cannot be one that the plan itself creates, because objects in it get no dry
+ * run.
  */
 const refusals: ReadonlySet<CopyReason> = new Set([
   'Invalid',

@@ -38,8 +38,9 @@ export class SocketConnection implements OperationSocket {
   readonly #backlog: SocketBacklog;
   #awaitsPong = false;
   #pingedMs = 0;
-  /** Bytes written before the last ping, and before the last ping that was answered. */
+  /** Bytes written before the last ping. */
   #bytesAtPing = 0;
+  /** Bytes written before the last ping that the client has answered. */
   #bytesAtPong = 0;
   /** Bytes that the client may have to read before it sees the last ping. */
   #bytesBeforePing = 0;

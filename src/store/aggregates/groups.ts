@@ -155,8 +155,8 @@ class KeyNumbers {
 class Grouping {
   readonly #levels: readonly KeyNumbers[];
   /**
-   * A level is one of the paths to group by. One entry for each level except the first. The entry numbers pairs: the number from the
-   * previous level, and the number of the value at this level. The numbers of the last level are the groups.
+   * One entry for each path to group by, except the first. It gives a number to each pair: the number for the paths before this one, and
+   * the number of the value at this path. The numbers of the last entry are the groups.
    */
   readonly #pairs: readonly PairNumbers[];
   readonly #counts = new IntList();
