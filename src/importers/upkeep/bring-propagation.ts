@@ -20,9 +20,9 @@ const calmMs = 600_000;
 
 /** The outcome of a pass, and the delay until the next one. */
 export interface BroughtPropagation {
-  /** Absent: nothing new is known, so the status of the resource stays. */
+  /** The outcome for the status of the resource. Absent: nothing new is known, so the status stays. */
   readonly outcome?: UpkeepOutcome;
-  /** Absent: only a change triggers the next pass. */
+  /** The delay until the next pass, in milliseconds. Absent: only a change triggers it. */
   readonly againMs?: number;
 }
 
@@ -33,8 +33,8 @@ interface ResourcePair {
 }
 
 /**
- * Creates the Propagation of a resource, or corrects it if it differs from the resource. Leaves a foreign one alone. A broken resource keeps
- * the Propagation that it had. Every write is guarded by the version that was read.
+ * Creates the Propagation of a resource, or corrects it if it differs from the resource. A foreign Propagation is not changed. An invalid
+ * resource keeps the Propagation that it had. Every write is guarded by the version that was read.
  */
 export async function bringPropagation(pass: UpkeepPass, resource: KubernetesObject): Promise<BroughtPropagation> {
   const translation = translationOf(pass, resource);
@@ -66,7 +66,7 @@ function settledWithoutWrite(pass: UpkeepPass, pair: ResourcePair, translation: 
   if (translation.result === 'broken') return { outcome: { propagation, problem: translation.message, notes } };
   if (propagation === undefined) return delayedCorrection(pass, { notes }, translation.document);
   const outcome = { propagation, notes };
-  // It is created again when it is gone.
+  // A Propagation that is being deleted is created again once it is gone.
   if (propagation.metadata.deletionTimestamp !== undefined) return { outcome };
   if (ownership === 'own' && hasWantedSpec(pass, { resource, propagation }, translation.document)) return { outcome };
   return delayedCorrection(pass, outcome, translation.document);
@@ -141,6 +141,6 @@ interface FailedWrite {
 
 function failedWrite(pass: UpkeepPass, { propagation }: ResourcePair, { fault, notes }: FailedWrite): BroughtPropagation {
   const againMs = retryUpkeepLater(pass, fault);
-  // A hub that does not answer cannot take a status either.
+  // The status cannot be written either if the hub does not answer.
   return fault.status === undefined ? { againMs } : { outcome: { propagation, problem: describeFault(fault), notes }, againMs };
 }

@@ -3,7 +3,10 @@ import type { Propagation } from '../../propagate/model/propagation.ts';
 import { compareVersions } from '../../store/versions.ts';
 import type { UpkeepPass } from './upkeep-pass.ts';
 
-/** Time for which an answer of the hub counts more than an older mirror. Later the hub may have been restored to an older state. */
+/**
+ * Time for which an answer of the hub is used in place of an older mirror. After this time, an older mirror may mean that the hub was
+ * restored from a backup.
+ */
 const latestMs = 5_000;
 
 /** Returns the Propagation of the resource: the mirrored one, or a newer one that this process wrote. `unread`: nothing is known yet. */

@@ -14,7 +14,7 @@ const recheckMs = 1_000;
  */
 const orphanFinalizer = 'orphan';
 
-/** Deletes the Propagation of a resource that does not exist. A Propagation without such an owner is left alone. */
+/** Deletes the Propagation of a resource that does not exist. A Propagation that no such resource owns is not changed. */
 export async function removeLeftPropagation(pass: UpkeepPass): Promise<UpkeepResult> {
   const { resources, state, term } = pass;
   const found = currentPropagation(pass);
@@ -29,7 +29,7 @@ export async function removeLeftPropagation(pass: UpkeepPass): Promise<UpkeepRes
 
 /**
  * Runs one pass over a resource that is being deleted: deletes its Propagation, and waits until the Propagation and so the last copy is
- * gone. Then removes the finalizers of the operator that had the resource before, which are names of clusters.
+ * gone. Then removes the finalizers of the operator that kept the resource before Muster. Such a finalizer is the name of a cluster.
  */
 export async function finishResourceDeletion(pass: UpkeepPass, resource: KubernetesObject): Promise<UpkeepResult> {
   if (finalizersOf(resource).includes(orphanFinalizer)) return { result: 'kept' };

@@ -6,8 +6,8 @@ import { logOnce, type UpkeepPass, type UpkeepResult } from './upkeep-pass.ts';
 import { writeResourceStatus } from './write-resource-status.ts';
 
 /**
- * Runs one pass over one resource: brings its Propagation and its status to what the resource says, or removes the Propagation of a resource
- * that is gone. While the resources of the hub are unread, for example because their kind is not served, nothing changes.
+ * Runs one pass over one resource: makes its Propagation and its status match the resource. If the resource is gone, removes its
+ * Propagation. While the resources of the hub are unread, for example because their kind is not served, nothing changes.
  */
 export async function keepResource(pass: UpkeepPass): Promise<UpkeepResult> {
   const { resources, state } = pass;

@@ -5,11 +5,12 @@ import type { Propagation } from '../../propagate/model/propagation.ts';
 import { resourceKind } from './resource-store.ts';
 
 /**
- * What a Propagation is to a resource of the same name.
+ * The relation of a Propagation to a resource of the same name.
  *
  * - `own`: the resource owns it.
- * - `inherited`: it becomes the resource's own. It was imported from this resource, or belonged to a deleted one of this name.
- * - `foreign`: it belongs to another owner or to a user, and is left alone.
+ * - `inherited`: the resource becomes its owner. The Propagation was imported from this resource, or belonged to a deleted one of this
+ *   name.
+ * - `foreign`: it belongs to another owner or to a user, and is not changed.
  */
 export type ResourceOwnership = 'own' | 'inherited' | 'foreign';
 

@@ -9,7 +9,7 @@ import type { ImportNote } from '../model/import-result.ts';
 export interface UpkeepOutcome {
   /** The resource's own Propagation. Absent: there is none. */
   readonly propagation?: Propagation | undefined;
-  /** Why the resource has no Propagation that does what it says. Absent: it has one. */
+  /** Why the resource has no Propagation that matches it. Absent: it has one. */
   readonly problem?: string | undefined;
   readonly notes: readonly ImportNote[];
 }

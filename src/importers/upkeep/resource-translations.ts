@@ -21,7 +21,7 @@ export function translationOf(
   const key = JSON.stringify(clusters);
   const before = known.byClusters.get(key);
   if (before !== undefined) return before;
-  // One for the fleet, and one with clusters that left it.
+  // At most two translations are cached: one for the fleet, and one that includes clusters that left the fleet.
   if (known.byClusters.size >= 2) known.byClusters.clear();
   const translation = translateResource(resource, { clusters, hub: hub.cluster, serviceAccount });
   known.byClusters.set(key, translation);

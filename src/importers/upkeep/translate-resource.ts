@@ -24,7 +24,10 @@ export interface TranslationFacts {
   readonly serviceAccount?: string | undefined;
 }
 
-/** Translates one MultiClusterResource of the hub, as the importer does for a living system. A broken one has a message with its path. */
+/**
+ * Translates one MultiClusterResource of the hub, as the importer does for a living system. The result for an invalid resource has a
+ * message with the path of the problem.
+ */
 export function translateResource(
   resource: KubernetesObject,
   { clusters: names, hub, serviceAccount }: TranslationFacts,

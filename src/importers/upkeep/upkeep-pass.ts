@@ -11,7 +11,7 @@ import type { Propagation } from '../../propagate/model/propagation.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { ResourceTranslation } from './translate-resource.ts';
 
-/** Everything outside the upkeep that it uses. */
+/** The parts of the gateway that the upkeep uses. */
 export interface UpkeepPorts {
   readonly hub: Hub;
   readonly propagations: PropagationStore;
@@ -21,7 +21,7 @@ export interface UpkeepPorts {
   readonly log: Log;
 }
 
-/** The state of one resource in one term. All of it can be lost: the hub has everything that must survive. */
+/** The state of one resource in one term. The state may be lost at any moment, because the hub has all facts that must survive. */
 export interface ResourceState {
   /** Namespace and name of the resource and of its Propagation. */
   readonly place: HubObjectName;
@@ -48,7 +48,10 @@ export interface UpkeepPass {
   readonly resources: ResourceStore;
   readonly term: Term;
   readonly state: ResourceState;
-  /** Until when no status is written, in monotonic milliseconds, because the kind has no status subresource. Shared by all resources. */
+  /**
+   * The monotonic time in milliseconds until which no status is written, because the kind has no status subresource. Shared by all
+   * resources.
+   */
   readonly withoutStatus: { untilMs: number };
 }
 
@@ -67,7 +70,7 @@ export function keyOfResource({ namespace, name }: HubObjectName): string {
   return `${namespace}/${name}`;
 }
 
-/** The reverse of `keyOfResource`: names of namespaces have no slash. */
+/** Returns the namespace and name of a key of `keyOfResource`. A namespace has no slash, so the first slash separates the two. */
 export function placeOfKey(key: string): HubObjectName {
   const slash = key.indexOf('/');
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };

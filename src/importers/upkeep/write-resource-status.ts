@@ -14,7 +14,7 @@ const withoutStatusMs = 60_000;
 
 /**
  * Writes the status of the resource, if it differs. Returns the delay until it may be written: at most one write per second. Undefined if
- * nothing is left to write. Without the status subresource, nothing is written.
+ * the status is written, or equals the one that the hub has. Without the status subresource, nothing is written.
  */
 export async function writeResourceStatus(
   pass: UpkeepPass,

@@ -81,7 +81,7 @@ const divided = {
   },
 };
 
-/** What Karmada notes in a resource that a policy propagates. */
+/** The labels and annotations that Karmada writes to a resource that a policy propagates. */
 const claim = {
   labels: { 'propagationpolicy.karmada.io/permanent-id': 'p1' },
   annotations: { 'propagationpolicy.karmada.io/namespace': 'shop', 'propagationpolicy.karmada.io/name': 'web' },
