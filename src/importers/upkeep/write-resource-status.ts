@@ -14,7 +14,8 @@ const withoutStatusMs = 60_000;
 
 /**
  * Writes the status of the resource, if it differs. Returns the delay until it may be written: at most one write per second. Undefined if
- * the status is written, or equals the one that the hub has. Without the status subresource, nothing is written.
+ * no further attempt is needed: the status is written, equals the one on the hub, or is no longer the task of this process. Without the
+ * status subresource, nothing is written.
  */
 export async function writeResourceStatus(
   pass: UpkeepPass,
