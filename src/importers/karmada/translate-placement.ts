@@ -140,13 +140,23 @@ function tolerationsOf(
 ): readonly Json[] {
   const isKnown =
     [undefined, '', 'Equal', 'Exists'].includes(operator) && (effect === undefined || effect === '' || effects.includes(effect));
-  const isExists = operator === 'Exists';
-  if (!isKnown || (key === '' && !isExists)) {
+  const isWider = key === '' && value === '' && operator !== 'Exists';
+  if (!isKnown || (key === '' && value !== '' && operator !== 'Exists')) {
     const message = 'expected a toleration with a key or with operator Exists, and with an effect of core/v1';
     scope.tell({ severity: 'WARNING', code: 'DROPPED', message, path: scope.path });
     return [];
   }
-  const common = { ...(key === '' ? {} : { key }), ...(isExists ? { operator } : {}), ...(isExists || value === '' ? {} : { value }) };
+  if (isWider) {
+    const message =
+      'without a key and a value, Karmada tolerates taints without a value. The Propagation also tolerates those with a value';
+    scope.tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: scope.path });
+  }
+  const isExists = operator === 'Exists' || isWider;
+  const common = {
+    ...(key === '' ? {} : { key }),
+    ...(isExists ? { operator: 'Exists' } : {}),
+    ...(isExists || value === '' ? {} : { value }),
+  };
   if (tolerationSeconds === undefined) return [{ ...common, ...(effect === undefined || effect === '' ? {} : { effect }) }];
   if (effect === 'NoExecute') return [{ ...common, effect, tolerationSeconds }];
   // The seconds count for NoExecute taints only. Without an effect, the toleration also covers the other effects without a limit.

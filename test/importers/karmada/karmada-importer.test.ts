@@ -63,6 +63,13 @@ spec: { resource: { apiVersion: apps/v1, kind: Deployment, namespace: default, n
     expect(noteTexts(importedOne([web, policyFor('web', spec)]))).toEqual([`WARNING UNSUPPORTED [1].spec.${path}`]);
   });
 
+  test('the older spellings of purge modes are accepted, with their default grace period', () => {
+    for (const mode of ['Immediately', 'Graciously']) {
+      const failover = `propagateDeps: true, failover: { application: { decisionConditions: {}, purgeMode: ${mode} } }`;
+      expect(noteTexts(importedOne([web, policyFor('web', failover)]))).toEqual(['WARNING UNSUPPORTED [1].spec.failover.application']);
+    }
+  });
+
   test('an override that Karmada waits for is no news if it is among the documents', () => {
     const override = 'apiVersion: policy.karmada.io/v1alpha1\nkind: OverridePolicy\nmetadata: { name: present }\nspec: {}';
     expect(importedOne([web, override, policyFor('web', 'dependentOverrides: [present]')]).notes).toEqual([]);

@@ -71,6 +71,17 @@ describe('placement', () => {
     expect(inputOfOne(withPolicy(`placement: ${placement}`)).placement).toEqual(expected);
   });
 
+  test.each([
+    ['{ effect: NoSchedule }', [{ operator: 'EXISTS', effect: 'NO_SCHEDULE' }], 'UNSUPPORTED'],
+    ['{ effect: NoSchedule, value: a }', undefined, 'DROPPED'],
+    ['{ key: a, operator: Near }', undefined, 'DROPPED'],
+    ['{ key: a, effect: Never }', undefined, 'DROPPED'],
+  ])('the toleration %s has no equal in a Propagation', (toleration, expected, code) => {
+    const one = importedOne(withPolicy(`placement: { clusterTolerations: [${toleration}] }`));
+    expect(Object(one.input).placement).toEqual(expected === undefined ? {} : { tolerations: expected });
+    expect(noteTexts(one)).toEqual([`WARNING ${code} [1].spec.placement.clusterTolerations[0]`]);
+  });
+
   test('an overflow stays also for objects without replicas, as the strategy that it needs', () => {
     const placement = `{ clusterAffinities: [{ affinityName: local, clusterNames: [member1], overflowAffinities: [{ affinityName: more, clusterNames: [member2] }] }],
       replicaScheduling: { replicaSchedulingType: Divided, replicaDivisionPreference: Aggregated } }`;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { structureSchema } from '../../../core/json/documents.ts';
+import { structureSchema, translatedSchema } from '../../../core/json/documents.ts';
 import { flag, integer, textEnum } from '../../../core/json/field-definitions.ts';
 import type { CheckedPlacement } from '../admission/validate-propagation.ts';
 import {
@@ -64,10 +64,18 @@ const statePreservation = structureSchema({
   rules: policyList(structureSchema({ aliasLabelName: policyText, jsonPath: policyText })),
 });
 
+/** Older versions of Karmada spell two modes differently. */
+const olderPurgeModes = { Immediately: 'Directly', Graciously: 'Gracefully' } as const;
+
+const purgeMode = translatedSchema(textEnum(['Directly', 'Gracefully', 'Never', 'Immediately', 'Graciously']), {
+  decode: (mode) => (mode === 'Immediately' || mode === 'Graciously' ? olderPurgeModes[mode] : mode),
+  encode: (mode) => mode,
+});
+
 const failover = structureSchema({
   application: structureSchema({
     decisionConditions: structureSchema({ tolerationSeconds: int32.default(300) }),
-    purgeMode: textEnum(['Directly', 'Gracefully', 'Never']).default('Gracefully'),
+    purgeMode: purgeMode.default('Gracefully'),
     gracePeriodSeconds: int32.exactOptional(),
     statePreservation: statePreservation.exactOptional(),
   }).exactOptional(),
