@@ -1,6 +1,5 @@
-import { compareText } from '../../core/text.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
-import { compareImplicitPriorities, type ImplicitPriority } from '../../propagate/karmada/resource-selector.ts';
+import { policiesToApply } from '../../propagate/karmada/override-policies.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 import type { ImportedOverridePolicy } from './policies/read-policies.ts';
 import { type TranslatedOverrides, translateOverridePolicy } from './translate-overrides.ts';
@@ -33,11 +32,8 @@ export class OverrideChoice {
   }
 
   #selecting(manifest: Manifest, namespace: string | undefined): readonly ChosenOverrides[] {
-    return (this.#byNamespace.get(namespace) ?? [])
-      .map((policy) => ({ policy, priority: priorityOf(policy, manifest) }))
-      .filter(({ priority }) => priority !== 'MisMatch')
-      .sort((a, b) => compareImplicitPriorities(a.priority, b.priority) || compareText(a.policy.name, b.policy.name))
-      .map(({ policy }) => ({ policy, overrides: this.#translate(policy) }));
+    const policies = policiesToApply(this.#byNamespace.get(namespace) ?? [], manifest);
+    return policies.map((policy) => ({ policy, overrides: this.#translate(policy) }));
   }
 
   #translate(policy: ImportedOverridePolicy): TranslatedOverrides {
@@ -47,9 +43,4 @@ export class OverrideChoice {
     this.#translated.set(policy, overrides);
     return overrides;
   }
-}
-
-/** A policy without selectors selects every object. */
-function priorityOf({ spec, priorityOf: ofSelectors }: ImportedOverridePolicy, manifest: Manifest): ImplicitPriority {
-  return (spec.resourceSelectors ?? []).length === 0 ? 'MatchAll' : ofSelectors(manifest);
 }

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { listAt } from '../../core/json-at.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { containersIn } from '../../manifests/pod-specs.ts';
+import { overrideRulesOf } from '../../propagate/karmada/override-policies.ts';
 import { type Overriders, overrideOf } from '../../propagate/karmada/overriders.ts';
 import { override } from '../../propagate/model/override-definition.ts';
 import type { ImportClusters, TellNote } from '../clusters/import-clusters.ts';
@@ -36,11 +37,10 @@ export function translateOverridePolicy(
 ): TranslatedOverrides {
   const all: ImportNote[] = [...notes];
   const scope: PartScope = { clusters, path: `${document.path}.spec`, tell: (note) => all.push(note) };
-  const { overrideRules, targetCluster, overriders } = spec;
-  const given = overrideRules ?? [];
-  const rules = given.length > 0 ? given : [{ targetCluster: targetCluster ?? null, overriders: overriders ?? {} }];
+  const rules = overrideRulesOf(spec);
+  const isList = (spec.overrideRules ?? []).length > 0;
   const translated = rules.flatMap((rule, index): readonly TranslatedRule[] => {
-    const at = given.length > 0 ? scopeBelow(scope, `overrideRules[${index}]`) : scope;
+    const at = isList ? scopeBelow(scope, `overrideRules[${index}]`) : scope;
     const below = scopeBelow(at, 'overriders');
     const changes = changesOf(rule.overriders, below);
     if (Object.keys(changes).length === 0) return [];

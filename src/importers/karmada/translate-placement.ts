@@ -2,9 +2,13 @@ import type { V1Toleration } from '@kubernetes/client-node';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { isLabelKey } from '../../core/selectors.ts';
 import type { Stored } from '../../core/stored.ts';
-import type { ClusterAffinityTerm, KarmadaPlacement, SpreadConstraint } from '../../propagate/karmada/karmada-placement.ts';
+import {
+  type ClusterAffinityTerm,
+  isSpreadIgnored,
+  type KarmadaPlacement,
+  type SpreadConstraint,
+} from '../../propagate/karmada/karmada-placement.ts';
 import { isStaticWeighted } from '../../propagate/karmada/replica-scheduling.ts';
-import { isSpreadIgnored } from '../../propagate/karmada/select-clusters.ts';
 import type { ClusterFieldRequirement } from '../../propagate/model/spec.ts';
 import { type PartScope, type PlacementScope, scopeBelow, translatePlacementSet } from './translate-sets.ts';
 

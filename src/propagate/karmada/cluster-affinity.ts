@@ -3,8 +3,6 @@ import type { JsonObject } from '../../core/json.ts';
 import { isLabelValue } from '../../core/selectors.ts';
 import { labelSelector } from '../model/cluster-set-definition.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../model/spec.ts';
-import { fieldValuesOf, matchesSet, meetsField } from '../plan/placing/cluster-set.ts';
-import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
 
 /**
  * Karmada's ClusterAffinity (policy/v1alpha1). A cluster must meet every field that is set. An empty list of names matches every cluster.
@@ -43,31 +41,6 @@ export function setOfAffinity({ clusterNames, exclude, labelSelector: labels, fi
     ...(fields.length === 0 ? {} : { fields }),
     ...(clusterNames === undefined || clusterNames === null || clusterNames.length === 0 ? {} : { clusters: clusterNames }),
   };
-}
-
-/** Karmada's ClusterMatches: true if the cluster matches the affinity. */
-export function matchesCluster({ affinity, cluster }: { readonly affinity?: ClusterAffinity; readonly cluster: KarmadaCluster }): {
-  readonly matches: boolean;
-} {
-  return { matches: matchesSet(setOfAffinity(affinity ?? {}), memberClusterOf(cluster)) };
-}
-
-/** True if a cluster with these zones meets the requirement. */
-export function matchZones({ requirement, zones }: { readonly requirement: FieldExpression; readonly zones?: readonly string[] | null }): {
-  readonly matches: boolean;
-} {
-  const read = requirementOf({ ...requirement, key: 'zone' });
-  if (typeof read === 'string') return { matches: read === 'every cluster' };
-  return { matches: meetsField(read, memberClusterOf({ zones: zones ?? [] })) };
-}
-
-/** Returns the fields of a cluster that a field selector can match, except its zones. */
-export function selectableFieldsOf({ cluster }: { readonly cluster: KarmadaCluster }): {
-  readonly fields: Readonly<Record<string, string>>;
-} {
-  const member = memberClusterOf(cluster);
-  const fields = (['provider', 'region'] as const).flatMap((field) => fieldValuesOf(member, field).map((value) => [field, value]));
-  return { fields: Object.fromEntries(fields) };
 }
 
 /**

@@ -2,38 +2,13 @@ import type { JsonObject } from '../../core/json.ts';
 import { textAt } from '../../core/json-at.ts';
 
 /** Karmada's Suspension (policy/v1alpha1). `scheduling` occurs in bindings only. */
-interface Suspension {
+export interface Suspension {
   readonly dispatching?: boolean;
   readonly dispatchingOnClusters?: { readonly clusterNames?: readonly string[] | null } | null;
   readonly scheduling?: boolean;
 }
 
-/** True if no writes to the cluster are allowed. */
-export function suspendDispatching({ suspension, cluster }: { readonly suspension?: Suspension | null; readonly cluster: string }): {
-  readonly suspended: boolean;
-} {
-  const named = suspension?.dispatchingOnClusters?.clusterNames ?? [];
-  return { suspended: suspension?.dispatching === true || named.includes(cluster) };
-}
-
 const conflictAnnotation = 'work.karmada.io/conflict-resolution';
-
-/**
- * Returns the annotations of Karmada's Work resource, with the conflict resolution added: that of a valid annotation of `object`, else that
- * of the policy. Default: abort.
- */
-export function conflictResolution({
-  object,
-  policyConflictResolution,
-  workAnnotations,
-}: {
-  readonly object: JsonObject;
-  readonly policyConflictResolution?: 'Abort' | 'Overwrite';
-  readonly workAnnotations?: Readonly<Record<string, string>> | null;
-}): { readonly workAnnotations: Readonly<Record<string, string>> } {
-  const resolution = overwritesConflicts(object, policyConflictResolution) ? 'overwrite' : 'abort';
-  return { workAnnotations: { ...workAnnotations, [conflictAnnotation]: resolution } };
-}
 
 /** True if Karmada overwrites an existing object of the name. A valid annotation of the resource wins over its policy. */
 export function overwritesConflicts(object: JsonObject, policy?: 'Abort' | 'Overwrite'): boolean {

@@ -1,9 +1,7 @@
 import type { V1Toleration } from '@kubernetes/client-node';
 import type { Stored } from '../../core/stored.ts';
-import type { Spread } from '../model/spec.ts';
-import type { PlacementStage } from '../plan/placing/filter-candidate.ts';
-import { type ClusterAffinity, setOfAffinity } from './cluster-affinity.ts';
-import type { ReplicaScheduling } from './replica-scheduling.ts';
+import type { ClusterAffinity } from './cluster-affinity.ts';
+import { isStaticWeighted, type ReplicaScheduling } from './replica-scheduling.ts';
 
 /** Karmada's Placement (policy/v1alpha1). */
 export interface KarmadaPlacement {
@@ -31,26 +29,12 @@ export interface SpreadConstraint {
   readonly maxGroups?: number;
 }
 
-/** Returns the sets of clusters to choose from, for the affinity in use. Without affinities: all clusters. */
-export function affinitySetsOf({ clusterAffinity, clusterAffinities }: KarmadaPlacement, observedAffinityName = ''): PlacementStage {
-  if (clusterAffinity !== undefined && clusterAffinity !== null) return { set: setOfAffinity(clusterAffinity), overflow: [] };
-  const term = (clusterAffinities ?? []).find(({ affinityName = '' }) => affinityName === observedAffinityName);
-  if (term === undefined) return { set: {}, overflow: [] };
-  const overflow = (term.overflowAffinities ?? []).map((affinity) => ({ name: affinity.affinityName ?? '', set: setOfAffinity(affinity) }));
-  return { name: observedAffinityName, set: setOfAffinity(term), overflow };
-}
-
 /**
- * Converts spread constraints. A maximum of 0 counts as missing. Omits constraints on fields that Karmada does not know.
- *
- * A spread without a maximum has no limit in Muster, and the maximum 0 with Karmada's rules.
+ * True if Karmada ignores the spread constraints: replicas are divided by fixed weights, and the weight preference is missing or lists
+ * weights. With a preference that lists no weights, the constraints count.
  */
-export function spreadOf(constraints: readonly SpreadConstraint[] | null | undefined): readonly Spread[] {
-  return (constraints ?? []).flatMap(({ spreadByField = '', spreadByLabel = '', minGroups = 0, maxGroups = 0 }) => {
-    const by = fields.find((field) => field === spreadByField) ?? (spreadByLabel === '' ? undefined : 'label');
-    if (by === undefined) return [];
-    return [{ by, min: minGroups, ...(by === 'label' ? { label: spreadByLabel } : {}), ...(maxGroups === 0 ? {} : { max: maxGroups }) }];
-  });
+export function isSpreadIgnored({ replicaScheduling }: KarmadaPlacement): boolean {
+  if (replicaScheduling === undefined || replicaScheduling === null || !isStaticWeighted(replicaScheduling)) return false;
+  const { weightPreference } = replicaScheduling;
+  return weightPreference === undefined || weightPreference === null || (weightPreference.staticWeightList ?? []).length > 0;
 }
-
-const fields = ['cluster', 'region', 'zone', 'provider'] as const;

@@ -12,12 +12,6 @@ export interface ReplicaScheduling {
   } | null;
 }
 
-/** A cluster with its number of replicas. */
-export interface TargetCluster {
-  readonly name: string;
-  readonly replicas?: number;
-}
-
 /** True for the type Duplicated and for a missing strategy. A strategy without a type is unknown, so it is not Duplicated. */
 export function isDuplicated(scheduling: ReplicaScheduling | null | undefined): boolean {
   return scheduling === null || scheduling === undefined || scheduling.replicaSchedulingType === 'Duplicated';

@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { MusterError } from '../../../src/core/errors.ts';
-import { apportionSeats, dispense } from '../../../src/propagate/karmada/apportionment.ts';
-import { assignReplicas, type KarmadaCandidate } from '../../../src/propagate/karmada/assign-replicas.ts';
-import { type ClusterAffinity, matchesCluster } from '../../../src/propagate/karmada/cluster-affinity.ts';
-import { maxAvailableReplicas, replicasFromModels } from '../../../src/propagate/karmada/estimator.ts';
+import type { ClusterAffinity } from '../../../src/propagate/karmada/cluster-affinity.ts';
 import type { ReplicaScheduling } from '../../../src/propagate/karmada/replica-scheduling.ts';
-import { filterAPIEnablement, filterClusterAffinity, filterTaintToleration } from '../../../src/propagate/karmada/scheduler-filters.ts';
-import { selectBest } from '../../../src/propagate/karmada/select-clusters.ts';
-import { attachZeroReplicaClusters, divideJobCompletions, reviseReplicas } from '../../../src/propagate/karmada/target-clusters.ts';
 import { tieBreakOf } from '../../../src/propagate/plan/exact/divide-as-karmada.ts';
 import { divideReplicas } from '../../../src/propagate/plan/placing/divide-replicas.ts';
 import { division, rule, target } from '../plan/placing/placing-fixtures.ts';
+import { apportionSeats, dispense } from '../vectors/karmada/apportionment.ts';
+import { assignReplicas, type KarmadaCandidate } from '../vectors/karmada/assign-replicas.ts';
+import { matchesCluster } from '../vectors/karmada/cluster-affinity.ts';
+import { maxAvailableReplicas, replicasFromModels } from '../vectors/karmada/estimator.ts';
+import { filterAPIEnablement, filterClusterAffinity, filterTaintToleration } from '../vectors/karmada/scheduler-filters.ts';
+import { selectBest } from '../vectors/karmada/select-clusters.ts';
+import { attachZeroReplicaClusters, divideJobCompletions, reviseReplicas } from '../vectors/karmada/target-clusters.ts';
 
 // Rules of Karmada that differ from Muster's rules on purpose. docs/internals/propagation.md describes each difference.
 

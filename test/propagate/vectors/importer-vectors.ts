@@ -11,12 +11,12 @@ import { selectedClusters } from '../../../src/importers/kubefed/selected-cluste
 import { convertAction } from '../../../src/importers/multi-cluster-resource/convert-action.ts';
 import { applyJsonPatch } from '../../../src/manifests/json-patch.ts';
 import type { JsonPatchOperation } from '../../../src/manifests/json-patch-definition.ts';
-import { applyOverriders } from '../../../src/propagate/karmada/overriders.ts';
 import { analyzePods, clusterReplicaState } from '../../../src/propagate/kubefed/capacity-feedback.ts';
 import { statusChanged } from '../../../src/propagate/kubefed/federated-status.ts';
 import { asStandardOperation } from '../../../src/propagate/kubefed/kubefed-patch.ts';
 import { clusterHash, type KubeFedPlanRequest, planKubeFed } from '../../../src/propagate/kubefed/plan-kubefed.ts';
 import { type KubeFedRetainRequest, retainKubeFed } from '../../../src/propagate/kubefed/retain-kubefed.ts';
+import { applyOverriders } from './karmada/overriders.ts';
 import { sameFields } from './rendering-vectors.ts';
 import { sameAnswer, type VectorOps, vectorOp } from './vector.ts';
 

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json } from '../../../src/core/json.ts';
 import { listAt, numberAt } from '../../../src/core/json-at.ts';
-import { apportionSeats, dispense } from '../../../src/propagate/karmada/apportionment.ts';
-import { assignByStrategy, assignReplicas, dynamicDivide } from '../../../src/propagate/karmada/assign-replicas.ts';
-import { matchesCluster, matchZones, selectableFieldsOf } from '../../../src/propagate/karmada/cluster-affinity.ts';
-import { allowedPods, maxAvailableReplicas, replicasFromModels, replicasFromSummary } from '../../../src/propagate/karmada/estimator.ts';
+import { apportionSeats, dispense } from './karmada/apportionment.ts';
+import { assignByStrategy, assignReplicas, dynamicDivide } from './karmada/assign-replicas.ts';
+import { matchesCluster, matchZones, selectableFieldsOf } from './karmada/cluster-affinity.ts';
+import { allowedPods, maxAvailableReplicas, replicasFromModels, replicasFromSummary } from './karmada/estimator.ts';
 import {
   filterAPIEnablement,
   filterClusterAffinity,
@@ -12,7 +12,7 @@ import {
   filterTaintToleration,
   matchingTolerations,
   scoreClusterLocality,
-} from '../../../src/propagate/karmada/scheduler-filters.ts';
+} from './karmada/scheduler-filters.ts';
 import {
   compareGroupScore,
   groupClusters,
@@ -23,7 +23,7 @@ import {
   selectGroups,
   selectSpread,
   sortClusters,
-} from '../../../src/propagate/karmada/select-clusters.ts';
+} from './karmada/select-clusters.ts';
 import {
   attachZeroReplicaClusters,
   divideJobCompletions,
@@ -33,7 +33,7 @@ import {
   replicasChanged,
   rescheduleRequired,
   reviseReplicas,
-} from '../../../src/propagate/karmada/target-clusters.ts';
+} from './karmada/target-clusters.ts';
 import { type Comparison, sameAnswer, type VectorOp, type VectorOps, vectorOp } from './vector.ts';
 
 const clustersAreASet: Comparison = { unordered: ['clusters'] };

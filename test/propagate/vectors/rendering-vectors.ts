@@ -2,21 +2,15 @@ import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json
 import { listAt, objectAt, textAt, valueAt } from '../../../src/core/json-at.ts';
 import type { Manifest } from '../../../src/manifests/manifest.ts';
 import { portableOf } from '../../../src/manifests/portable-object.ts';
-import { conflictResolution, mergeSuspension, suspendDispatching } from '../../../src/propagate/karmada/dispatch.ts';
-import { applyPolicies, matchPolicies } from '../../../src/propagate/karmada/override-policies.ts';
-import {
-  applyAnnotations,
-  applyLabels,
-  applyOverriders,
-  argsPatches,
-  commandPatches,
-  imagePatches,
-} from '../../../src/propagate/karmada/overriders.ts';
-import { prepareReplace } from '../../../src/propagate/karmada/retention.ts';
+import { mergeSuspension } from '../../../src/propagate/karmada/dispatch.ts';
 import { recordManagedAnnotations, recordManagedLabels, withForeignKeys } from '../../../src/propagate/plan/copies/managed-keys.ts';
 import { retainFieldsOfKind } from '../../../src/propagate/plan/copies/retain-fields.ts';
 import { parseImageReference, splitRegistry } from '../../../src/propagate/plan/overrides/image-reference.ts';
 import { dependenciesOf, labelledDependenciesOf } from '../../../src/propagate/plan/snapshot/dependencies.ts';
+import { conflictResolution, suspendDispatching } from './karmada/dispatch.ts';
+import { applyPolicies, matchPolicies } from './karmada/override-policies.ts';
+import { applyAnnotations, applyLabels, applyOverriders, argsPatches, commandPatches, imagePatches } from './karmada/overriders.ts';
+import { prepareReplace } from './karmada/retention.ts';
 import { sameAnswer, type VectorOp, type VectorOps, vectorOp } from './vector.ts';
 
 const karmada = 'resourcetemplate.karmada.io';

@@ -2,13 +2,13 @@ import { MusterError } from '../../../src/core/errors.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { textAt } from '../../../src/core/json-at.ts';
 import { type GroupKind, groupOfApiVersion } from '../../../src/core/kinds.ts';
-import { templateGenerationOf } from '../../../src/propagate/karmada/template-generation.ts';
 import { aggregateStatus } from '../../../src/propagate/status/aggregate.ts';
 import { jobEndOf } from '../../../src/propagate/status/aggregate-job.ts';
 import { collectStatus } from '../../../src/propagate/status/collect.ts';
 import { healthOf } from '../../../src/propagate/status/health.ts';
 import { ingressPoints, joinPoints, servicePoints } from '../../../src/propagate/status/join-points.ts';
 import type { StatusItem } from '../../../src/propagate/status/status-item.ts';
+import { templateGenerationOf } from './karmada/template-generation.ts';
 import { type VectorOps, vectorOp } from './vector.ts';
 
 /** Objects of these files may lack their apiVersion; the kind says enough. */

@@ -1,5 +1,5 @@
 import type { Json } from '../../../core/json.ts';
-import { parsePointer, printPointer, valueAtKeys, withValueAtKeys } from '../../../manifests/json-pointer.ts';
+import { parsePointer, valueAtKeys, withValueAtKeys } from '../../../manifests/json-pointer.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import type { NoteCode } from '../../model/notes.ts';
 
@@ -40,13 +40,6 @@ export function textToEdit(
 export function withEdits(object: Manifest, edits: readonly FieldEdit[]): Manifest {
   // An edit changes one value within the object, never the object as a whole. So the result is still a map.
   return edits.reduce<Manifest>((edited, { path, value }) => withValueAtKeys(edited, path, value) as Manifest, object);
-}
-
-/** Returns the edits as operations of a JSON patch (RFC 6902). */
-export function printEdits(
-  edits: readonly FieldEdit[],
-): readonly { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }[] {
-  return edits.map(({ path, value, replaces }) => ({ op: replaces ? 'replace' : 'add', path: printPointer(path), value }));
 }
 
 /** Returns the result of an item that changes nothing, with a warning. */

@@ -13,7 +13,7 @@ import { fieldValuesOf } from './cluster-set.ts';
 import { groupScore } from './group-score.ts';
 
 /** The replicas that need room. */
-export interface ReplicaDemand {
+interface ReplicaDemand {
   readonly replicas: number;
   /** True if each cluster gets all replicas. Then room affects the score of groups, but not the choice of clusters within them. */
   readonly duplicated: boolean;

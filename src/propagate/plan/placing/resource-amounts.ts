@@ -29,11 +29,6 @@ export function subtractAmounts(a: ResourceAmounts, b: ResourceAmounts): Resourc
   return new Map([...a].map(([name, amount]) => [name, amount - (b.get(name) ?? 0)]));
 }
 
-/** Multiplies all amounts by a factor. */
-export function multiplyAmounts(amounts: ResourceAmounts, factor: number): ResourceAmounts {
-  return new Map([...amounts].map(([name, amount]) => [name, amount * factor]));
-}
-
 /**
  * Returns how many times `requests` fit into `free`. A requested resource that is absent in `free` counts as 0. Infinity if nothing is
  * requested.

@@ -24,24 +24,6 @@ export function untoleratedTaint(taints: readonly ClusterTaint[], tolerations: r
   );
 }
 
-/** The tolerations that cover a list of taints. */
-interface TolerationsUsed {
-  readonly allTolerated: boolean;
-  /** The first toleration that covers each taint, in the order of the taints. Empty if a taint is not covered. */
-  readonly matching: readonly Toleration[];
-}
-
-/** Returns the tolerations that cover the taints. Taints of every effect count. No taints at all count as tolerated. */
-export function tolerationsUsed(taints: readonly ClusterTaint[], tolerations: readonly Toleration[]): TolerationsUsed {
-  const matching: Toleration[] = [];
-  for (const taint of taints) {
-    const first = tolerations.find((toleration) => tolerates(toleration, taint));
-    if (first === undefined) return { allTolerated: false, matching: [] };
-    matching.push(first);
-  }
-  return { allTolerated: true, matching };
-}
-
 /** Prints a taint as kubectl does: `key=value:effect`, or `key:effect` without a value. */
 export function printTaint({ key, value, effect }: ClusterTaint): string {
   return `${key}${value === undefined || value === '' ? '' : `=${value}`}:${effect}`;

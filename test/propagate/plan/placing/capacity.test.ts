@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
-import { freePods, replicasInSummary, roomsOfGrades, smallestEstimate } from '../../../../src/propagate/karmada/estimator.ts';
 import { acceptsPod } from '../../../../src/propagate/plan/placing/node-fit.ts';
 import { nodeRoomsOf, replicasForRequests, replicasThatFit } from '../../../../src/propagate/plan/placing/node-rooms.ts';
 import { amountsIn, type ResourceAmounts, requestsOf, timesThatFit } from '../../../../src/propagate/plan/placing/resource-amounts.ts';
+import { freePods, replicasInSummary, roomsOfGrades, smallestEstimate } from '../../vectors/karmada/estimator.ts';
 
 describe('amounts', () => {
   test('are whole numbers: CPU in millicores, others in units, rounded up', () => {

@@ -2,14 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ClusterTaint } from '../../../../src/changes/members.ts';
 import type { JsonObject } from '../../../../src/core/json.ts';
 import type { Toleration } from '../../../../src/propagate/model/spec.ts';
-import {
-  printTaint,
-  taintsIn,
-  tolerates,
-  tolerationIn,
-  tolerationsUsed,
-  untoleratedTaint,
-} from '../../../../src/propagate/plan/placing/tolerations.ts';
+import { printTaint, taintsIn, tolerates, tolerationIn, untoleratedTaint } from '../../../../src/propagate/plan/placing/tolerations.ts';
 
 const taint: ClusterTaint = { key: 'team', value: 'blue', effect: 'NoSchedule' };
 
@@ -59,16 +52,6 @@ describe('taints', () => {
     expect(untoleratedTaint(taints.slice(0, 1), [])).toBeUndefined();
     expect(untoleratedTaint(taints, [{ operator: 'Exists', effect: 'NoExecute' }])).toEqual({ key: 'k', effect: 'NoSchedule' });
     expect(untoleratedTaint(taints, [{ operator: 'Exists' }])).toBeUndefined();
-  });
-
-  test('are tolerated all or not at all, each by its first covering toleration', () => {
-    const everything: Toleration = { operator: 'Exists' };
-    const team: Toleration = { key: 'team', operator: 'Exists' };
-    const other: ClusterTaint = { key: 'other', effect: 'PreferNoSchedule' };
-    expect(tolerationsUsed([other, taint], [team, everything])).toEqual({ allTolerated: true, matching: [everything, team] });
-    expect(tolerationsUsed([taint, other], [team])).toEqual({ allTolerated: false, matching: [] });
-    expect(tolerationsUsed([], [team])).toEqual({ allTolerated: true, matching: [] });
-    expect(tolerationsUsed([taint], [])).toEqual({ allTolerated: false, matching: [] });
   });
 
   test('are read from a list, and printed as kubectl prints them', () => {

@@ -1,13 +1,12 @@
-import type { Json } from '../../core/json.ts';
-import { type NodeRoom, onePod, replicasForRequests } from '../plan/placing/node-rooms.ts';
+import type { Json } from '../../../../src/core/json.ts';
+import { type NodeRoom, onePod, replicasForRequests } from '../../../../src/propagate/plan/placing/node-rooms.ts';
 import {
   addAmounts,
   amountsIn,
-  multiplyAmounts,
   type ResourceAmounts,
   subtractAmounts,
   timesThatFit,
-} from '../plan/placing/resource-amounts.ts';
+} from '../../../../src/propagate/plan/placing/resource-amounts.ts';
 
 /** ResourceSummary of a Karmada Cluster. */
 interface KarmadaResourceSummary {
@@ -200,4 +199,9 @@ export function replicasInSummary(summary: ResourceSummary, requests: ResourceAm
 export function smallestEstimate(estimates: readonly (number | undefined)[]): number | undefined {
   const known = estimates.filter((estimate) => estimate !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
+}
+
+/** Multiplies all amounts by a factor. */
+function multiplyAmounts(amounts: ResourceAmounts, factor: number): ResourceAmounts {
+  return new Map([...amounts].map(([name, amount]) => [name, amount * factor]));
 }

@@ -1,13 +1,14 @@
-import type { Spread } from '../model/spec.ts';
-import { chooseAsKarmada, karmadaRange, requiredAsKarmada } from '../plan/exact/choose-as-karmada.ts';
-import { type LocatedCluster, spreadGroupsOf } from '../plan/placing/choose-by-spread.ts';
-import { chooseFromGroups, compareEligible, type SpreadResult } from '../plan/placing/choose-clusters.ts';
-import { tierOf } from '../plan/placing/filter-candidate.ts';
-import { groupScore } from '../plan/placing/group-score.ts';
-import { pickGroups } from '../plan/placing/pick-groups.ts';
+import { isSpreadIgnored, type KarmadaPlacement, type SpreadConstraint } from '../../../../src/propagate/karmada/karmada-placement.ts';
+import { isDuplicated, type ReplicaScheduling } from '../../../../src/propagate/karmada/replica-scheduling.ts';
+import type { Spread } from '../../../../src/propagate/model/spec.ts';
+import { chooseAsKarmada, karmadaRange, requiredAsKarmada } from '../../../../src/propagate/plan/exact/choose-as-karmada.ts';
+import { type LocatedCluster, spreadGroupsOf } from '../../../../src/propagate/plan/placing/choose-by-spread.ts';
+import { chooseFromGroups, compareEligible, type SpreadResult } from '../../../../src/propagate/plan/placing/choose-clusters.ts';
+import { tierOf } from '../../../../src/propagate/plan/placing/filter-candidate.ts';
+import { groupScore } from '../../../../src/propagate/plan/placing/group-score.ts';
+import { pickGroups } from '../../../../src/propagate/plan/placing/pick-groups.ts';
 import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
-import { affinitySetsOf, type KarmadaPlacement, type SpreadConstraint, spreadOf } from './karmada-placement.ts';
-import { isDuplicated, isStaticWeighted, type ReplicaScheduling } from './replica-scheduling.ts';
+import { affinitySetsOf, spreadOf } from './karmada-placement.ts';
 
 /** Karmada's ClusterDetailInfo: a cluster that passed the filters. */
 interface DetailedCluster extends KarmadaCluster {
@@ -205,16 +206,6 @@ function regionsOf(
 function isTopologyIgnored(placement: KarmadaPlacement): boolean {
   const constraints = requiredAsKarmada(spreadOf(placement.spreadConstraints));
   return constraints.every(({ by }) => by === 'cluster') || isSpreadIgnored(placement);
-}
-
-/**
- * True if Karmada ignores the spread constraints: replicas are divided by fixed weights, and the weight preference is missing or lists
- * weights. With a preference that lists no weights, the constraints count.
- */
-export function isSpreadIgnored({ replicaScheduling }: KarmadaPlacement): boolean {
-  if (replicaScheduling === undefined || replicaScheduling === null || !isStaticWeighted(replicaScheduling)) return false;
-  const { weightPreference } = replicaScheduling;
-  return weightPreference === undefined || weightPreference === null || (weightPreference.staticWeightList ?? []).length > 0;
 }
 
 function namesOf(taken: SpreadResult<LocatedCluster>): Selected {

@@ -1,6 +1,6 @@
-import { MusterError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { textAt } from '../../core/json-at.ts';
+import { MusterError } from '../../../../src/core/errors.ts';
+import type { JsonObject } from '../../../../src/core/json.ts';
+import { textAt } from '../../../../src/core/json-at.ts';
 
 /**
  * Returns the generation of the template from which Karmada wrote an object, from its annotation.

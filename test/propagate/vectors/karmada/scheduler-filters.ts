@@ -1,13 +1,13 @@
 import type { V1Taint, V1Toleration } from '@kubernetes/client-node';
-import type { Json } from '../../core/json.ts';
-import type { Stored } from '../../core/stored.ts';
-import { requiredAsKarmada } from '../plan/exact/choose-as-karmada.ts';
-import { spreadGroupOf } from '../plan/placing/choose-by-spread.ts';
-import { tierOf } from '../plan/placing/filter-candidate.ts';
-import { taintsIn, tolerationIn, tolerationsUsed, untoleratedTaint } from '../plan/placing/tolerations.ts';
-import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
-import { affinitySetsOf, type KarmadaPlacement, spreadOf } from './karmada-placement.ts';
-import type { TargetCluster } from './replica-scheduling.ts';
+import type { Json } from '../../../../src/core/json.ts';
+import type { Stored } from '../../../../src/core/stored.ts';
+import type { KarmadaPlacement } from '../../../../src/propagate/karmada/karmada-placement.ts';
+import { requiredAsKarmada } from '../../../../src/propagate/plan/exact/choose-as-karmada.ts';
+import { spreadGroupOf } from '../../../../src/propagate/plan/placing/choose-by-spread.ts';
+import { tierOf } from '../../../../src/propagate/plan/placing/filter-candidate.ts';
+import { taintsIn, tolerates, tolerationIn, untoleratedTaint } from '../../../../src/propagate/plan/placing/tolerations.ts';
+import { type KarmadaCluster, memberClusterOf, type TargetCluster } from './karmada-cluster.ts';
+import { affinitySetsOf, spreadOf } from './karmada-placement.ts';
 
 /** The input of a scheduler filter. */
 interface FilterInput {
@@ -88,14 +88,10 @@ export function matchingTolerations({
     const toleration = tolerationIn(value);
     return toleration === undefined ? [] : [{ toleration, value }];
   });
-  const used = tolerationsUsed(
-    taintsIn(taints ?? []),
-    read.map(({ toleration }) => toleration),
-  );
-  return {
-    allTolerated: used.allTolerated,
-    matching: used.matching.flatMap((toleration) => read.filter((entry) => entry.toleration === toleration).map(({ value }) => value)),
-  };
+  // The first toleration that covers each taint. Taints of every effect count.
+  const matching = taintsIn(taints ?? []).map((taint) => read.find(({ toleration }) => tolerates(toleration, taint))?.value);
+  const allTolerated = !matching.includes(undefined);
+  return { allTolerated, matching: allTolerated ? matching.filter((value) => value !== undefined) : [] };
 }
 
 function isTarget({ cluster, binding }: FilterInput): boolean {

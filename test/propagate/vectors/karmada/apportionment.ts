@@ -1,7 +1,7 @@
-import { compareText } from '../../core/text.ts';
-import { hasOddHash, tieBreakOf } from '../plan/exact/divide-as-karmada.ts';
-import { assignSeats, fewestSeatsThenName, type SeatedParty, type TieBreak } from '../plan/placing/apportion.ts';
-import { sumBy } from '../plan/placing/sum-by.ts';
+import { compareText } from '../../../../src/core/text.ts';
+import { hasOddHash, tieBreakOf } from '../../../../src/propagate/plan/exact/divide-as-karmada.ts';
+import { assignSeats, fewestSeatsThenName, type SeatedParty, type TieBreak } from '../../../../src/propagate/plan/placing/apportion.ts';
+import { sumBy } from '../../../../src/propagate/plan/placing/sum-by.ts';
 
 /** Counts by name. */
 type Counts = Readonly<Record<string, number>>;

@@ -1,12 +1,13 @@
-import { MusterError } from '../../core/errors.ts';
-import { isJsonObject, type JsonObject } from '../../core/json.ts';
-import { tieBreakOf } from '../plan/exact/divide-as-karmada.ts';
-import { addSeats } from '../plan/placing/divide-by-capacity.ts';
-import { divideCompletions } from '../plan/placing/divide-replicas.ts';
-import { areReplicasChanged, isRescheduleRequested } from '../plan/placing/reschedule.ts';
-import { countFieldOf, withWorkloadCount } from '../plan/placing/workload-count.ts';
-import type { KarmadaPlacement } from './karmada-placement.ts';
-import type { ReplicaScheduling, TargetCluster } from './replica-scheduling.ts';
+import { MusterError } from '../../../../src/core/errors.ts';
+import { isJsonObject, type JsonObject } from '../../../../src/core/json.ts';
+import type { KarmadaPlacement } from '../../../../src/propagate/karmada/karmada-placement.ts';
+import type { ReplicaScheduling } from '../../../../src/propagate/karmada/replica-scheduling.ts';
+import { tieBreakOf } from '../../../../src/propagate/plan/exact/divide-as-karmada.ts';
+import { addSeats } from '../../../../src/propagate/plan/placing/divide-by-capacity.ts';
+import { divideCompletions } from '../../../../src/propagate/plan/placing/divide-replicas.ts';
+import { areReplicasChanged, isRescheduleRequested } from '../../../../src/propagate/plan/placing/reschedule.ts';
+import { countFieldOf, withWorkloadCount } from '../../../../src/propagate/plan/placing/workload-count.ts';
+import type { TargetCluster } from './karmada-cluster.ts';
 
 type Targets = readonly TargetCluster[];
 

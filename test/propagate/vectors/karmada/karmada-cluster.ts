@@ -1,8 +1,8 @@
 import type { V1Taint } from '@kubernetes/client-node';
-import type { MemberCluster } from '../../changes/members.ts';
-import { clusterName, parseClusterName } from '../../core/names.ts';
-import type { Stored } from '../../core/stored.ts';
-import { taintsIn } from '../plan/placing/tolerations.ts';
+import type { MemberCluster } from '../../../../src/changes/members.ts';
+import { clusterName, parseClusterName } from '../../../../src/core/names.ts';
+import type { Stored } from '../../../../src/core/stored.ts';
+import { taintsIn } from '../../../../src/propagate/plan/placing/tolerations.ts';
 
 /** The fields of a Karmada Cluster that placement reads. */
 export interface KarmadaCluster {
@@ -12,6 +12,12 @@ export interface KarmadaCluster {
   readonly region?: string;
   readonly zones?: readonly string[] | null;
   readonly taints?: readonly Stored<V1Taint>[] | null;
+}
+
+/** A cluster with its number of replicas. */
+export interface TargetCluster {
+  readonly name: string;
+  readonly replicas?: number;
 }
 
 /**

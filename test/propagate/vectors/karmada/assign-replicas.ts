@@ -1,12 +1,12 @@
-import { clusterName } from '../../core/names.ts';
-import { divideAsKarmada } from '../plan/exact/divide-as-karmada.ts';
-import { fewestSeatsThenName } from '../plan/placing/apportion.ts';
-import { addSeats, apportionOffers, type CapacityOffer, usedFirst } from '../plan/placing/divide-by-capacity.ts';
-import type { DivisionTarget } from '../plan/placing/divide-replicas.ts';
-import { sumBy } from '../plan/placing/sum-by.ts';
-import { type KarmadaCluster, memberClusterOf } from './karmada-cluster.ts';
-import type { KarmadaPlacement } from './karmada-placement.ts';
-import { type ReplicaScheduling, replicasSpecOf, type TargetCluster } from './replica-scheduling.ts';
+import { clusterName } from '../../../../src/core/names.ts';
+import type { KarmadaPlacement } from '../../../../src/propagate/karmada/karmada-placement.ts';
+import { type ReplicaScheduling, replicasSpecOf } from '../../../../src/propagate/karmada/replica-scheduling.ts';
+import { divideAsKarmada } from '../../../../src/propagate/plan/exact/divide-as-karmada.ts';
+import { fewestSeatsThenName } from '../../../../src/propagate/plan/placing/apportion.ts';
+import { addSeats, apportionOffers, type CapacityOffer, usedFirst } from '../../../../src/propagate/plan/placing/divide-by-capacity.ts';
+import type { DivisionTarget } from '../../../../src/propagate/plan/placing/divide-replicas.ts';
+import { sumBy } from '../../../../src/propagate/plan/placing/sum-by.ts';
+import { type KarmadaCluster, memberClusterOf, type TargetCluster } from './karmada-cluster.ts';
 
 /** A cluster that Karmada's scheduler selected. Candidates are in the order of the scheduler. */
 export interface KarmadaCandidate extends KarmadaCluster {

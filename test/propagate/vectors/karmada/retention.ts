@@ -1,8 +1,8 @@
-import { MusterError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { kindTextOf } from '../../manifests/pod-specs.ts';
-import { portableOf } from '../../manifests/portable-object.ts';
-import { withMemberFields } from '../plan/copies/manifest-for-write.ts';
+import { MusterError } from '../../../../src/core/errors.ts';
+import type { JsonObject } from '../../../../src/core/json.ts';
+import { kindTextOf } from '../../../../src/manifests/pod-specs.ts';
+import { portableOf } from '../../../../src/manifests/portable-object.ts';
+import { withMemberFields } from '../../../../src/propagate/plan/copies/manifest-for-write.ts';
 
 /**
  * Prepares a replacement like Karmada. Returns the manifest that Karmada stores in a Work resource (`pruned`), and the object that replaces
