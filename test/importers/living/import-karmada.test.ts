@@ -1,69 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
+import { startGateway } from '../../support/gateway/start-gateway.ts';
+import { deletedWithOrphan, imported, planned, propagated } from './living-imports.ts';
 import { deployment, karmadaCluster, karmadaDefinitions, karmadaPolicy, objectOf } from './living-systems.ts';
 
 // A living Karmada: its API server is the cluster `karmada`, its members are `member1` and `member2`. The cluster `other` is unknown to it.
-
-interface Imported {
-  readonly propagations: readonly {
-    readonly system: string;
-    readonly input: JsonObject & { readonly name: string; readonly namespace: string };
-    readonly documents: readonly { readonly role: string; readonly key: { readonly kind: string; readonly name: string } }[];
-    readonly notes: readonly { readonly code: string }[];
-  }[];
-  readonly unread: readonly { readonly key: { readonly kind: string; readonly name: string } }[];
-  readonly notes: readonly { readonly severity: string; readonly code: string; readonly message: string }[];
-  readonly faults: readonly { readonly code: string }[];
-}
-
-const importQuery = `query ($cluster: String!, $kinds: [String!], $namespaces: [String!], $exact: Boolean) {
-  importFromCluster(cluster: $cluster, kinds: $kinds, namespaces: $namespaces, exact: $exact) {
-    propagations { system input documents { role key { kind name } } notes { code } }
-    unread { key { kind name } } notes { severity code message } faults { code } } }`;
-const planQuery = `query ($input: PropagationInput!) { planPropagation(input: $input) { ok
-  clusters { cluster { name } chosen share { to } objects { action diff } } } }`;
-
-async function imported(gateway: TestGateway, variables: Readonly<Record<string, Json>> = {}): Promise<Imported> {
-  const { importFromCluster } = await gateway.query<{ importFromCluster: Imported }>(importQuery, { cluster: 'karmada', ...variables });
-  return importFromCluster;
-}
-
-interface Plan {
-  readonly ok: boolean;
-  readonly clusters: readonly {
-    readonly cluster: { readonly name: string };
-    readonly chosen: boolean;
-    readonly objects: readonly { readonly action: string; readonly diff: string | null }[];
-  }[];
-}
-
-/** The clusters of the plan, each with the actions and differences of its objects. */
-async function planned(gateway: TestGateway, input: Json) {
-  const { planPropagation } = await gateway.query<{ planPropagation: Plan }>(planQuery, { input });
-  expect(planPropagation.ok).toBe(true);
-  return planPropagation.clusters
-    .filter(({ chosen }) => chosen)
-    .map(({ cluster, objects }) => [cluster.name, objects.map(({ action, diff }) => [action, diff ?? ''])]);
-}
-
-async function settled(gateway: TestGateway, { namespace, name }: { readonly namespace: string; readonly name: string }) {
-  const phase = async () => {
-    const query = 'query ($namespace: String!, $name: String!) { propagation(namespace: $namespace, name: $name) { phase } }';
-    return (await gateway.query<{ propagation: { phase: string } | null }>(query, { namespace, name })).propagation?.phase;
-  };
-  await gateway.until(async () => (await phase()) === 'SETTLED');
-}
-
-async function deleted(gateway: TestGateway, { namespace, name }: { readonly namespace: string; readonly name: string }) {
-  const place = { namespace, name };
-  const mutation = `mutation ($namespace: String!, $name: String!) {
-    deletePropagation(namespace: $namespace, name: $name, deletion: { policy: ORPHAN }) { result } }`;
-  await gateway.query(mutation, place);
-  const query = 'query ($namespace: String!, $name: String!) { propagation(namespace: $namespace, name: $name) { phase } }';
-  await gateway.until(async () => (await gateway.query<{ propagation: unknown }>(query, place)).propagation === null);
-}
 
 /** Exact mode writes the records of Karmada, so they are marks of Muster there. Karmada writes them again when it is started. */
 function withoutRecords(annotations: Readonly<Record<string, string>> | null | undefined) {
@@ -136,7 +78,7 @@ const start = () =>
 
 test.each([false, true])('takes over what Karmada placed, and gives it back without a mark (exact: %s)', async (exact) => {
   await using gateway = await start();
-  const { propagations, unread, notes, faults } = await imported(gateway, { exact });
+  const { propagations, unread, notes, faults } = await imported(gateway, 'karmada', { exact });
   expect(faults).toEqual([]);
   expect(propagations.map(({ system, input }) => [system, input.namespace, input.name, input.conflict])).toEqual([
     ['KARMADA', 'shop', 'keys-secret', 'ADOPT'],
@@ -164,15 +106,12 @@ test.each([false, true])('takes over what Karmada placed, and gives it back with
   const live = (name: string) => gateway.cluster(name).get({ group: 'apps', kind: 'Deployment' }, 'web', 'shop');
   const before = ['member1', 'member2'].map(live);
   const source = live('karmada');
-  const mutation = 'mutation ($input: PropagationInput!) { propagate(input: $input) { result notes { message } } }';
-  const { propagate } = await gateway.query<{ propagate: Json }>(mutation, { input: web.input });
-  expect(propagate).toMatchObject({ result: 'ACCEPTED' });
-  await settled(gateway, web.input);
+  await propagated(gateway, web.input);
   expect(['member1', 'member2'].map((name) => live(name)?.metadata.uid)).toEqual(before.map((object) => object?.metadata.uid));
   expect(live('other')).toBeUndefined();
   expect(live('karmada')).toEqual(source);
 
-  await deleted(gateway, web.input);
+  await deletedWithOrphan(gateway, web.input);
   for (const [index, name] of ['member1', 'member2'].entries()) {
     const [then, now] = [before[index], live(name)];
     expect(now?.metadata.labels).toEqual(then?.metadata.labels);
@@ -185,19 +124,19 @@ test('imports some kinds and namespaces, and leaves other policies unmentioned',
   await using gateway = await start();
   gateway.cluster('karmada').put(deployment('bank/api', 1));
   gateway.cluster('karmada').put(karmadaPolicy('ClusterPropagationPolicy', 'all', { ...selects(deployments), placement: {} }));
-  const one = await imported(gateway, { kinds: ['deploy'], namespaces: ['bank'] });
+  const one = await imported(gateway, 'karmada', { kinds: ['deploy'], namespaces: ['bank'] });
   expect(one.propagations.map(({ input }) => [input.namespace, input.name, input.placement])).toEqual([
     ['bank', 'api-deployment', { clusters: ['member1', 'member2'], exclude: ['karmada'] }],
   ]);
   expect([one.unread, one.notes.map(({ code }) => code)]).toEqual([[], ['STOP_FIRST']]);
-  const none = await imported(gateway, { kinds: ['ConfigMap'] });
+  const none = await imported(gateway, 'karmada', { kinds: ['ConfigMap'] });
   expect(none).toEqual({ propagations: [], unread: [], notes: [], faults: [] });
 });
 
 test('a policy that cannot be read is a fault, and everything else is imported', async () => {
   await using gateway = await start();
   gateway.cluster('karmada').forbid({ group: 'policy.karmada.io', kind: 'ClusterOverridePolicy', verbs: ['list'] });
-  const { propagations, faults } = await imported(gateway);
+  const { propagations, faults } = await imported(gateway, 'karmada');
   expect(propagations).toHaveLength(2);
   expect(faults).toEqual([{ code: 'FORBIDDEN' }]);
 });
