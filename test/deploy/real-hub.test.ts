@@ -29,7 +29,7 @@ const right: SpecDocument = { template: [{ json: configMap }], placement: {} };
 async function applied(client: RawClient): Promise<readonly number[]> {
   const folder = new URL('../../deploy/crds/', import.meta.url);
   const statuses: number[] = [];
-  for (const file of (await readdir(folder)).toSorted()) {
+  for (const file of (await readdir(folder)).filter((name) => name.endsWith('.yaml')).toSorted()) {
     for (const document of parseAllDocuments(await readFile(new URL(file, folder), 'utf8'))) {
       const { status } = await apply(client, document.toJS());
       statuses.push(status);

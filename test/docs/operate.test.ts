@@ -23,6 +23,24 @@ function command(begin: string, part = ''): string {
   return found.replaceAll('NAMESPACE', 'default').replaceAll('NAME', 'notes');
 }
 
+/** The example of the operator of MultiClusterResources, with an empty customization as its README allows. */
+const operatorExample = `apiVersion: mulitcluster.practice.com/v1alpha1
+kind: MultiClusterResource
+metadata:
+  name: mypod.pod
+  namespace: default
+spec:
+  template:
+    apiVersion: v1
+    kind: Pod
+    metadata: { name: multicluster-pod, namespace: default }
+    spec: { containers: [{ image: busybox, command: [sleep, "3600"], name: busybox }] }
+  placement:
+    clusters:
+      - name: north
+  customize:
+`;
+
 describe.skipIf(needed.some((file) => file === undefined || !existsSync(file)))(`the hub of the guide on ${realServerTitle}`, () => {
   let folder: string;
   let cluster: RealCluster;
@@ -81,6 +99,23 @@ describe.skipIf(needed.some((file) => file === undefined || !existsSync(file)))(
     expect(await shell(command('kubectl --context north apply -f greeter.yaml'))).toContain('greeter created');
     expect(await shell(command('kubectl --context north get propagations'))).toMatch(/greeter[\s\S]*notes/);
     expect(await shell(command('kubectl --context north delete propagation greeter'))).toContain('deleted');
+  });
+
+  test('the definition and the role of an importer can be applied, and resources are listed and deleted', async () => {
+    expect(await shell(command('kubectl apply', 'importers/multiclusterresources.yaml'))).toContain('mulitcluster.practice.com created');
+    expect(await shell(command('kubectl apply', 'rbac/importers.yaml'))).toContain(
+      'clusterrole.rbac.authorization.k8s.io/muster-importers created',
+    );
+    await shell('kubectl wait --for=condition=Established --timeout=30s crd/multiclusterresources.mulitcluster.practice.com');
+    await writeFile(path.join(folder, 'resource.yaml'), operatorExample);
+    await shell('kubectl apply -f resource.yaml');
+    expect(await shell(command('kubectl get multiclusterresources'))).toContain('mypod.pod');
+    const deletion = shell(command('kubectl delete multiclusterresources'));
+    // The garbage collector, which this hub lacks, frees what the resource owns and then removes this finalizer.
+    const finalizers = () => shell('kubectl get multiclusterresource mypod.pod -o jsonpath={.metadata.finalizers}');
+    await expect.poll(finalizers, { timeout: 15_000 }).toBe('["orphan"]');
+    await shell(`kubectl patch multiclusterresource mypod.pod --type merge -p '{"metadata":{"finalizers":null}}'`);
+    expect(await deletion).toContain('deleted');
   });
 
   test('a backup holds the intents as they can be applied again', async () => {
