@@ -1,5 +1,6 @@
 /**
- * `npm run crds`: writes deploy/crds/propagations.yaml and clustershares.yaml, and docs/propagation-fields.md, from the definitions in src/propagate/model.
+ * `npm run crds`: writes deploy/crds/propagations.yaml, clustershares.yaml and migrations.yaml, and docs/propagation-fields.md, from the definitions
+ * in src/propagate/model and src/migrate/model.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,10 +8,14 @@ import { z } from 'zod';
 import { baseDescriptionOf, innermostSchemaOf, schemaBoundOf, schemaDefaultOf } from '../src/core/json/documents.ts';
 import { meanings } from '../src/core/json/field-definitions.ts';
 import { printYaml } from '../src/core/json/print-yaml.ts';
+import { migrationResource } from '../src/migrate/hub/migration-resource.ts';
 import { type CustomResource, customResourceDefinitionOf } from '../src/propagate/hub/custom-resource.ts';
 import { hubResources } from '../src/propagate/hub/hub-definitions.ts';
 
-const written = 'Written by `npm run crds` from src/propagate/model. Do not edit it.';
+const written = 'Written by `npm run crds` from src/propagate/model and src/migrate/model. Do not edit it.';
+
+/** All kinds of resources that Muster keeps on the hub. */
+export const definedResources: readonly CustomResource[] = [...hubResources, migrationResource];
 
 /** Returns the text of a definition, for `kubectl apply`. */
 export function definitionText(resource: CustomResource): string {
@@ -98,6 +103,6 @@ function typeOf(field: z.core.$ZodType): string {
 
 if (import.meta.main) {
   const root = path.join(import.meta.dirname, '..');
-  for (const resource of hubResources) writeFileSync(path.join(root, `deploy/crds/${resource.plural}.yaml`), definitionText(resource));
-  writeFileSync(path.join(root, 'docs/propagation-fields.md'), fieldsPage(hubResources));
+  for (const resource of definedResources) writeFileSync(path.join(root, `deploy/crds/${resource.plural}.yaml`), definitionText(resource));
+  writeFileSync(path.join(root, 'docs/propagation-fields.md'), fieldsPage(definedResources));
 }

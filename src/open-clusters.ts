@@ -50,11 +50,12 @@ export async function openClusters({ config, withoutClusters, clock, log }: Open
       'no kubeconfig was found: expected --gateway or --kubeconfig, or --demo to write to the embedded fleet',
     );
   // The code of the embedded fleet is loaded only when it is needed.
-  const [{ startDemoFleet }, { hubDefinitions }] = await Promise.all([
+  const [{ startDemoFleet }, { hubDefinitions }, { migrationDefinition }] = await Promise.all([
     import('./sim/start-demo-fleet.ts'),
     import('./propagate/hub/hub-definitions.ts'),
+    import('./migrate/hub/migration-resource.ts'),
   ]);
-  const demo = await startDemoFleet({ hubDefinitions: await hubDefinitions(), clock, log });
+  const demo = await startDemoFleet({ hubDefinitions: [...hubDefinitions(), migrationDefinition()], clock, log });
   return {
     source: createFixedSource(demo.clusters.map(demoCandidate)),
     demo: true,

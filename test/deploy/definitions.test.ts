@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { definitionText, fieldsPage } from '../../scripts/crds.ts';
+import { definedResources, definitionText, fieldsPage } from '../../scripts/crds.ts';
 import { isJsonObject, type JsonObject } from '../../src/core/json.ts';
 import { listAt, objectAt } from '../../src/core/json-at.ts';
-import { hubResources } from '../../src/propagate/hub/hub-definitions.ts';
 
 async function definition(file: string): Promise<JsonObject> {
   return objectAt({ definition: parse(await readFile(new URL(`../../deploy/crds/${file}`, import.meta.url), 'utf8')) }, 'definition');
@@ -14,12 +13,12 @@ const versionOf = (of: JsonObject): JsonObject => objectAt({ version: listAt(of,
 const schemaOf = (of: JsonObject): JsonObject => objectAt(versionOf(of), 'schema', 'openAPIV3Schema');
 
 describe('our definitions', () => {
-  test.each(hubResources)('of $kind are generated: npm run crds writes them', async (resource) => {
+  test.each(definedResources)('of $kind are generated: npm run crds writes them', async (resource) => {
     await expect(definitionText(resource)).toMatchFileSnapshot(`../../deploy/crds/${resource.plural}.yaml`);
   });
 
   test('have a page that names every field', async () => {
-    await expect(fieldsPage(hubResources)).toMatchFileSnapshot('../../docs/propagation-fields.md');
+    await expect(fieldsPage(definedResources)).toMatchFileSnapshot('../../docs/propagation-fields.md');
   });
 
   test('describe every field that does not speak for itself', async () => {
@@ -28,8 +27,9 @@ describe('our definitions', () => {
     expect(silent).toEqual([]);
   });
 
-  test('are of one version, found by category and short name, and only a Propagation has a status of its own', async () => {
+  test('are of one version, found by category and short name, and only a ClusterShare has no status of its own', async () => {
     const [propagations, shares] = [await definition('propagations.yaml'), await definition('clustershares.yaml')];
+    const migrations = await definition('migrations.yaml');
     expect(objectAt(propagations, 'spec').names).toMatchObject({
       kind: 'Propagation',
       plural: 'propagations',
@@ -37,10 +37,17 @@ describe('our definitions', () => {
       categories: ['muster', 'all'],
     });
     expect(objectAt(shares, 'spec').names).toMatchObject({ kind: 'ClusterShare', plural: 'clustershares', categories: ['muster'] });
-    for (const of of [propagations, shares]) {
+    expect(objectAt(migrations, 'spec').names).toMatchObject({
+      kind: 'Migration',
+      plural: 'migrations',
+      shortNames: ['mig'],
+      categories: ['muster', 'all'],
+    });
+    for (const of of [propagations, shares, migrations]) {
       expect(objectAt(of, 'spec')).toMatchObject({ group: 'muster.dev', scope: 'Namespaced' });
       expect(versionOf(of)).toMatchObject({ name: 'v1alpha1', served: true, storage: true });
     }
+    expect(versionOf(migrations).subresources).toEqual({ status: {} });
     expect(versionOf(propagations).subresources).toEqual({ status: {} });
     expect(versionOf(shares)).not.toHaveProperty('subresources');
   });

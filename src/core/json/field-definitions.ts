@@ -14,7 +14,7 @@ interface GraphqlHints {
    * The GraphQL scalar of a value. Default: the input or enum called `name`, or, without a name, `String`, `Int` or `Boolean`, as the Zod
    * type says.
    */
-  readonly scalar?: 'DateTime' | 'Duration' | 'Int64' | 'IntOrString' | 'JSON' | 'StringMap' | 'String';
+  readonly scalar?: 'DateTime' | 'Duration' | 'Float' | 'Int64' | 'IntOrString' | 'JSON' | 'StringMap' | 'String';
   /** True: a `@oneOf` input, in which exactly one member is given. */
   readonly isOneOf?: true;
   /** True: the member is required in inputs, but optional in resources. */

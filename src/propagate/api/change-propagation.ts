@@ -3,7 +3,7 @@ import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { listAt } from '../../core/json-at.ts';
 import { type AbandonedShare, abandonedOf, printAbandoned } from '../hub/abandoned.ts';
-import type { AnnotationChange } from '../hub/propagation-store.ts';
+import type { AnnotationChange } from '../hub/resource-writes.ts';
 import { printRollback } from '../hub/rollback-mark.ts';
 import { readDeletion } from '../model/input-spec.ts';
 import { type ClusterShare, isBeingRemoved } from '../model/inventory.ts';

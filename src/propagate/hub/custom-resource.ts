@@ -90,7 +90,7 @@ function structural(written: JsonObject, schema: z.core.$ZodType): JsonObject {
       return { ...map, additionalProperties };
     }
     case 'number':
-      return { ...common, format: 'int64' };
+      return { ...common, format: common.type === 'integer' ? 'int64' : 'double' };
     default:
       return common;
   }

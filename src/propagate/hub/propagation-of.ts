@@ -14,7 +14,7 @@ export function propagationOf(object: KubernetesObject): Propagation {
   if (known !== undefined) return known;
   const document = objectAt(object, 'spec');
   const propagation = {
-    metadata: metadataOf(object),
+    metadata: resourceMetadataOf(object),
     document,
     spec: parseSpec(document),
     status: parseStatus(objectAt(object, 'status')),
@@ -23,7 +23,8 @@ export function propagationOf(object: KubernetesObject): Propagation {
   return propagation;
 }
 
-function metadataOf(object: KubernetesObject): PropagationMetadata {
+/** Reads the metadata of one of Muster's resources. */
+export function resourceMetadataOf(object: KubernetesObject): PropagationMetadata {
   const { name, namespace = '', uid = '', ownerReferences: owners = [] } = object.metadata;
   const version = parseResourceVersion(object.metadata.resourceVersion);
   invariant(version !== undefined, 'an API server gives every object a version');

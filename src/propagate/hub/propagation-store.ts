@@ -1,15 +1,14 @@
-import type { ApplyObjectRequest, PatchObjectRequest } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
-import { mergePatchOf } from '../../core/json/merge-patch.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { OwnerReference } from '../../core/objects.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
-import { marks, type Propagation } from '../model/propagation.ts';
+import { marks, type Propagation, type PropagationMetadata } from '../model/propagation.ts';
 import type { PropagationName } from '../model/propagations.ts';
 import type { SpecDocument } from '../model/spec.ts';
 import { type PropagationStatus, printStatus } from '../model/status-definition.ts';
 import { type Hub, type HubObjectAnswer, type HubRequestFailure, hubFault, hubKinds, reachHub, requestOnHub } from './hub.ts';
 import { propagationOf } from './propagation-of.ts';
+import { type AnnotationChange, createResourceWrites, type ResourceCreation } from './resource-writes.ts';
 
 /** The result of reading one Propagation from the mirror. */
 type PropagationRead =
@@ -30,9 +29,6 @@ export interface SpecChange {
   /** The complete list of owners; others are removed. Absent: the owners stay as they are. */
   readonly owners?: readonly OwnerReference[];
 }
-
-/** New values of annotations. Null removes an annotation. */
-export type AnnotationChange = Readonly<Record<string, string | null>>;
 
 /**
  * Reads and writes the Propagations of the hub. Reads come from the mirror, except `fetch`. Each write is one request with the gateway's
@@ -102,40 +98,23 @@ type PropagationWrites = Pick<
 >;
 
 function createWrites(hub: Hub): PropagationWrites {
-  const kind = hubKinds.propagation;
-  const patch = ({ metadata: place }: Propagation, body: PatchBody, signal: AbortSignal) =>
-    written(requestOnHub(hub, { kind, place }, (client, address) => client.patch({ ...address, ...body, run: 'real' }, signal)));
+  const writes = createResourceWrites(hub, hubKinds.propagation, marks.finalizer);
   return {
-    create: (place, change, signal) =>
-      written(requestOnHub(hub, { kind, place }, (client, address) => client.apply({ ...address, ...creationOf(place, change) }, signal))),
-    update: (before, change, signal) => patch(before, { type: 'json', patch: replacementOf(before, change) }, signal),
-    annotate: (before, annotations, signal) =>
-      patch(before, { type: 'merge', patch: { metadata: { uid: before.metadata.uid, annotations } } }, signal),
-    annotateUnchanged: (before, annotations, signal) =>
-      patch(before, { type: 'merge', patch: { metadata: { ...guardOf(before), annotations } } }, signal),
+    create: (place, change, signal) => written(writes.create(place, creationOf(change), signal)),
+    update: ({ metadata }, change, signal) => written(writes.replace(metadata, replacementOf(metadata, change), signal)),
+    annotate: ({ metadata }, annotations, signal) => written(writes.annotate(metadata, annotations, signal)),
+    annotateUnchanged: ({ metadata }, annotations, signal) => written(writes.annotateUnchanged(metadata, annotations, signal)),
     async patchStatus(before, after, signal) {
-      const status = mergePatchOf(printStatus(before.status), printStatus(after));
-      if (status === undefined) return { result: 'written', propagation: before };
-      return patch(before, { type: 'merge', subresource: 'status', patch: { metadata: guardOf(before), status } }, signal);
+      const answer = await writes.patchStatus(before.metadata, { before: printStatus(before.status), after: printStatus(after) }, signal);
+      return answer === 'unchanged' ? { result: 'written', propagation: before } : written(answer);
     },
     async setFinalizer(before, state, signal) {
-      const others = before.metadata.finalizers.filter((one) => one !== marks.finalizer);
-      const finalizers = state === 'present' ? [...others, marks.finalizer] : others;
-      if (finalizers.length === before.metadata.finalizers.length) return { result: 'written', propagation: before };
-      return patch(before, { type: 'merge', patch: { metadata: { ...guardOf(before), finalizers } } }, signal);
+      const answer = await writes.setFinalizer(before.metadata, state, signal);
+      return answer === 'unchanged' ? { result: 'written', propagation: before } : written(answer);
     },
-    async delete({ metadata }, signal) {
-      const answer = await requestOnHub(hub, { kind, place: metadata }, (client, address) =>
-        client.delete({ ...address, preconditions: { uid: metadata.uid }, cascade: 'Background', run: 'real' }, signal),
-      );
-      // If the object is gone at once, the API server answers with a Status, which has no version.
-      const isGone = answer.result === 'written' && answer.object.metadata.resourceVersion === undefined;
-      return isGone ? { result: 'absent' } : written(answer);
-    },
+    delete: async ({ metadata }, signal) => written(await writes.delete(metadata, signal)),
   };
 }
-
-type PatchBody = Pick<PatchObjectRequest, 'type' | 'patch' | 'subresource'>;
 
 function problemOf(hub: Hub): Fault | undefined {
   for (const kind of [hubKinds.propagation, hubKinds.clusterShare]) {
@@ -150,34 +129,21 @@ async function written(answer: HubObjectAnswer | Promise<HubObjectAnswer>): Prom
   return settled.result === 'written' ? { result: 'written', propagation: propagationOf(settled.object) } : settled;
 }
 
-function guardOf({ metadata }: Propagation): JsonObject {
-  return { uid: metadata.uid, resourceVersion: metadata.version };
+function creationOf({ document, labels = {}, annotations = {}, owners }: SpecChange): ResourceCreation {
+  return { labels, annotations: changedAnnotations({}, annotations), owners, spec: document };
 }
 
-function creationOf(
-  { namespace, name }: PropagationName,
-  change: SpecChange,
-): Pick<ApplyObjectRequest, 'manifest' | 'preconditions' | 'force' | 'run'> {
-  const { apiVersion, kind } = hubKinds.propagation;
-  const annotations = changedAnnotations({}, change.annotations ?? {});
-  const owners = change.owners === undefined ? {} : { ownerReferences: change.owners };
-  const metadata = { namespace, name, labels: change.labels ?? {}, annotations, ...owners };
-  const manifest = { apiVersion, kind, metadata, spec: change.document };
-  return { manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' };
-}
-
-/**
- * Returns the JSON patch that replaces a spec. A merge patch could not remove fields that the new spec leaves out. Because the patch sets
- * the version, the API server compares versions.
- */
-function replacementOf({ metadata }: Propagation, { document, labels, annotations, owners }: SpecChange): readonly JsonObject[] {
+/** Returns the JSON patch that replaces a spec. A merge patch could not remove fields that the new spec leaves out. */
+function replacementOf(
+  { annotations: before }: PropagationMetadata,
+  { document, labels, annotations, owners }: SpecChange,
+): readonly JsonObject[] {
   const set = (path: string, value: Json) => ({ op: 'add', path, value });
   return [
-    set('/metadata/resourceVersion', metadata.version),
     set('/spec', document),
     ...(labels === undefined ? [] : [set('/metadata/labels', labels)]),
     ...(owners === undefined ? [] : [set('/metadata/ownerReferences', owners)]),
-    ...(annotations === undefined ? [] : [set('/metadata/annotations', changedAnnotations(metadata.annotations, annotations))]),
+    ...(annotations === undefined ? [] : [set('/metadata/annotations', changedAnnotations(before, annotations))]),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { marks, type Propagation } from '../model/propagation.ts';
-import type { AnnotationChange } from './propagation-store.ts';
+import type { AnnotationChange } from './resource-writes.ts';
 
 /** The annotations to write with a new spec: they remove the mark of an earlier rollback. */
 export const clearRollback: AnnotationChange = { [marks.rollback]: null, [marks.rollbackGeneration]: null };

@@ -32,6 +32,17 @@ const wave = structureSchema({
   .register(graphqlHints, { name: 'WaveInput' })
   .describe('A group of clusters that is changed before the clusters of later waves.');
 
+/** The reaction to a failure, of clusters of a rollout or of an application of a migration. */
+export const onFailure = describedEnum(
+  'OnFailure',
+  'The reaction to too many failed clusters of a rollout, or to a failed application of a migration.',
+  {
+    Pause: 'No further cluster or application is changed until the work is resumed.',
+    Rollback: 'The clusters that were changed, or the failed application, get their previous state back.',
+    Continue: 'The work on the other clusters or applications continues.',
+  },
+);
+
 /** The fields of `rollout` as documents spell them. */
 const rolloutFields = structureSchema({
   waves: listSchema(wave, { max: 100 })
@@ -50,13 +61,7 @@ const rolloutFields = structureSchema({
   deadline: duration
     .exactOptional()
     .describe('The time after which a cluster that is not done counts as failed, such as 10m. Default: no limit.'),
-  onFailure: describedEnum('OnFailure', 'The reaction to too many failed clusters.', {
-    Pause: 'No further cluster is changed until the rollout is resumed.',
-    Rollback: 'The clusters that were changed get their previous state back.',
-    Continue: 'The rollout continues.',
-  })
-    .default('Pause')
-    .describe('The reaction when more clusters have failed than `maxFailures` allows.'),
+  onFailure: onFailure.default('Pause').describe('The reaction when more clusters have failed than `maxFailures` allows.'),
 })
   .register(graphqlHints, { name: 'RolloutInput' })
   .describe('The order in which clusters are changed, and when the rollout stops.');
@@ -153,7 +158,8 @@ export const namespacedName = structureSchema({
   .register(graphqlHints, { name: 'NamespacedName' })
   .describe('The namespace and name of an object. Its kind and cluster follow from the place where it is used.');
 
-const runAs = translatedSchema(
+/** The identity with whose permissions clusters are written. */
+export const runAs = translatedSchema(
   structureSchema({
     requester: flag
       .exactOptional()

@@ -7,6 +7,7 @@ import type { Json } from '../../../src/core/json.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createGateway, type Gateway } from '../../../src/gateway.ts';
+import { migrationDefinition } from '../../../src/migrate/hub/migration-resource.ts';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
 import { startControllers } from '../../../src/sim/start-controllers.ts';
 import { kubeconfigOf } from '../../../src/sim/start-demo-fleet.ts';
@@ -98,7 +99,7 @@ export async function startGateway(
   for (const [name, objects] of Object.entries(fleet)) {
     const cluster = stack.use(await startSimCluster({ ...options.clusters?.[name], name, clock }));
     clusters.set(name, cluster);
-    if (name === options.hub) fill(cluster, await hubDefinitions());
+    if (name === options.hub) fill(cluster, [...hubDefinitions(), migrationDefinition()]);
     fill(cluster, objects);
   }
   const cluster = (name: string) => {

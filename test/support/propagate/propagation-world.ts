@@ -8,6 +8,7 @@ import type { Clock } from '../../../src/core/clock.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import { type ClusterName, clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { migrationDefinition } from '../../../src/migrate/hub/migration-resource.ts';
 import type { Hub } from '../../../src/propagate/hub/hub.ts';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
 import { createMemberObjects } from '../../../src/watch/clusters/member-objects.ts';
@@ -78,7 +79,8 @@ export async function startPropagationWorld(
   }
   const [hubName] = clusters.keys();
   if (hubName === undefined) throw new Error('expected at least one cluster');
-  if (options.bareHub === undefined) for (const definition of await hubDefinitions()) clusters.get(hubName)?.define(definition);
+  if (options.bareHub === undefined)
+    for (const definition of [...hubDefinitions(), migrationDefinition()]) clusters.get(hubName)?.define(definition);
   const traits = new Map<string, Traits>(Object.entries(options.traits ?? {}));
   const { aliases = {} } = options;
   const cluster = (name: string) => {

@@ -1,0 +1,71 @@
+import type { z } from 'zod';
+import { invariant } from '../../core/errors.ts';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
+import { type DocumentProblem, printDocument, readDocument } from '../../core/json/documents.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import type { PropagationMetadata } from '../../propagate/model/propagation.ts';
+import { migrationSpec } from './migration-spec-definition.ts';
+import type { MigrationStatus } from './migration-status-definition.ts';
+
+/**
+ * `spec` of a Migration, validated and with its defaults. Enum values are spelled as in the custom resource (`Velero`). Durations are in
+ * milliseconds. `migration-spec-definition.ts` describes the fields.
+ */
+export type MigrationSpec = z.output<typeof migrationSpec>;
+
+/** A workload of `apps`. */
+export type RequestedApp = NonNullable<MigrationSpec['apps']>[number];
+export type BackupSpec = NonNullable<MigrationSpec['backup']>;
+
+/** The metadata of a Migration on the hub. */
+export interface MigrationMetadata extends PropagationMetadata {
+  /** RFC 3339. */
+  readonly createdAt: string;
+}
+
+/** One Migration as read from the hub. */
+export interface Migration {
+  readonly metadata: MigrationMetadata;
+  /** The unparsed `spec` of the resource. */
+  readonly document: JsonObject;
+  /** The parsed spec, or the problems if it is not valid. Kubernetes lets users write an invalid resource. */
+  readonly spec: MigrationSpec | { readonly problems: readonly DocumentProblem[] };
+  readonly status: MigrationStatus;
+}
+
+/** The labels, annotations and the finalizer that Muster writes for migrations. */
+export const migrationMarks = {
+  /** Finalizer of a Migration: copies of applications that are not `Done` are taken back before the Migration is gone. */
+  finalizer: 'muster.dev/migration',
+  /** Label of copies and revisions: the uid of the Migration. A hint, not a proof. */
+  migration: 'muster.dev/migration',
+  /** Annotation of copies: the intent token of the inventory. */
+  intent: 'muster.dev/intent',
+  /** Annotations of a Migration: the digest of the requested plan, the time at which the undo was requested, and the time of a resumption. */
+  planDigest: 'muster.dev/plan-digest',
+  undo: 'muster.dev/undo',
+  resumedAt: 'muster.dev/resumed-at',
+} as const;
+
+/** Reads the spec of a document, with its defaults. If the document is wrong, returns all problems. Never throws. */
+export function parseMigrationSpec(document: JsonObject): MigrationSpec | { readonly problems: readonly DocumentProblem[] } {
+  const read = readDocument(migrationSpec, document);
+  return 'problems' in read ? read : read.value;
+}
+
+/**
+ * Prints a spec as a document in canonical form: without defaults, and equal for equal specs. `parseMigrationSpec` reads an equal spec from
+ * it. Omits the cluster of `apps`, because it always equals `from`.
+ */
+export function printMigrationSpec(spec: MigrationSpec): JsonObject {
+  const apps = spec.apps?.map(({ cluster: _cluster, ...app }) => app);
+  const document = printDocument(migrationSpec, { ...spec, ...(apps === undefined ? {} : { apps }) });
+  invariant(isJsonObject(document), 'a spec is printed as an object');
+  return document;
+}
+
+/** True if two specs request the same migration. Who made the request, and when, does not count. */
+export function isSameMigration(a: MigrationSpec, b: MigrationSpec): boolean {
+  const printed = ({ requester: _requester, ...spec }: MigrationSpec) => canonicalJson(printMigrationSpec(spec));
+  return printed(a) === printed(b);
+}
