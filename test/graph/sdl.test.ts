@@ -61,8 +61,6 @@ test('types of later features are not in the schema yet', () => {
   const propagating = ['propagate', 'pausePropagation', 'resumePropagation', 'rollbackPropagation', 'deletePropagation'];
   expect(fieldsOf('Mutation')).toEqual([...mutations, ...propagating]);
   for (const name of ['migration']) expect(fieldsOf('Query')).not.toContain(name);
-  const intent = schema.getType('PropagationInput');
-  expect(isInputObjectType(intent) && ['failover'].filter((name) => name in intent.getFields())).toEqual([]);
 });
 
 test('aggregates are fields of connections and of groups', () => {

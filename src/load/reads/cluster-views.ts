@@ -45,7 +45,7 @@ export function createClusterViews({ mirrors, access, settingsOf }: ClusterViews
     return {
       name,
       labels: settings?.labels ?? nothing,
-      taints: settings?.taints ?? none,
+      taints: withUnreachableTaint(settings?.taints ?? none, phase),
       zones: settings?.zones ?? nodeFacts.zones ?? none,
       phase,
       faults,
@@ -89,6 +89,16 @@ export function createClusterViews({ mirrors, access, settingsOf }: ClusterViews
 
   return { visible, find, member, named };
 }
+
+/**
+ * Returns the taints of a cluster in this phase. A cluster that does not answer has one more, `muster.dev/unreachable`: new copies avoid
+ * the cluster, and existing copies stay.
+ */
+export function withUnreachableTaint(taints: ClusterView['taints'], phase: ClusterView['phase']): ClusterView['taints'] {
+  return phase === 'UNREACHABLE' ? [...taints, unreachableTaint] : taints;
+}
+
+const unreachableTaint = { key: 'muster.dev/unreachable', effect: 'NoSchedule' } as const;
 
 const node = { group: '', kind: 'Node' };
 const nothing = {};

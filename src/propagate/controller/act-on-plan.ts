@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { abandonedOf, printAbandoned } from '../hub/abandoned.ts';
 import { isDecided, marks, type Propagation } from '../model/propagation.ts';
 import { documentWithoutRequester } from '../model/spec.ts';
@@ -141,9 +142,15 @@ function startJobs(pass: Pass, planned: PlannedPropagation, { clusters: assessme
   for (const { cluster, share, facts, needs } of assessments) {
     const known = clusterStateOf(state, cluster);
     if (known.isBusy || known.retryAtMs > ports.clock.monotonic()) continue;
+    const isAllowed = mayWriteIn(facts, rollout);
+    const moved = isAllowed ? plan.rendered.leaving.find((one) => one.cluster === cluster && one.isMove === true)?.objects : undefined;
     const lost =
-      facts.stage === 'leaving' && share !== undefined ? taskForLostCluster({ share, propagation, members, nowMs, isHeld }) : undefined;
-    const task = lost ?? (mayWriteIn(facts, rollout) && hasWork(needs) ? taskFor(needs, facts.copies) : undefined);
+      facts.stage === 'leaving' && share !== undefined
+        ? taskForLostCluster({ share, propagation, members, nowMs, isHeld, moved })
+        : undefined;
+    // Removals from a cluster that does not answer wait for its return.
+    const isWaiting = moved !== undefined && facts.member?.phase === 'UNREACHABLE';
+    const task = lost ?? (isAllowed && !isWaiting && hasWork(needs) ? taskFor(needs, facts.copies) : undefined);
     if (task === undefined) continue;
     const checkedVersions = mirroredVersionsOf(needs.correct, facts.copies);
     const { isPinned, revision, rollback } = plan;
@@ -165,12 +172,18 @@ async function finishPass(pass: Pass, planned: PlannedPropagation, snapshot: Pas
   const { state } = pass;
   const status = summarize(factsOf({ ...planned, unreadable: state.unreadable, ...snapshot }));
   recheckRoom(pass, planned, status);
-  const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency: 'usual' });
+  // A return must not be decided twice, so it is saved at once.
+  const urgency = isSameEvictions(planned) ? 'usual' : 'urgent';
+  const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency });
   if (written.result === 'failed') return { result: 'passed', ...retryHubLater(pass) };
   if (written.result === 'saved') await tidyAbandoned(pass, written.propagation);
   if (isPruneOver(pass, planned.plan)) state.isPlanOld = true;
   const soonMs = written.result === 'later' ? written.ms : written.result === 'outdated' || state.isPlanOld ? 0 : undefined;
   return { result: 'passed', againMs: nextPassMs(pass, snapshot, soonMs) };
+}
+
+function isSameEvictions({ propagation, plan: { evictions, verdict } }: PlannedPropagation): boolean {
+  return verdict.result === 'refused' || isDeepStrictEqual(evictions, propagation.status.evictions ?? []);
 }
 
 /**

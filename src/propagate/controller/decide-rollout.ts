@@ -2,6 +2,7 @@ import type { ClusterName } from '../../core/names.ts';
 import { marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import { workloadCountOf } from '../plan/placing/workload-count.ts';
+import { leftClusters, waitingPurges } from '../rollout/decide-purge.ts';
 import { type CountMove, decideSurge, type SurgeDecision } from '../rollout/decide-surge.ts';
 import { nextWaves, type WavesDecision } from '../rollout/next-waves.ts';
 import { breachedAtOf, resumedAtMsOf } from '../rollout/resumption.ts';
@@ -27,6 +28,8 @@ export interface RolloutDecision {
   /** Clusters to start now. Empty while the rollout is paused. */
   readonly start: ReadonlySet<ClusterName>;
   readonly surge: SurgeDecision;
+  /** The evicted clusters whose old copies stay until the new ones are rolled out. */
+  readonly waitingPurge: ReadonlySet<string>;
   /**
    * True if unwanted copies may be deleted in clusters that are leaving. Clusters in `surge` still have to wait. False while the rollout is
    * paused or stopped by a breach.
@@ -42,7 +45,10 @@ export function decideRollout({ clusters: assessments, propagation, spec, plan, 
   const breachedAtMs = breachedAtOf(propagation.status.conditions, generation);
   const lines = linesOf(clusters, { generation, spec, breachedAtMs, nowMs });
   const excused = completionIn({ spec, clusters, previous: propagation.status }, lines)?.excused;
-  const moves = assessments.flatMap((assessment) => moveOf(assessment, lines.get(assessment.cluster)?.rollout?.phase));
+  // An evicted cluster may be lost, so its decrease does not take part in the surge. Its purge has rules of its own.
+  const left = new Set(leftClusters(plan.evictions).map(({ cluster }) => cluster));
+  const others = assessments.filter(({ cluster, rendered }) => rendered !== undefined || !left.has(cluster));
+  const moves = others.flatMap((assessment) => moveOf(assessment, lines.get(assessment.cluster)?.rollout?.phase));
   const surge = decideSurge(moves, spec.rollout.onFailure);
   const waves = nextWaves({
     rollout: spec.rollout,
@@ -55,13 +61,16 @@ export function decideRollout({ clusters: assessments, propagation, spec, plan, 
   });
   const isPaused = annotations[marks.paused] !== undefined;
   const isStopped = isPaused || (waves.breach !== undefined && waves.breach.action !== 'Continue');
-  return { waves, surge, isPaused, mayDrain: !isStopped, start: new Set(isPaused ? [] : waves.start) };
+  const waitingPurge = new Set(waitingPurges({ spec, evictions: plan.evictions, lines, nowMs }));
+  return { waves, surge, waitingPurge, isPaused, mayDrain: !isStopped, start: new Set(isPaused ? [] : waves.start) };
 }
 
 /** True if this generation may write in the cluster: it was started there, or the cluster is leaving and its copies may be deleted now. */
-export function mayWriteIn({ cluster, stage, member }: ClusterFacts, { surge, mayDrain }: RolloutDecision): boolean {
+export function mayWriteIn({ cluster, stage, member }: ClusterFacts, { surge, waitingPurge, mayDrain }: RolloutDecision): boolean {
   if (stage !== 'leaving') return stage === 'begun';
-  return mayDrain && member !== undefined && !surge.waiting.includes(cluster) && !surge.held.includes(cluster);
+  return (
+    mayDrain && !waitingPurge.has(cluster) && member !== undefined && !surge.waiting.includes(cluster) && !surge.held.includes(cluster)
+  );
 }
 
 /**

@@ -4,7 +4,7 @@ import { textOfKey } from '../../manifests/object-key.ts';
 import { type ClusterShare, type InventoryEntry, isBeingRemoved } from '../model/inventory.ts';
 import type { RenderedObject, RenderedPlan } from '../model/plan.ts';
 import { type HeldPrune, marks, type Propagation } from '../model/propagation.ts';
-import { isRemoval } from '../plan/held-prune.ts';
+import { isRemoval, movingClusters } from '../plan/held-prune.ts';
 import type { PlanVerdict } from './state/propagation-state.ts';
 
 /** The copies that a plan deletes and whose deletion has not started yet. */
@@ -12,7 +12,7 @@ export type OpenPrune = Pick<HeldPrune, 'objects' | 'clusters'>;
 
 /**
  * Collects the deletions of a plan that have not started yet, identified by cluster, key and uid. The result does not depend on other parts
- * of the plan. Clusters that are no members are left out, because no copy can be deleted there.
+ * of the plan. Clusters that are no members are left out, because no copy can be deleted there. So are copies that move to other clusters.
  */
 export function openPrune(
   { clusters, leaving }: Pick<RenderedPlan, 'clusters' | 'leaving'>,
@@ -20,8 +20,9 @@ export function openPrune(
   isMember: (cluster: ClusterName) => boolean,
 ): OpenPrune {
   const all = [...clusters.map(({ chosen, objects }) => ({ cluster: chosen.cluster, objects })), ...leaving];
+  const moving = movingClusters(leaving);
   const found = all
-    .filter(({ cluster }) => isMember(cluster))
+    .filter(({ cluster }) => isMember(cluster) && !moving.has(cluster))
     .map(({ cluster, objects }) => ({ cluster, proofs: proofsOf(objects, shares.get(cluster)) }))
     .filter(({ proofs }) => proofs.length > 0)
     .sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
@@ -55,16 +56,21 @@ export function heldPruneOf(prune: OpenPrune, before: HeldPrune | undefined, now
 /**
  * Returns the number of copies with which later prunes of this generation are compared: a prune of a large part of them is held. It is the
  * largest number of copies since the generation was decided. Once all deletions of a confirmed prune have started, it is the number of
- * existing copies.
+ * existing copies. Copies that move to other clusters do not count.
  */
 export function mostObjectsOf(
   { metadata, status }: Propagation,
-  { existing, isKept, verdict }: { readonly existing: number; readonly isKept: boolean; readonly verdict: PlanVerdict },
+  {
+    existing,
+    moved,
+    isKept,
+    verdict,
+  }: { readonly existing: number; readonly moved: number; readonly isKept: boolean; readonly verdict: PlanVerdict },
 ): number {
   const { prune, mostObjects = 0 } = status;
   const isConfirmedOnce = prune !== undefined && prune.digest === metadata.annotations[marks.confirmPrune];
   const isOver = isConfirmedOnce && verdict.result === 'do' && verdict.prune === undefined;
-  return isKept && !isOver ? Math.max(mostObjects, existing) : existing;
+  return isKept && !isOver ? Math.max(mostObjects - moved, existing) : existing;
 }
 
 function proofsOf(objects: readonly RenderedObject[], share: ClusterShare | undefined): readonly string[] {

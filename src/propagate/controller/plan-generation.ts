@@ -4,10 +4,10 @@ import type { ClusterName } from '../../core/names.ts';
 import { rollbackOf } from '../hub/rollback-mark.ts';
 import type { Note } from '../model/notes.ts';
 import type { RenderedPlan } from '../model/plan.ts';
-import { isDecided, marks, type Propagation, type PropagationRevision, type RequestedPlan } from '../model/propagation.ts';
+import { type Eviction, isDecided, marks, type Propagation, type PropagationRevision, type RequestedPlan } from '../model/propagation.ts';
 import { documentWithoutRequester, type PropagationSpec, parseSpec } from '../model/spec.ts';
 import type { RollbackTarget } from '../plan/copies/copy-work.ts';
-import { countCopies } from '../plan/held-prune.ts';
+import { countCopies, movingClusters } from '../plan/held-prune.ts';
 import { possibleDigestsOf } from '../plan/plan-digest.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './open-prune.ts';
@@ -39,10 +39,12 @@ export async function planGeneration(
   if ('fault' in past) return past;
   const { decided, ...kept } = past;
   const writingClusters = busyClusters(state);
-  const existing: ExistingPropagation = { uid, status: propagation.status, ...(decided === undefined ? {} : { decided }) };
+  const { isReturn = false, evictions = propagation.status.evictions ?? [] } = state.evictions ?? {};
+  const status = { ...propagation.status, evictions };
+  const existing: ExistingPropagation = { uid, status, ...(decided === undefined ? {} : { decided }) };
   const shares = [...(state.shares?.values() ?? [])];
   const purpose = isDecided(propagation) ? 'keep' : 'decide';
-  const request: PlanRequest = { namespace, name, spec, purpose, existing, shares, signal };
+  const request: PlanRequest = { namespace, name, spec, purpose, existing, shares, isReturn, signal };
   return decisionOf(ports, planning, { ...kept, writingClusters, rendered: await checked(ports, request) });
 }
 
@@ -150,13 +152,46 @@ function decisionOf(
     digest,
     rendered,
     verdict,
-    mostObjects: mostObjectsOf(propagation, { existing: countCopies(planning.state.shares?.values() ?? []), isKept, verdict }),
+    ...evictionsAfter(ports, planning, rendered),
+    mostObjects: mostObjectsOf(propagation, { ...copiesIn(planning, rendered), isKept, verdict }),
     requested: asked,
     isPinned: asked?.generation === generation && asked.digest === digest,
     lateClusters: lateClustersOf(rendered, propagation),
     rollback,
     writingClusters,
   };
+}
+
+/**
+ * Returns the evictions after the plan: with the clusters that it leaves, and after a return with those that lose copies to the cluster
+ * that is back. Also returns the labels that copies keep.
+ */
+function evictionsAfter(
+  { clock }: ControllerPorts,
+  { state, propagation: { status } }: PlanContext,
+  { moves, leaving, preserved }: RenderedPlan,
+): Pick<CurrentPlan, 'evictions' | 'preserved'> {
+  const { isReturn = false, evictions: before = status.evictions ?? [] } = state.evictions ?? {};
+  const known = new Set(before.map(({ cluster }) => cluster));
+  const since = new Date(clock.now()).toISOString();
+  const returned = leaving.filter(({ cluster }) => isReturn && !known.has(cluster));
+  const evictions = before.map((eviction): Eviction => {
+    const move = moves.find(({ cluster }) => cluster === eviction.cluster);
+    return move === undefined ? eviction : { ...eviction, to: [...move.to] };
+  });
+  return { preserved, evictions: [...evictions, ...returned.map(({ cluster }): Eviction => ({ cluster, cause: 'Return', since }))] };
+}
+
+/** Counts the copies in the inventory that do not move, and those that begin to move with this plan. */
+function copiesIn(
+  { state, propagation: { status } }: PlanContext,
+  { leaving }: RenderedPlan,
+): { readonly existing: number; readonly moved: number } {
+  const moving = movingClusters(leaving);
+  const before = new Set(status.evictions?.filter(({ cause, to }) => to !== undefined || cause === 'Return').map(({ cluster }) => cluster));
+  const shares = [...(state.shares?.values() ?? [])];
+  const beginning = shares.filter(({ cluster }) => moving.has(cluster) && !before.has(cluster));
+  return { existing: countCopies(shares.filter(({ cluster }) => !moving.has(cluster))), moved: countCopies(beginning) };
 }
 
 /**

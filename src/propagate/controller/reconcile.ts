@@ -2,6 +2,7 @@ import { isDecided, marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import { actOnPlan } from './act-on-plan.ts';
 import { cleanUp } from './clean-up.ts';
+import { keepEvictions } from './failover/keep-evictions.ts';
 import { loadShares } from './load-shares.ts';
 import { newestPropagation, withRecheck } from './newest-propagation.ts';
 import { planGeneration } from './plan-generation.ts';
@@ -16,14 +17,22 @@ import { readAgain } from './write-status.ts';
  * Runs one pass over one Propagation. The steps are:
  *
  * 1. Read the Propagation from the mirror.
- * 2. Plan its generation, if there is no plan or the plan is old (`planGeneration`).
- * 3. Start work in the clusters and write the status (`actOnPlan`).
+ * 2. Decide which clusters are evicted (`keepEvictions`).
+ * 3. Plan its generation, if there is no plan or the plan is old (`planGeneration`).
+ * 4. Start work in the clusters and write the status (`actOnPlan`).
  *
  * A pass does not wait for the work in clusters. Each job triggers another pass when it ends. A pass may be interrupted anywhere, also by a
  * crash: the state on the hub is enough to continue.
  */
 export async function reconcile(pass: Pass): Promise<PassResult> {
-  return withRecheck(pass.state, await reconcileNow(pass));
+  return withEvictionCheck(pass, withRecheck(pass.state, await reconcileNow(pass)));
+}
+
+/** Bounds the delay of the next pass by the time at which an eviction may begin or end. */
+function withEvictionCheck({ state: { evictions }, ports: { clock } }: Pass, passed: PassResult): PassResult {
+  const atMs = evictions?.nextCheckAtMs;
+  if (atMs === undefined || passed.result === 'gone') return passed;
+  return { ...passed, againMs: Math.min(passed.againMs ?? Number.POSITIVE_INFINITY, Math.max(0, atMs - clock.now())) };
 }
 
 async function reconcileNow(pass: Pass): Promise<PassResult> {
@@ -44,10 +53,12 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
   if (isWithoutRequester(pass, spec))
     return await refuse(pass, propagation, { message: 'RequesterMissing: expected a requester or a ServiceAccount, got neither' });
   if (spec.suspend.scheduling && !isDecided(propagation)) return await refuse(pass, propagation, 'suspended');
-  const plan = await currentPlan(pass, propagation, spec);
+  const kept = await keepEvictions(pass, propagation, spec);
+  if ('againMs' in kept) return { result: 'passed', againMs: kept.againMs };
+  const plan = await currentPlan(pass, kept, spec);
   if ('againMs' in plan) return { result: 'passed', againMs: plan.againMs };
   // The latest version, because setting the finalizer has changed it.
-  return await actOnPlan(pass, { propagation: state.latest ?? propagation, spec, plan });
+  return await actOnPlan(pass, { propagation: state.latest ?? kept, spec, plan });
 }
 
 /**

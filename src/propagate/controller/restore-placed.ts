@@ -106,7 +106,7 @@ async function placedCopiesIn(
 
 async function findPlaced(
   { ports, term }: Pass,
-  { propagation, spec: { requester } }: PlannedPropagation,
+  { propagation, plan: { preserved }, spec: { requester } }: PlannedPropagation,
   shares: readonly ClusterShare[],
 ): Promise<ReadonlyMap<ClusterShare['cluster'], readonly PlacedCopies[]> | undefined> {
   const { namespace, name, uid } = propagation.metadata;
@@ -118,7 +118,7 @@ async function findPlaced(
     const parsed = parseSpec(document);
     if (open.length === 0 || 'problems' in parsed) continue;
     const spec = requester === undefined ? parsed : { ...parsed, requester };
-    const request = { namespace, name, spec, existing: { uid, status: {} }, shares: open, signal: term.signal };
+    const request = { namespace, name, spec, existing: { uid, status: { preserved: [...preserved] } }, shares: open, signal: term.signal };
     const rendered = await ports.planner.renderPlaced(request);
     for (const { cluster } of open) {
       const objects = rendered.get(cluster) ?? [];

@@ -35,4 +35,12 @@ export type NoteCode =
   /** A source object is in a cluster of the placement. Muster never writes a source object. */
   | 'SOURCE_IS_TARGET'
   /** A copy would overwrite an object from which the source is made. */
-  | 'CIRCLE';
+  | 'CIRCLE'
+  /** Copies of a cluster that does not answer may run in addition to those that replace them. */
+  | 'POSSIBLY_DOUBLED'
+  /** StatefulSets or Jobs stay planned in a cluster that does not answer, because it is unknown whether they run there. */
+  | 'FATE_UNKNOWN'
+  /** The old status has no value for a label of `failover.preserve`. */
+  | 'NOT_PRESERVED'
+  /** Copies cannot move, because the rights of a requester serve one generation only. */
+  | 'NOT_MOVED';

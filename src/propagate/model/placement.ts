@@ -11,6 +11,11 @@ export interface PlacementCandidate {
   readonly missingKinds: readonly string[];
   /** True if the inventory has copies in the cluster. Then taints and missing kinds do not exclude the cluster. */
   readonly holds: boolean;
+  /**
+   * True if this generation was decided before, and chose the cluster. Then taints do not exclude the cluster either, also before its first
+   * copy is written. Default: false.
+   */
+  readonly isDecided?: boolean;
   /** Number of replicas in the cluster by the previous decision. */
   readonly previous: number;
   /** Estimated number of additional replicas that fit, without `previous`. Absent or Infinity: unlimited or unknown. */

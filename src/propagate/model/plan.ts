@@ -6,6 +6,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { Note } from './notes.ts';
 import type { ChosenCluster, RejectedCluster, ReplicaShare } from './placement.ts';
+import type { PreservedIn } from './propagation.ts';
 import type { Override } from './spec.ts';
 
 /** The action of a plan for one object. */
@@ -102,6 +103,17 @@ export interface RenderedCluster {
 export interface LeavingCluster {
   readonly cluster: ClusterName;
   readonly objects: readonly RenderedObject[];
+  /**
+   * True if the copies move, because of an eviction or a return (docs/internals/propagation.md 9). Their deletion needs no confirmation.
+   * Default: false.
+   */
+  readonly isMove?: boolean;
+}
+
+/** A cluster that a plan leaves because it is evicted, and the clusters that get more copies or replicas in its place. */
+export interface ClusterMove {
+  readonly cluster: ClusterName;
+  readonly to: readonly ClusterName[];
 }
 
 /** An object in the fleet from which a template or dependency is read. */
@@ -125,6 +137,10 @@ export interface RenderedPlan {
   readonly clusters: readonly RenderedCluster[];
   readonly leaving: readonly LeavingCluster[];
   readonly rejected: readonly RejectedCluster[];
+  /** The clusters that this plan leaves because they are evicted (docs/internals/propagation.md 9). Empty if an earlier plan left them. */
+  readonly moves: readonly ClusterMove[];
+  /** The labels that copies keep from their predecessors in other clusters. */
+  readonly preserved: readonly PreservedIn[];
   readonly affinityGroup?: string;
   /** The wanted replicas of all workloads together. Absent if the template has no workload, or if an autoscaler owns the count. */
   readonly desired?: number;

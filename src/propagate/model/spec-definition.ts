@@ -17,6 +17,7 @@ import {
 } from '../../core/json/field-definitions.ts';
 import { maxPatchOperations } from '../../manifests/json-patch-definition.ts';
 import { checkUnique, clusterSet, maxClusters } from './cluster-set-definition.ts';
+import { failover } from './failover-definition.ts';
 import { operationsIn, override } from './override-definition.ts';
 import { defaultReplicas, placement, replicas } from './placement-definition.ts';
 import { exact, source } from './source-definition.ts';
@@ -230,6 +231,11 @@ const fields = {
   suspend: suspend
     .default({ scheduling: false, all: false, clusters: [] })
     .describe('Suspends a part of the work: the choice of clusters and replicas, all writes, or the writes to some clusters.'),
+  failover: failover
+    .exactOptional()
+    .describe(
+      'When copies leave a cluster that is lost or unhealthy. Default: only clusters with a `NoExecute` taint are left, by the defaults of these fields.',
+    ),
   runAs: runAs
     .default({ type: 'requester' })
     .describe('The identity with which copies are written in the clusters. Default: the requester.'),

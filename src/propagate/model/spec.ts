@@ -36,6 +36,8 @@ export type OverrideOperator = MapOverride['operator'];
 /** An override inside a field whose text is a JSON or YAML document. */
 export type FieldOverride = Override['fields'][number];
 
+export type FailoverSpec = NonNullable<PropagationSpec['failover']>;
+
 export type ConflictMode = PropagationSpec['conflict'];
 export type WriteMode = PropagationSpec['write'];
 export type DeletionSpec = z.output<typeof deletion>;

@@ -16,6 +16,7 @@ import {
 import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { maxClusters } from './cluster-set-definition.ts';
+import { eviction, preservedIn } from './failover-definition.ts';
 import { health, recordedFault } from './inventory-definition.ts';
 import { recordedNote } from './note-definition.ts';
 import { objectKeyFields, withKey } from './object-key-definition.ts';
@@ -101,6 +102,11 @@ const rollout = structureSchema({
   wanted: anyText.exactOptional().describe('A hash of the wanted copies. The phase counts only while these copies are still wanted.'),
 });
 
+const taint = structureSchema({
+  taint: anyText.describe('The taint, as `key=value:effect`.'),
+  since: time.describe('The time since which the cluster has the taint.'),
+});
+
 /** The status of one cluster. */
 export const line = structureSchema({
   cluster: clusterText.describe('The cluster.'),
@@ -115,6 +121,11 @@ export const line = structureSchema({
   since: time.describe('The time since which the copies are in this phase.'),
   asOf: time.exactOptional().describe('The time of the last known state.'),
   fault: recordedFault.exactOptional().describe('The fault of the cluster. Not set if it has none.'),
+  awaySince: time.exactOptional().describe('The time since which the cluster does not answer. Not set if it answers.'),
+  unhealthySince: time
+    .exactOptional()
+    .describe('The time since which a copy is unhealthy that was rolled out before. Not set if the copies are healthy.'),
+  taints: listSchema(taint, { max: 100 }).exactOptional().describe('The `NoExecute` taints of the cluster. Not set if it has none.'),
   generation: generation.exactOptional().describe('The generation that was last started in the cluster. Not set before the first one.'),
   rollout: rollout
     .exactOptional()
@@ -210,6 +221,12 @@ export const status = structureSchema({
   completion: completion.exactOptional().describe('Whether Jobs in many clusters are complete together.'),
   prune: prune.exactOptional().describe('Deletions that wait to be confirmed, or that were confirmed and are under way.'),
   asked: asked.exactOptional().describe('The plan that was last requested by its digest.'),
+  evictions: listSchema(eviction, { max: maxLines })
+    .exactOptional()
+    .describe('The clusters whose copies must run elsewhere. A cluster stays in the list until it may be chosen again.'),
+  preserved: listSchema(preservedIn, { max: maxLines })
+    .exactOptional()
+    .describe('The labels that copies got from the status of their predecessors in other clusters.'),
   notes: listSchema(recordedNote, { max: 1_000 }).exactOptional().describe('The notes of the last plan, or of a spec that was refused.'),
 });
 

@@ -29,9 +29,12 @@ const maxUnconfirmed = 3;
  * A prune is held if the intent wants no object in any cluster any more. It is also held if it would delete more than three copies and more
  * than 30 % of them. The 30 % are of the largest number of copies since the generation was decided (`mostObjects`). Copies deleted since
  * then count as deletions too, so that deletions one by one are held as well. Copies that are being deleted already do not count as
- * existing.
+ * existing. Copies that move to other clusters do not count at all.
  */
-export function reasonToHoldPrune({ shares, clusters, leaving, away, mostObjects = 0 }: PruneFacts): string | undefined {
+export function reasonToHoldPrune({ shares: all, clusters, leaving: unwanted, away, mostObjects = 0 }: PruneFacts): string | undefined {
+  const moving = movingClusters(unwanted);
+  const shares = all.filter(({ cluster }) => !moving.has(cluster));
+  const leaving = unwanted.filter(({ cluster }) => !moving.has(cluster));
   const entries = shares.flatMap((share) => share.entries);
   if (entries.length === 0) return undefined;
   const isWanted =
@@ -39,7 +42,7 @@ export function reasonToHoldPrune({ shares, clusters, leaving, away, mostObjects
   if (!isWanted) return `the intent wants no object in any cluster, but ${entries.length} objects exist`;
   const copyCount = countCopies(shares);
   const beingRemoved = new Set(
-    shares.flatMap(({ cluster, entries: all }) => all.filter(isBeingRemoved).map(({ key }) => `${cluster} ${textOfKey(key)}`)),
+    shares.flatMap(({ cluster, entries: held }) => held.filter(isBeingRemoved).map(({ key }) => `${cluster} ${textOfKey(key)}`)),
   );
   const deletions = [...clusters.map(({ chosen, objects }) => ({ cluster: chosen.cluster, objects })), ...leaving]
     .flatMap(({ cluster, objects }) => objects.filter(({ action }) => action === 'DELETE').map(({ key }) => `${cluster} ${textOfKey(key)}`))
@@ -56,6 +59,11 @@ export function countCopies(shares: Iterable<ClusterShare>): number {
   let sum = 0;
   for (const { entries } of shares) sum += entries.filter((entry) => !isBeingRemoved(entry)).length;
   return sum;
+}
+
+/** Returns the clusters whose copies move to other clusters. */
+export function movingClusters(leaving: readonly LeavingCluster[]): ReadonlySet<ClusterName> {
+  return new Set(leaving.filter(({ isMove }) => isMove === true).map(({ cluster }) => cluster));
 }
 
 /** True for objects that the intent does not want any more. */

@@ -63,7 +63,7 @@ export function placeReplicas(gathered: PlanSnapshot): PlacementResult {
   const snapshot = withRoomWithoutEstimate(gathered, workloads);
   const { spec, previous } = snapshot;
   const dueMs = rescheduleDueMs({ rescheduleAt: spec.replicas.rescheduleAt, scheduledAt: previous?.scheduledAt });
-  const fresh = dueMs !== undefined && dueMs <= snapshot.nowMs;
+  const fresh = snapshot.isReturn === true || (dueMs !== undefined && dueMs <= snapshot.nowMs);
   const candidates = snapshot.clusters.map((entry) => candidateOf(snapshot, entry));
   const selections = selectionsOf({
     placement: spec.placement,
@@ -100,7 +100,8 @@ interface DivisionInput {
   readonly selection: ClusterSelection;
 }
 
-interface Workload extends WorkloadCount, CountedWorkload {}
+/** One workload of the template, with its wanted replicas. */
+export interface Workload extends WorkloadCount, CountedWorkload {}
 
 function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionInput): PlacementResult {
   const { spec, previous } = snapshot;
@@ -177,7 +178,8 @@ function placedIn(clusters: readonly PlacedCluster[]): number {
   return clusters.reduce((sum, { share }) => sum + (share?.to ?? 0), 0);
 }
 
-function workloadsIn({ spec, templates }: PlanSnapshot): readonly Workload[] {
+/** Returns the workloads of the template, in its order. */
+export function workloadsIn({ spec, templates }: PlanSnapshot): readonly Workload[] {
   return templates.flatMap(({ manifest }, index): readonly Workload[] => {
     const workload = workloadCountOf(manifest);
     if (workload === undefined) return [];
@@ -193,7 +195,10 @@ function totalOf(workloads: readonly Workload[]): number {
   return workloads.reduce((sum, { count }) => sum + count, 0);
 }
 
-function candidateOf({ previous }: PlanSnapshot, { cluster, missingKinds, capacities, share }: SnapshotCluster): PlacementCandidate {
+function candidateOf(
+  { previous, purpose }: PlanSnapshot,
+  { cluster, missingKinds, capacities, share }: SnapshotCluster,
+): PlacementCandidate {
   // The capacity of a cluster is that of the workload that fits least often.
   const capacity = capacities.size === 0 ? undefined : Math.min(...capacities.values());
   return {
@@ -201,6 +206,7 @@ function candidateOf({ previous }: PlanSnapshot, { cluster, missingKinds, capaci
     leaving: false,
     missingKinds,
     holds: share !== undefined && holdsCopies(share),
+    isDecided: purpose === 'keep' && previous?.replicas.has(cluster.name) === true,
     previous: previous?.replicas.get(cluster.name) ?? 0,
     ...(capacity === undefined ? {} : { capacity }),
   };

@@ -58,11 +58,21 @@ export function renderCluster(context: RenderContext, placed: PlacedCluster, cop
   };
 }
 
-/** Renders the removals in a cluster that is not chosen. Undefined if the inventory has no copy there. */
-export function renderUnchosenCluster(snapshot: PlanSnapshot, entry: SnapshotCluster): LeavingCluster | undefined {
+/**
+ * Renders the removals in a cluster that is not chosen. Undefined if the inventory has no copy there.
+ *
+ * @param move Why its copies move to other clusters. Undefined: they do not.
+ */
+export function renderUnchosenCluster(
+  snapshot: PlanSnapshot,
+  entry: SnapshotCluster,
+  move: 'evicted' | 'returned' | undefined,
+): LeavingCluster | undefined {
   const entries = entry.share?.entries ?? [];
   if (entries.length === 0) return undefined;
-  return { cluster: entry.cluster.name, objects: removalsOf(snapshot, entries, { entry }) };
+  const isReleased = move === 'evicted' && snapshot.spec.failover?.purge === 'Never';
+  const objects = removalsOf(snapshot, entries, { entry, isReleased });
+  return { cluster: entry.cluster.name, objects, ...(move === undefined ? {} : { isMove: true }) };
 }
 
 /** Renders the removals in a cluster that left the fleet: all copies that the inventory has there. */
@@ -193,6 +203,8 @@ interface RemovalFacts {
   /** The cluster in the snapshot. Absent: it is outside the fleet, and `lost` has its name. */
   readonly entry?: SnapshotCluster;
   readonly lost?: ClusterName;
+  /** True if the copies are released instead of deleted, whatever the deletion policy is. Default: false. */
+  readonly isReleased?: boolean;
   /**
    * The `textOfKey`s of dependencies that the cluster still needs, but that are missing at their source. Their copies are not removed.
    * Undefined: none.
@@ -224,7 +236,9 @@ function removalOf(snapshot: PlanSnapshot, entry: InventoryEntry, removing: Remo
   const cluster = removing.entry?.cluster.name;
   if (isOfSource(snapshot, entry, cluster ?? removing.lost)) return { action: 'HOLD', held: 'Source' };
   if (cluster !== undefined && (suspend.all || suspend.clusters.includes(cluster))) return { action: 'HOLD', held: 'Suspended' };
-  return isMissing(removing, entry.key) ? { action: 'HOLD', held: 'SourceMissing' } : { action: decideRemoval(entry, deletion) };
+  return isMissing(removing, entry.key)
+    ? { action: 'HOLD', held: 'SourceMissing' }
+    : { action: removing.isReleased === true ? 'RELEASE' : decideRemoval(entry, deletion) };
 }
 
 function isOfSource({ templates }: PlanSnapshot, entry: InventoryEntry, cluster: ClusterName | undefined): boolean {

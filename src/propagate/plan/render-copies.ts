@@ -2,14 +2,15 @@ import type { MemberCluster } from '../../changes/members.ts';
 import { sha256Of } from '../../core/json/canonical-json.ts';
 import { equalJson } from '../../core/json/json-values.ts';
 import type { Json } from '../../core/json.ts';
-import { valueAt } from '../../core/json-at.ts';
-import { withoutValueAt } from '../../manifests/json-edits.ts';
+import { labelsAt, valueAt } from '../../core/json-at.ts';
+import { withoutValueAt, withValueAt } from '../../manifests/json-edits.ts';
 import type { ListRulesOf } from '../../manifests/list-rules.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { Note } from '../model/notes.ts';
 import type { Overriding, RenderedObject } from '../model/plan.ts';
+import type { PreservedIn } from '../model/propagation.ts';
 import type { Override } from '../model/spec.ts';
 import { rulesOf } from './exact/system-rules.ts';
 import { applyOverrides, matchingOverrides } from './overrides/apply-overrides.ts';
@@ -71,7 +72,7 @@ export type CopyRenderer = (placed: Pick<PlacedCluster, 'entry' | 'counts'>) => 
  * (docs/internals/propagation.md 1).
  */
 export function createCopyRenderer(
-  { spec, templates, missing = [] }: Pick<PlanSnapshot, 'spec' | 'templates' | 'missing'>,
+  { spec, templates, missing = [], preserved = [] }: Pick<PlanSnapshot, 'spec' | 'templates' | 'missing' | 'preserved'>,
   listRulesOf: ListRulesOf,
 ): CopyRenderer {
   const clusters = new Map<string, ClusterCopies>();
@@ -99,7 +100,7 @@ export function createCopyRenderer(
     return kept.length === 0 ? joined : { ...joined, missing: new Set(kept) };
   }
 
-  return ({ entry: { cluster }, counts }) => {
+  function clusterCopiesOf({ entry: { cluster }, counts }: Parameters<CopyRenderer>[0]): ClusterCopies {
     const matching = matchingOverrides(spec.overrides, cluster);
     const key = `${[...counts].map(([index, count]) => `${index}:${textOfCount(count)}`).join(' ')} ${matching}`;
     const known = clusters.get(key);
@@ -107,7 +108,26 @@ export function createCopyRenderer(
     const rendered = clusterOf({ cluster, counts, matching });
     clusters.set(key, rendered);
     return rendered;
-  };
+  }
+
+  return (placed) =>
+    withPreservedLabels(
+      clusterCopiesOf(placed),
+      preserved.find(({ cluster }) => cluster === placed.entry.cluster.name),
+    );
+}
+
+/** Adds the labels that the copies of a cluster keep from their predecessors. Returns the copies themselves if there are none. */
+function withPreservedLabels(copies: ClusterCopies, preserved: PreservedIn | undefined): ClusterCopies {
+  if (preserved === undefined || copies.result === 'failed') return copies;
+  const labels = new Map(preserved.objects.map((object) => [textOfKey(object.key), object.labels]));
+  const labelled = copies.copies.map((copy): RenderedCopy => {
+    const more = labels.get(copy.keyText);
+    if (more === undefined || copy.secretOf !== undefined) return copy;
+    const manifest = withValueAt(copy.manifest, ['metadata', 'labels'], { ...labelsAt(copy.manifest, 'metadata', 'labels'), ...more });
+    return { ...copy, manifest, hash: sha256Of(manifest) };
+  });
+  return { ...copies, copies: labelled };
 }
 
 interface ClusterInputs {

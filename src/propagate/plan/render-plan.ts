@@ -5,11 +5,12 @@ import type { LeavingCluster, RenderedCluster, RenderedPlan } from '../model/pla
 import type { RolloutSpec } from '../model/spec-definition.ts';
 import type { ComparisonRules } from './copies/observed-hash.ts';
 import { reasonToHoldPrune } from './held-prune.ts';
-import { type PlacementResult, placeReplicas } from './place-replicas.ts';
+import { type EvictingPlacement, placeWithEvictions } from './place-with-evictions.ts';
 import { matchesSet, mayMatchName } from './placing/cluster-set.ts';
 import { placementSetsIn } from './placing/sets-in.ts';
 import { contentDigestOf, type DigestedPlan, planDigestOf } from './plan-digest.ts';
 import { hasNoErrors, planNotesOf } from './plan-notes.ts';
+import { preservedAfter } from './preserved-labels.ts';
 import { type RenderContext, renderCluster, renderClusterOutsideFleet, renderUnchosenCluster } from './render-cluster.ts';
 import { type ClusterCopies, createCopyRenderer } from './render-copies.ts';
 import type { PlanSnapshot } from './snapshot/snapshot.ts';
@@ -23,7 +24,7 @@ import { creationsOf } from './snapshot/template-creations.ts';
  */
 export function renderPlan(snapshot: PlanSnapshot, rules: ComparisonRules): RenderedPlan {
   if (snapshot.notes.some(({ severity }) => severity === 'ERROR')) return unreadablePlan(snapshot);
-  const placing = placeReplicas(snapshot);
+  const placing = placeWithEvictions(snapshot);
   const waves = planWaves(
     snapshot.spec.rollout,
     placing.clusters.map(({ entry }) => entry.cluster),
@@ -34,11 +35,12 @@ export function renderPlan(snapshot: PlanSnapshot, rules: ComparisonRules): Rend
     waveOf: waves.waveOf,
     ...rules,
   };
-  const copiesOf = createCopyRenderer(snapshot, rules.listRulesOf);
+  const preserved = preservedAfter(snapshot, placing);
+  const copiesOf = createCopyRenderer({ ...snapshot, preserved }, rules.listRulesOf);
   const copies = placing.clusters.map((placed) => (placed.locationFault === undefined ? copiesOf(placed) : noCopies));
   const clusters = placing.clusters.map((placed, index) => renderCluster(context, placed, copies[index] ?? noCopies));
   const leaving = leavingClusters(snapshot, placing);
-  return planOf(snapshot, { placing: withoutAwayProblem(snapshot, placing), clusters, leaving, copies, waves: waves.names });
+  return planOf(snapshot, { placing: withoutAwayProblem(snapshot, placing), clusters, leaving, copies, preserved, waves: waves.names });
 }
 
 const noCopies: ClusterCopies = { result: 'rendered', copies: [], applied: [], unmatched: [], notes: [] };
@@ -47,23 +49,24 @@ const noCopies: ClusterCopies = { result: 'rendered', copies: [], applied: [], u
  * Removes the problem "no cluster was chosen" for a generation that was decided before, if its copies are in clusters that are outside the
  * fleet for now.
  */
-function withoutAwayProblem(snapshot: PlanSnapshot, placing: PlacementResult): PlacementResult {
+function withoutAwayProblem(snapshot: PlanSnapshot, placing: EvictingPlacement): EvictingPlacement {
   if (snapshot.purpose === 'decide' || awayShares(snapshot).length === 0) return placing;
   const { problem: _problem, ...rest } = placing;
   return rest;
 }
 
 interface Rendered {
-  readonly placing: PlacementResult;
+  readonly placing: EvictingPlacement;
   readonly clusters: readonly RenderedCluster[];
   readonly leaving: readonly LeavingCluster[];
   readonly copies: readonly ClusterCopies[];
+  readonly preserved: RenderedPlan['preserved'];
   readonly waves: readonly string[];
 }
 
-function planOf(snapshot: PlanSnapshot, { placing, clusters, leaving, copies, waves }: Rendered): RenderedPlan {
+function planOf(snapshot: PlanSnapshot, { placing, clusters, leaving, copies, preserved, waves }: Rendered): RenderedPlan {
   const { spec, previous } = snapshot;
-  const { rejected, affinityGroup, desired, placed, unplaced, fromZero } = placing;
+  const { rejected, moves, affinityGroup, desired, placed, unplaced, fromZero } = placing;
   const away = awayShares(snapshot).map(({ cluster }) => cluster);
   const pruneHeld = reasonToHoldPrune({ shares: sharesOf(snapshot), clusters, leaving, away, mostObjects: previous?.mostObjects });
   const notes = planNotesOf({ snapshot, placing, copies, clusters, pruneHeld });
@@ -73,6 +76,8 @@ function planOf(snapshot: PlanSnapshot, { placing, clusters, leaving, copies, wa
     clusters,
     leaving,
     rejected,
+    moves,
+    preserved,
     ...(affinityGroup === undefined ? {} : { affinityGroup }),
     ...(desired === undefined ? {} : { desired }),
     ...(placed === undefined ? {} : { placed }),
@@ -104,16 +109,28 @@ function awayShares({ spec: { placement }, sharesOutsideFleet }: PlanSnapshot): 
  * Returns the clusters from which copies are removed, by name: members that are not chosen, and clusters outside the fleet that cannot
  * match the placement any more.
  */
-function leavingClusters(snapshot: PlanSnapshot, { clusters }: PlacementResult): readonly LeavingCluster[] {
+function leavingClusters(snapshot: PlanSnapshot, { clusters, moves }: EvictingPlacement): readonly LeavingCluster[] {
   const chosen = new Set(clusters.map((placed) => placed.chosen.cluster));
   const members = snapshot.clusters
     .filter(({ cluster }) => !chosen.has(cluster.name))
-    .map((entry) => renderUnchosenCluster(snapshot, entry));
+    .map((entry) => renderUnchosenCluster(snapshot, entry, moveFrom(snapshot, moves, entry.cluster.name)));
   const away = new Set(awayShares(snapshot).map(({ cluster }) => cluster));
   const lost = snapshot.sharesOutsideFleet
     .filter(({ cluster }) => !away.has(cluster))
     .map((share) => renderClusterOutsideFleet(snapshot, share));
   return [...members, ...lost].filter((one) => one !== undefined).toSorted((a, b) => compareText(a.cluster, b.cluster));
+}
+
+/** Returns why the copies of a cluster that is not chosen move. Undefined if they do not move, but are unwanted. */
+function moveFrom(
+  { evictions = [], isReturn = false }: PlanSnapshot,
+  moves: EvictingPlacement['moves'],
+  name: string,
+): 'evicted' | 'returned' | undefined {
+  const eviction = evictions.find(({ cluster }) => cluster === name);
+  const isLeft = eviction?.to !== undefined || moves.some(({ cluster }) => cluster === name);
+  if (isLeft && eviction?.cause !== 'Return') return 'evicted';
+  return isReturn || eviction?.cause === 'Return' ? 'returned' : undefined;
 }
 
 function sharesOf({ clusters, sharesOutsideFleet }: PlanSnapshot): readonly ClusterShare[] {
@@ -130,6 +147,8 @@ function unreadablePlan(snapshot: PlanSnapshot): RenderedPlan {
     clusters: [],
     leaving: [],
     rejected: [],
+    moves: [],
+    preserved: snapshot.preserved ?? [],
     unplaced: 0,
     waves: [],
     away: awayShares(snapshot).map(({ cluster }) => cluster),

@@ -8,6 +8,7 @@ import { nextMark, watchMsOf } from '../rollout/rollout-mark.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import { isWanted, rolloutIn } from './cluster-rollout.ts';
 import { healthOfCopy, isJob, isKept, readyOf } from './copy-state.ts';
+import { evictionSignsOf } from './eviction-signs.ts';
 import type { ClusterFacts, CopyFacts } from './facts.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import { isFatal, type LineContext, linePhaseOf } from './line-phase.ts';
@@ -36,6 +37,7 @@ export function lineOf(facts: ClusterFacts, context: LineContext): ClusterLine {
   const ready = freshness.result === 'fresh' ? sumOfReady(facts.copies) : previous?.ready;
   const generation = isBegun(facts) ? context.generation : previous?.generation;
   const fault = faultOf(facts, freshness, context);
+  const health = freshness.result === 'fresh' ? healthIn(facts, mark) : 'Unknown';
   return previousIfSame(previous, {
     cluster: facts.cluster,
     ...current,
@@ -44,10 +46,11 @@ export function lineOf(facts: ClusterFacts, context: LineContext): ClusterLine {
     ...(planned?.isLate === true ? { late: true } : {}),
     ...(planned?.replicas === undefined ? {} : { replicas: planned.replicas }),
     ...(ready === undefined ? {} : { ready }),
-    health: freshness.result === 'fresh' ? healthIn(facts, mark) : 'Unknown',
+    health,
     since,
     ...(freshness.asOfMs === undefined ? {} : { asOf: isoOf(freshness.asOfMs) }),
     ...(fault === undefined ? {} : { fault }),
+    ...evictionSignsOf({ facts, health, mark, now: isoOf(context.nowMs) }),
     ...(generation === undefined ? {} : { generation }),
     ...(mark === undefined ? {} : { rollout: mark }),
   });

@@ -18,7 +18,7 @@ export interface CopyFacts {
 export interface ClusterFacts {
   readonly cluster: ClusterName;
   /** Undefined if the cluster is no member of the fleet. */
-  readonly member: Pick<MemberCluster, 'phase' | 'asOfMs' | 'faults'> | undefined;
+  readonly member: Pick<MemberCluster, 'phase' | 'asOfMs' | 'faults' | 'taints'> | undefined;
   /** The objects that the plan of this generation wants here. Absent if it wants none: existing copies are then deleted. */
   readonly planned?: PlannedFacts;
   /**
@@ -74,6 +74,9 @@ export interface PlanFacts {
   /** The last time at which clusters and replicas were chosen anew, without regard to earlier plans. As RFC 3339. */
   readonly scheduledAt: string;
   readonly affinityGroup?: string;
+  /** The evictions and the preserved labels after the plan. Default: those of the previous status. */
+  readonly evictions?: PropagationStatus['evictions'];
+  readonly preserved?: PropagationStatus['preserved'];
   readonly mostObjects?: number;
   readonly desired?: number;
   readonly placed?: number;

@@ -8,6 +8,7 @@ import { bounded } from './bounded-status.ts';
 import { linesOf } from './cluster-line.ts';
 import { completionIn } from './completion.ts';
 import { conditionsOf } from './conditions.ts';
+import { doubledNotes } from './doubled-notes.ts';
 import { deletionHeld, type PropagationFacts } from './facts.ts';
 
 /**
@@ -30,6 +31,7 @@ export function summarize(facts: PropagationFacts): PropagationStatus {
   const status: PropagationStatus = {
     observedGeneration: facts.generation,
     ...decisionFields(facts),
+    ...evictionFields(facts),
     phase,
     paused: facts.isPaused || facts.waves?.breach?.action === 'Pause',
     progress: progressOf(facts, phase),
@@ -52,8 +54,9 @@ export function isSameStatus(before: PropagationStatus, after: PropagationStatus
 }
 
 /** Returns the notes of the refusal or of the plan. The note `PRUNE_HELD` is left out once the prune needs no confirmation. */
-function notesOf({ refused, plan, held }: PropagationFacts): NonNullable<PropagationStatus['notes']> {
-  const notes = refused?.notes ?? plan?.notes ?? [];
+function notesOf(facts: PropagationFacts): NonNullable<PropagationStatus['notes']> {
+  const { refused, plan, held } = facts;
+  const notes = [...(refused?.notes ?? plan?.notes ?? []), ...doubledNotes(facts)];
   return held?.reason === 'PruneHeld' ? notes : notes.filter(({ code }) => code !== 'PRUNE_HELD');
 }
 
@@ -70,6 +73,12 @@ function decisionFields({ plan, previous }: PropagationFacts): PropagationStatus
   const { digest, revision = previous.revision, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced } = plan ?? previous;
   const kept = { revision, digest, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced };
   return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
+}
+
+/** Returns the evictions and the preserved labels. Leaves out empty lists. */
+function evictionFields({ plan, previous }: PropagationFacts): Pick<PropagationStatus, 'evictions' | 'preserved'> {
+  const { evictions = previous.evictions ?? [], preserved = previous.preserved ?? [] } = plan ?? previous;
+  return { ...(evictions.length === 0 ? {} : { evictions }), ...(preserved.length === 0 ? {} : { preserved }) };
 }
 
 /**

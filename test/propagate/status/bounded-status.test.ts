@@ -106,7 +106,7 @@ test('does not write a shortened status again if only time has passed', () => {
   const lines = new Map(stored.clusters?.map((line) => [line.cluster, line]));
   const later = clusters.map((cluster) => {
     const previous = lines.get(cluster.cluster);
-    const member = { phase: 'SYNCED', asOfMs: nowMs + 5_000, faults: [] } as const;
+    const member = { phase: 'SYNCED', asOfMs: nowMs + 5_000, taints: [], faults: [] } as const;
     return { ...cluster, member, ...(previous === undefined ? {} : { previous }) };
   });
   expect(isSameStatus(stored, summarize({ ...facts, clusters: later, previous: stored, nowMs: nowMs + 5_000 }))).toBe(true);

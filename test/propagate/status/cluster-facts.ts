@@ -71,7 +71,7 @@ export function clusterOf(name: string, given: Partial<ClusterFacts> = {}): Clus
   const objects = copies.map(({ entry: { key } }) => ({ key, action: 'UPDATE' as const, desiredHash: 'h3' }));
   return {
     cluster: clusterName(name),
-    member: { phase: 'SYNCED', asOfMs: nowMs, faults: [] },
+    member: { phase: 'SYNCED', asOfMs: nowMs, taints: [], faults: [] },
     planned: { wave: 0, replicas: 2, objects },
     stage: 'begun',
     ...given,

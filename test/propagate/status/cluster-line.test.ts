@@ -265,7 +265,7 @@ describe('facts that are not current', () => {
     ['no member', { ...clusterOf('north', { previous: last }), member: undefined }, 'Unreachable', 'not a member of the fleet'],
     [
       'unreachable',
-      clusterOf('north', { previous: last, member: { phase: 'UNREACHABLE', faults: [faultOf('UNREACHABLE', 'refused')] } }),
+      clusterOf('north', { previous: last, member: { phase: 'UNREACHABLE', taints: [], faults: [faultOf('UNREACHABLE', 'refused')] } }),
       'Unreachable',
       'refused',
     ],
@@ -291,7 +291,7 @@ describe('facts that are not current', () => {
     ['an old mirror', clusterOf('north', { previous: last, copies: [copyOf({ agoMs: 60_001 })] }), 'Stale', 'no news for more than 60 s'],
     [
       'a cluster never heard',
-      clusterOf('north', { previous: last, copies: [], member: { phase: 'CONNECTING', faults: [] } }),
+      clusterOf('north', { previous: last, copies: [], member: { phase: 'CONNECTING', taints: [], faults: [] } }),
       'Stale',
       'no news for more than 60 s',
     ],
@@ -431,7 +431,7 @@ test('waves depend on the marks of this generation, and skip held, suspended and
 
 test.each<readonly [string, ClusterFacts, 'failed' | 'open' | undefined]>([
   ['stands', clusterOf('north'), undefined],
-  ['is unheard of', clusterOf('north', { member: { phase: 'UNREACHABLE', asOfMs: 0, faults: [faultOf('UNREACHABLE')] } }), undefined],
+  ['is unheard of', clusterOf('north', { member: { phase: 'UNREACHABLE', asOfMs: 0, taints: [], faults: [faultOf('UNREACHABLE')] } }), undefined],
   ['has lost pods', clusterOf('north', { copies: [copyOf({ object: unhealthy })] }), 'open'],
   ['is made good', clusterOf('north', { differs: 'toWrite' }), 'open'],
   ['waits to be', clusterOf('north', { differs: 'watched', ...suspended }), 'open'],

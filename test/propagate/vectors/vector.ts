@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 
 /**
- * One case of a vector file (docs/internals/propagation.md 11): an input and the expected answer. `input.op` names the operation if a file
+ * One case of a vector file (docs/internals/propagation.md 12): an input and the expected answer. `input.op` names the operation if a file
  * has several.
  */
 export interface Vector {

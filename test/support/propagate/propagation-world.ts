@@ -8,6 +8,7 @@ import type { Clock } from '../../../src/core/clock.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import { type ClusterName, clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { withUnreachableTaint } from '../../../src/load/reads/cluster-views.ts';
 import { migrationDefinition } from '../../../src/migrate/hub/migration-resource.ts';
 import type { Hub } from '../../../src/propagate/hub/hub.ts';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
@@ -130,8 +131,9 @@ export function createTestMembers({ clock, log, endpointOf, traits = new Map() }
     const state = mirrors.cluster(name);
     if (state === undefined || !joined.has(name)) return undefined;
     const { phase, faults, asOfMs } = state;
-    const bare = { name, labels: {}, zones: [], taints: [], phase, faults };
-    return { ...bare, ...(asOfMs === undefined ? {} : { asOfMs }), ...traits.get(name) };
+    const { taints = [], ...rest } = traits.get(name) ?? {};
+    const bare = { name, labels: {}, zones: [], taints: withUnreachableTaint(taints, phase), phase, faults };
+    return { ...bare, ...(asOfMs === undefined ? {} : { asOfMs }), ...rest };
   };
   return {
     mirrors,

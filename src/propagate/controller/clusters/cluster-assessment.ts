@@ -10,7 +10,7 @@ import type { RenderedCluster, RenderedObject } from '../../model/plan.ts';
 import type { ClusterLine, CopyReason, Propagation } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import { copyReasonOf } from '../../plan/copies/copy-reason.ts';
-import { isRemoval } from '../../plan/held-prune.ts';
+import { isRemoval, movingClusters } from '../../plan/held-prune.ts';
 import { isRestarted } from '../../rollout/resumption.ts';
 import { wantedHashOf } from '../../rollout/wanted-hash.ts';
 import { isKept } from '../../status/copy-state.ts';
@@ -180,12 +180,13 @@ function lineIn({ propagation, spec }: AssessmentInput, { cluster, rendered }: W
 /** Returns what the cluster needs. In a suspended cluster, changed copies are only watched, and no copy is deleted. */
 function needsIn({ input, cluster, objects, share, clusterState, isSuspended }: AssessmentContext): ClusterNeeds {
   const { plan, spec, isKept } = input;
+  const isFree = plan.verdict.result === 'do' || movingClusters(plan.rendered.leaving).has(cluster);
   return needsOf({
     objects,
     share,
     ...mirrorFacts(input, cluster, clusterState),
     isKept: isKept && !isSuspended,
-    mayPrune: isSuspended ? 'nothing' : plan.verdict.result === 'do' ? 'all' : 'begun',
+    mayPrune: isSuspended ? 'nothing' : isFree ? 'all' : 'begun',
     isToReturn: (entry) => mustGiveBack(entry, { ...plan, spec }),
     isConfirmed: plan.verdict.result === 'do' && plan.verdict.prune !== undefined,
   });
@@ -281,7 +282,10 @@ function problemOf(context: AssessmentContext): ProblemFact {
   }
   const ofCopies = problemOfCopies({ ...context, generation: input.plan.generation });
   if (ofCopies !== undefined) return ofCopies;
-  return verdict.result === 'holdPrune' && objects.some(isRemoval) ? { problem: { reason: 'PruneHeld', message: verdict.why } } : {};
+  const isMoving = movingClusters(input.plan.rendered.leaving).has(context.cluster);
+  return verdict.result === 'holdPrune' && !isMoving && objects.some(isRemoval)
+    ? { problem: { reason: 'PruneHeld', message: verdict.why } }
+    : {};
 }
 
 /** The input of the search for a problem of copies. */

@@ -2,11 +2,12 @@ import type { Fault } from '../../../core/faults.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import type { ClusterShare, OldValues } from '../../model/inventory.ts';
 import type { RenderedObject, RenderedPlan } from '../../model/plan.ts';
-import type { HeldPrune, Propagation, RequestedPlan } from '../../model/propagation.ts';
+import type { Eviction, HeldPrune, PreservedIn, Propagation, RequestedPlan } from '../../model/propagation.ts';
 import type { PropagationName } from '../../model/propagations.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import type { CopyOutcome, RollbackTarget } from '../../plan/copies/copy-work.ts';
 import { rescheduleDueMs } from '../../plan/placing/reschedule.ts';
+import type { EvictionDecision } from '../failover/decide-evictions.ts';
 
 /**
  * The leader's own facts about one Propagation, in addition to those on the hub. They may be lost at any moment: the leader then reads and
@@ -23,6 +24,8 @@ export interface PropagationState {
   /** Names of the shares that were invalid when the inventory was last loaded. */
   unreadable: readonly string[];
   plan: CurrentPlan | undefined;
+  /** The last decision about evictions. Undefined before the first one. */
+  evictions: EvictionDecision | undefined;
   /** Set while the generation is rolled back after a breach. */
   breachRollback: BreachRollback | undefined;
   /**
@@ -66,6 +69,9 @@ export interface CurrentPlan {
   readonly digest: string;
   readonly rendered: RenderedPlan;
   readonly verdict: PlanVerdict;
+  /** The evictions and the preserved labels after this plan. */
+  readonly evictions: readonly Eviction[];
+  readonly preserved: readonly PreservedIn[];
   /** The value of `PropagationStatus.mostObjects`. */
   readonly mostObjects: number;
   /** The plan that a user requested by its digest, in this generation or an earlier one. Undefined: none was requested. */
@@ -151,6 +157,7 @@ export function newPropagationState(place: PropagationName): PropagationState {
     shares: undefined,
     unreadable: [],
     plan: undefined,
+    evictions: undefined,
     breachRollback: undefined,
     placedCopies: undefined,
     isPlanOld: false,

@@ -37,7 +37,8 @@ type FilterResult =
  * Applies the filters to a candidate (docs/internals/propagation.md 3.2). Returns its tier, or the reason of the first filter that excludes
  * it, with the deciding value.
  *
- * A cluster with copies is never excluded because of taints, missing kinds or an unknown location. It is `kept` if unknown location fields
+ * A cluster with copies is never excluded because of taints, missing kinds or an unknown location. A cluster that this generation has chosen
+ * already is not excluded because of taints. It is `kept` if unknown location fields
  * decide. A cluster without copies is refused with `SYNCING` while these fields may become known.
  *
  * Fields that cannot become known count as absent. Even then, a cluster with copies is `kept` instead of excluded.
@@ -52,10 +53,11 @@ export function filterCandidate(candidate: PlacementCandidate, filters: Candidat
 }
 
 /** Applies the filters, with unknown location fields as absent. */
-function filterByKnown({ cluster, leaving, missingKinds, holds }: PlacementCandidate, filters: CandidateFilters): FilterResult {
+function filterByKnown(candidate: PlacementCandidate, filters: CandidateFilters): FilterResult {
+  const { cluster, leaving, missingKinds, holds, isDecided = false } = candidate;
   if (leaving) return refused('DELETING', cluster.name);
   if (!holds && missingKinds.length > 0) return refused('API_MISSING', missingKinds.join(', '));
-  const taint = holds ? undefined : untoleratedTaint(cluster.taints, filters.tolerations);
+  const taint = holds || isDecided ? undefined : untoleratedTaint(cluster.taints, filters.tolerations);
   if (taint !== undefined) return refused('TAINT', printTaint(taint));
   const tier = tierOf(cluster, filters.stage, filters.isWorkload);
   if (tier === undefined) return refusedByStage(cluster, filters);

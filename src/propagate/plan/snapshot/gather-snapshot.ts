@@ -7,6 +7,7 @@ import type { ObjectKey } from '../../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest, objectPlaceOf, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
+import type { ClusterLine } from '../../model/propagation.ts';
 import type { Placement } from '../../model/spec.ts';
 import { isDividedAsKubeFed } from '../exact/divide-as-kubefed.ts';
 import { dependsOnUnknown, matchesSet } from '../placing/cluster-set.ts';
@@ -64,7 +65,7 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
     faults: templates.faults,
     clusters,
     sharesOutsideFleet: sharesOutsideFleet.toSorted((a, b) => compareText(a.cluster, b.cluster)),
-    ...(existing === undefined ? {} : { previous: previousDecisionOf(existing, request) }),
+    ...(existing === undefined ? {} : { previous: previousDecisionOf(existing, request), ...evictionFactsOf(existing, request) }),
     ...(request.replaced === undefined ? {} : { replaced: request.replaced }),
     sources: templates.sources,
     asOfMs: oldestSyncMs(clusters, clock.now()),
@@ -92,10 +93,20 @@ async function sharesOf({ hub }: PlannerPorts, { existing, shares, namespace, si
   return loaded;
 }
 
+function evictionFactsOf(
+  { status: { evictions, preserved } }: ExistingPropagation,
+  { isReturn = false }: PlanRequest,
+): Pick<PlanSnapshot, 'evictions' | 'preserved' | 'isReturn'> {
+  return { ...(evictions === undefined ? {} : { evictions }), ...(preserved === undefined ? {} : { preserved }), isReturn };
+}
+
 function previousDecisionOf({ status, decided }: ExistingPropagation, { spec, purpose }: PlanRequest): PreviousDecision {
   const { clusters = [], affinityGroup, scheduledAt, mostObjects } = status;
-  // Clusters whose copies are being removed were not chosen by the previous decision.
-  const chosen = clusters.filter(({ phase }) => phase !== 'Draining' && phase !== 'Deleting');
+  // Clusters whose copies are being removed were not chosen by the previous decision. Such a cluster may be unknown at the moment.
+  const left = new Set(status.evictions?.flatMap(({ cluster, to }) => (to === undefined ? [] : [cluster])));
+  const isLeaving = ({ cluster, phase, wave }: ClusterLine) =>
+    phase === 'Draining' || (wave === undefined && (phase === 'Deleting' || phase === 'Unknown')) || left.has(cluster);
+  const chosen = clusters.filter((line) => !isLeaving(line));
   return {
     replicas: new Map(chosen.map(({ cluster, replicas = 0 }) => [cluster, replicas])),
     ...(affinityGroup === undefined ? {} : { affinityGroup }),

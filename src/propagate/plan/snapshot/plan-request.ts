@@ -37,6 +37,8 @@ export interface PlanRequest {
    * The intent to replace, which becomes a part of the digest. Absent: there is no such intent yet, or the digest covers the content only.
    */
   readonly replaced?: ReplacedIntent;
+  /** True if copies return to clusters that were evicted before. Default: false. */
+  readonly isReturn?: boolean;
   /** The inventory. Absent: it is read from the hub if `existing` is set. */
   readonly shares?: readonly ClusterShare[];
   readonly signal: AbortSignal;

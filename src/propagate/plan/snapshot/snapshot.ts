@@ -5,6 +5,7 @@ import type { MirroredObject } from '../../../store/member-objects.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
 import type { Note } from '../../model/notes.ts';
 import type { RenderedObject, TemplateOrigin } from '../../model/plan.ts';
+import type { Eviction, PreservedIn } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import type { PlanRequest, ReplacedIntent } from './plan-request.ts';
 import type { RunningReplicas } from './running-replicas.ts';
@@ -28,6 +29,12 @@ export interface PlanSnapshot {
   /** The shares of clusters that left the fleet, by name. */
   readonly sharesOutsideFleet: readonly ClusterShare[];
   readonly previous?: PreviousDecision;
+  /** The clusters that are evicted (docs/internals/propagation.md 9). Absent: none. */
+  readonly evictions?: readonly Eviction[];
+  /** The labels that copies keep from their predecessors in other clusters. Absent: none. */
+  readonly preserved?: readonly PreservedIn[];
+  /** True if copies return to clusters that were evicted before. Then everything is planned from zero. Default: false. */
+  readonly isReturn?: boolean;
   /** The intent that the plan replaces. Absent: there is none yet. */
   readonly replaced?: ReplacedIntent;
   /** The objects from which templates were read, including missing dependencies. A change of one of them makes the plan outdated. */

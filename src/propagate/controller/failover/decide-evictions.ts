@@ -1,0 +1,140 @@
+import type { MemberCluster } from '../../../changes/members.ts';
+import { defaultFailover } from '../../model/failover-definition.ts';
+import type { ClusterLine, Eviction } from '../../model/propagation.ts';
+import type { FailoverSpec, PropagationSpec } from '../../model/spec.ts';
+import type { PropagationStatus } from '../../model/status-definition.ts';
+import { printTaint, tolerates } from '../../plan/placing/tolerations.ts';
+import { nearestAfter } from '../../rollout/slots.ts';
+
+/** The input of `decideEvictions`. */
+export interface EvictionFacts {
+  readonly spec: Pick<PropagationSpec, 'failover' | 'placement' | 'suspend'>;
+  readonly status: Pick<PropagationStatus, 'clusters' | 'evictions'>;
+  readonly member: (cluster: string) => Pick<MemberCluster, 'phase' | 'taints'> | undefined;
+  /** True if the inventory has copies in the cluster, or if that is unknown. */
+  readonly holdsCopies: (cluster: string) => boolean;
+  /** True if this process may begin evictions. False where the rights of a requester serve one generation only. */
+  readonly mayEvict: boolean;
+  readonly nowMs: number;
+}
+
+export interface EvictionDecision {
+  /** All evictions that last, by cluster. An eviction that did not change is the same object as in the status. */
+  readonly evictions: readonly Eviction[];
+  /** True if copies return now: everything is to be planned from zero. The evictions of the clusters that are back are left out. */
+  readonly isReturn: boolean;
+  /** The next time at which the decision may change, in Unix milliseconds. Undefined if only an event can change it. */
+  readonly nextCheckAtMs: number | undefined;
+}
+
+type OpenEviction = { readonly eviction: Eviction | undefined; readonly returns?: true; readonly dueMs?: number | undefined };
+
+const never = Number.POSITIVE_INFINITY;
+
+/**
+ * Decides which clusters are evicted, from when on, and which evictions end (docs/internals/propagation.md 9). Pure. Only clusters with
+ * planned copies are evicted.
+ */
+export function decideEvictions(facts: EvictionFacts): EvictionDecision {
+  const { status, nowMs } = facts;
+  const lines = new Map(status.clusters?.map((line) => [line.cluster, line]));
+  const known = new Map(status.evictions?.map((eviction) => [eviction.cluster, eviction]));
+  const open = [...known.values()].map((eviction) => reviewEviction(eviction, lines.get(eviction.cluster), facts));
+  const begun = [...lines.values()].flatMap((line): readonly OpenEviction[] => {
+    const cause = known.get(line.cluster)?.cause;
+    return mayBegin(line, facts) && (cause === undefined || cause === 'Return') ? [beginEviction(line, facts)] : [];
+  });
+  const all = [...open, ...begun];
+  // An eviction with the cause `Return` is replaced by one with another cause.
+  const evictions = new Map(all.flatMap(({ eviction }) => (eviction === undefined ? [] : [[eviction.cluster, eviction] as const])));
+  return {
+    evictions: [...evictions.values()].sort((a, b) => (a.cluster < b.cluster ? -1 : 1)),
+    isReturn: open.some(({ returns }) => returns === true),
+    nextCheckAtMs: nearestAfter(
+      nowMs,
+      all.map(({ dueMs }) => dueMs),
+    ),
+  };
+}
+
+function mayBegin({ wave, phase, cluster }: ClusterLine, { spec: { suspend }, mayEvict }: EvictionFacts): boolean {
+  const isSuspended = suspend.all || suspend.scheduling || suspend.clusters.includes(cluster);
+  return mayEvict && !isSuspended && wave !== undefined && phase !== 'Draining';
+}
+
+/** Returns the eviction of a cluster whose time has come, or the earliest time at which it may come. */
+function beginEviction(line: ClusterLine, facts: EvictionFacts): OpenEviction {
+  const member = facts.member(line.cluster);
+  if (member === undefined) return { eviction: undefined };
+  const { afterMs, unhealthyAfterMs } = facts.spec.failover ?? defaultFailover;
+  const isAway = member.phase === 'UNREACHABLE';
+  const times: readonly (readonly [Eviction['cause'], number])[] = [
+    ['Unreachable', isAway ? dueAt(line.awaySince, afterMs) : never],
+    ['Taint', taintDueMs(line, member, facts)],
+    ['Unhealthy', isAway ? never : dueAt(line.unhealthySince, unhealthyAfterMs)],
+  ];
+  const dueMs = Math.min(...times.map(([, ms]) => ms));
+  const cause = times.find(([, ms]) => ms <= facts.nowMs)?.[0];
+  if (cause === undefined) return { eviction: undefined, dueMs: Number.isFinite(dueMs) ? dueMs : undefined };
+  return { eviction: { cluster: line.cluster, cause, since: isoOf(facts.nowMs) } };
+}
+
+function dueAt(since: string | undefined, afterMs: number | undefined): number {
+  return since === undefined || afterMs === undefined ? never : Date.parse(since) + afterMs;
+}
+
+/**
+ * Returns when the `NoExecute` taints of the cluster evict its copies. For each taint, the first toleration that matches counts. A taint
+ * without a toleration evicts at once.
+ */
+function taintDueMs(
+  { taints: known }: Pick<ClusterLine, 'taints'>,
+  { taints }: Pick<MemberCluster, 'taints'>,
+  facts: EvictionFacts,
+): number {
+  const sinceOf = new Map(known?.map(({ taint, since }) => [taint, Date.parse(since)]));
+  const { tolerations } = facts.spec.placement;
+  const times = taints.flatMap((taint) => {
+    if (taint.effect !== 'NoExecute') return [];
+    const toleration = tolerations.find((one) => tolerates(one, taint));
+    const seconds = toleration === undefined ? 0 : (toleration.tolerationSeconds ?? never);
+    return [(sinceOf.get(printTaint(taint)) ?? facts.nowMs) + Math.max(0, seconds) * 1_000];
+  });
+  return Math.min(never, ...times);
+}
+
+/**
+ * Reviews an eviction: it ends when its cause is over. If the copies have left, it lasts until the old ones are gone, and with `return:
+ * Back` for `returnAfter` more. A cluster that left the fleet stays evicted.
+ */
+function reviewEviction(eviction: Eviction, line: ClusterLine | undefined, facts: EvictionFacts): OpenEviction {
+  const { cluster, cause, to } = eviction;
+  const isHolding = facts.holdsCopies(cluster);
+  if (cause === 'Return') return { eviction: isHolding && line?.wave === undefined ? eviction : undefined };
+  const isOver = isCauseOver(eviction, line, facts);
+  if (to === undefined) return { eviction: isOver ? undefined : eviction };
+  const rules: FailoverSpec = facts.spec.failover ?? defaultFailover;
+  const dueMs = isHolding ? Date.parse(eviction.since) + rules.graceMs : undefined;
+  if (rules.return === 'Stay') return { eviction: isOver && !isHolding ? undefined : eviction, dueMs };
+  const { backSince = isoOf(facts.nowMs), ...gone } = eviction;
+  if (!isOver) return { eviction: eviction.backSince === undefined ? eviction : gone, dueMs };
+  const returnMs = Date.parse(backSince) + rules.returnAfterMs;
+  if (returnMs <= facts.nowMs && !isHolding) return { eviction: undefined, returns: true };
+  return { eviction: eviction.backSince === undefined ? { ...eviction, backSince } : eviction, dueMs: Math.min(dueMs ?? never, returnMs) };
+}
+
+/**
+ * True if the cluster answers and has no `NoExecute` taint that evicts copies. While copies are planned there, they must be healthy, and a
+ * taint that is tolerated for some time does not count yet.
+ */
+function isCauseOver({ cluster, to }: Eviction, line: ClusterLine | undefined, facts: EvictionFacts): boolean {
+  const member = facts.member(cluster);
+  if (member === undefined || member.phase === 'UNREACHABLE' || member.phase === 'CONNECTING') return false;
+  const taintMs = taintDueMs(line ?? {}, member, facts);
+  if (to !== undefined) return taintMs === never;
+  return taintMs > facts.nowMs && line?.unhealthySince === undefined;
+}
+
+function isoOf(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

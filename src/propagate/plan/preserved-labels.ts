@@ -1,0 +1,22 @@
+import type { PreservedIn } from '../model/propagation.ts';
+import type { EvictingPlacement } from './place-with-evictions.ts';
+import type { PlanSnapshot } from './snapshot/snapshot.ts';
+
+/**
+ * Returns the labels that copies keep from their predecessors, with those of clusters that take over in this plan. The labels of a cluster
+ * last as long as it is chosen and was not evicted itself.
+ */
+export function preservedAfter(
+  { spec: { failover }, evictions = [], preserved = [] }: PlanSnapshot,
+  { clusters, moves }: EvictingPlacement,
+): readonly PreservedIn[] {
+  const chosen = new Set<string>(clusters.map(({ chosen: one }) => one.cluster));
+  const added = moves.flatMap(({ cluster, to: [only, ...others] }): readonly PreservedIn[] => {
+    const eviction = evictions.find((one) => one.cluster === cluster);
+    if (failover?.purge !== 'Directly' || only === undefined || others.length > 0 || eviction?.preserved === undefined) return [];
+    const missing = eviction.notPreserved === undefined ? {} : { notPreserved: eviction.notPreserved };
+    return [{ cluster: only, objects: eviction.preserved, ...missing }];
+  });
+  const fresh = new Set(added.map(({ cluster }) => cluster));
+  return [...preserved.filter(({ cluster }) => chosen.has(cluster) && !fresh.has(cluster)), ...added];
+}

@@ -1,0 +1,20 @@
+import type { Note } from '../model/notes.ts';
+import type { PropagationFacts } from './facts.ts';
+
+/**
+ * Returns a warning for each evicted cluster whose old copies may still run while others have replaced them: the cluster does not answer,
+ * or its copies wait for their deletion since then. The warning lasts until the last of these copies is gone.
+ */
+export function doubledNotes({ plan, previous, clusters }: Pick<PropagationFacts, 'plan' | 'previous' | 'clusters'>): readonly Note[] {
+  const evictions = plan?.evictions ?? previous.evictions ?? [];
+  return evictions.flatMap(({ cluster, cause, to }): readonly Note[] => {
+    const facts = clusters.find((one) => one.cluster === cluster);
+    if (facts === undefined || facts.copies.length === 0 || cause === 'Return') return [];
+    const isAway = facts.member === undefined || facts.member.phase === 'UNREACHABLE' || facts.member.phase === 'CONNECTING';
+    const isPending = facts.copies.some(({ entry }) => entry.state === 'PendingDeletion');
+    const wasAway = cause === 'Unreachable' && to !== undefined;
+    if (!isPending && !wasAway && !(isAway && to !== undefined)) return [];
+    const message = `the copies in cluster ${cluster} may run in addition to those that replace them: they are removed as soon as it answers`;
+    return [{ severity: 'WARNING', code: 'POSSIBLY_DOUBLED', message }];
+  });
+}
