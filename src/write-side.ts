@@ -74,9 +74,10 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const sensitiveKinds = createSensitiveKinds(options.sensitiveKinds);
   const listRulesOf = listRulesIn(model);
   const hub = options.hub === undefined ? undefined : hubNamed(clusterName(options.hub), { members, own }, signal);
-  const shared = { members, clientOf, listRulesOf, sensitiveKinds, clock, log };
+  const accounts = 'one';
+  const shared = { members, clientOf, listRulesOf, sensitiveKinds, accounts, clock, log } as const;
   const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
-  const local = { accounts: 'one', identity: `muster-${randomUUID()}`, startAfterMs: options.controllerStartMs } as const;
+  const local = { identity: `muster-${randomUUID()}`, startAfterMs: options.controllerStartMs } as const;
   const leaderWork = hub === undefined ? undefined : upkeepOf(options, hub);
   const controller =
     hub === undefined ? undefined : createController({ ...shared, ...local, hub: hub.hub, planner, stores: hub, leaderWork }, signal);

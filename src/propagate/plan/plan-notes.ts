@@ -2,8 +2,10 @@ import type { ClusterName } from '../../core/names.ts';
 import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import type { Note } from '../model/notes.ts';
 import type { RenderedCluster } from '../model/plan.ts';
+import type { PreservedIn } from '../model/propagation.ts';
 import type { ClusterSet, PropagationSpec } from '../model/spec.ts';
 import type { PlacementResult } from './place-replicas.ts';
+import type { EvictingPlacement } from './place-with-evictions.ts';
 import { workloadCountOf } from './placing/workload-count.ts';
 import type { ClusterCopies } from './render-copies.ts';
 import { isAutoscaler, keyScaledBy } from './snapshot/member-workloads.ts';
@@ -12,7 +14,8 @@ import type { PlanSnapshot } from './snapshot/snapshot.ts';
 /** The results of the planning steps from which notes are made. */
 interface NotedPlan {
   readonly snapshot: PlanSnapshot;
-  readonly placing: PlacementResult;
+  readonly placing: EvictingPlacement;
+  readonly preserved: readonly PreservedIn[];
   /** The copies of each cluster, in the order of `placing.clusters` and of `clusters`. */
   readonly copies: readonly ClusterCopies[];
   readonly clusters: readonly RenderedCluster[];
@@ -36,6 +39,7 @@ export function planNotesOf(plan: NotedPlan): readonly Note[] {
     ...unmatchedOverrideNotes(plan),
     ...autoscalerNotes(plan),
     ...sourceNotes(plan),
+    ...notPreservedNotes(plan),
     ...heldPruneNote(plan),
   ];
   return withStrictSeverity(snapshot, uniqueNotes(all));
@@ -173,6 +177,24 @@ function sourceIsTargetNote({ severity, path, what, cluster, isAltered }: Source
     return { severity: 'INFO', code, message: `${what} is the source of the template: it counts as placed and is never written`, path };
   const message = `${what} is the source of the template and is never written, but the intent has another count or an override for it`;
   return { severity, code, message: `${message}. Exclude cluster ${cluster}, or give the template as a manifest`, path };
+}
+
+/** Returns a warning for each cluster whose copies lack labels of `failover.preserve`. */
+function notPreservedNotes({ preserved, placing: { moves }, snapshot: { evictions = [] } }: NotedPlan): readonly Note[] {
+  const note = (message: string): Note => ({ severity: 'WARNING', code: 'NOT_PRESERVED', message, path: 'failover.preserve' });
+  const lacking = preserved.flatMap(({ cluster, notPreserved = [] }) =>
+    notPreserved.length === 0
+      ? []
+      : [note(`the copies in cluster ${cluster} lack ${notPreserved.join(', ')}: the old status had no label value for it`)],
+  );
+  const several = evictions.filter(({ cluster, to, preserved: kept }) => {
+    const taking = moves.find((move) => move.cluster === cluster)?.to ?? to ?? [];
+    return kept !== undefined && taking.length > 1;
+  });
+  return [
+    ...lacking,
+    ...several.map(({ cluster }) => note(`several clusters take over from cluster ${cluster}: expected one, to preserve its labels`)),
+  ];
 }
 
 function heldPruneNote({ pruneHeld }: NotedPlan): readonly Note[] {

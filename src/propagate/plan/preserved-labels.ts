@@ -13,9 +13,10 @@ export function preservedAfter(
   const chosen = new Set<string>(clusters.map(({ chosen: one }) => one.cluster));
   const added = moves.flatMap(({ cluster, to: [only, ...others] }): readonly PreservedIn[] => {
     const eviction = evictions.find((one) => one.cluster === cluster);
-    if (failover?.purge !== 'Directly' || only === undefined || others.length > 0 || eviction?.preserved === undefined) return [];
-    const missing = eviction.notPreserved === undefined ? {} : { notPreserved: eviction.notPreserved };
-    return [{ cluster: only, objects: eviction.preserved, ...missing }];
+    if (failover?.purge !== 'Directly' || only === undefined || others.length > 0 || eviction === undefined) return [];
+    const { preserved: objects = [], notPreserved } = eviction;
+    if (objects.length === 0 && notPreserved === undefined) return [];
+    return [{ cluster: only, objects, ...(notPreserved === undefined ? {} : { notPreserved }) }];
   });
   const fresh = new Set(added.map(({ cluster }) => cluster));
   return [...preserved.filter(({ cluster }) => chosen.has(cluster) && !fresh.has(cluster)), ...added];

@@ -69,7 +69,7 @@ function planOf(snapshot: PlanSnapshot, { placing, clusters, leaving, copies, pr
   const { rejected, moves, affinityGroup, desired, placed, unplaced, fromZero } = placing;
   const away = awayShares(snapshot).map(({ cluster }) => cluster);
   const pruneHeld = reasonToHoldPrune({ shares: sharesOf(snapshot), clusters, leaving, away, mostObjects: previous?.mostObjects });
-  const notes = planNotesOf({ snapshot, placing, copies, clusters, pruneHeld });
+  const notes = planNotesOf({ snapshot, placing, preserved, copies, clusters, pruneHeld });
   return {
     ...digestsIn(snapshot, { spec, clusters, leaving }),
     ok: hasNoErrors(notes),

@@ -95,7 +95,8 @@ function scriptedPlanner(): ScriptedPlanner {
     asked: [],
     notes: [],
     fleet: 'as it is',
-    render: async (request) => said('render', request, { leaving: [], rejected: [], moves: [], preserved: [], away: [], fromZero: true, sources: [] }),
+    render: async (request) =>
+      said('render', request, { leaving: [], rejected: [], moves: [], preserved: [], away: [], fromZero: true, sources: [] }),
     plan: async (request) => said('plan', request, { asOfMs: 0, faults: [] }),
     renderPlaced: async () => new Map(),
     preflight: async (request) => said('preflight', request, { asOfMs: 0, faults: [] }),

@@ -54,7 +54,9 @@ test('reports a conflict, a refusal and an unreachable cluster', async () => {
   using _gone = planner.world.cluster('west').refuse();
   planner.world.cluster('west').disconnect();
   await planner.world.until(() => planner.world.members.get('west')?.phase === 'UNREACHABLE');
-  const plan = await planner.plan(rollback);
+  // A cluster that does not answer is chosen only if its taint is tolerated.
+  const tolerations = [{ key: 'muster.dev/unreachable', operator: 'Exists' }];
+  const plan = await planner.plan({ ...rollback, placement: { tolerations } });
   const failed = plan.notes.filter(({ code }) => code === 'PREFLIGHT_FAILED').map(({ message }) => message);
 
   expect(plan.ok).toBe(false);

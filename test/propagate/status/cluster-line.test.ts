@@ -431,7 +431,11 @@ test('waves depend on the marks of this generation, and skip held, suspended and
 
 test.each<readonly [string, ClusterFacts, 'failed' | 'open' | undefined]>([
   ['stands', clusterOf('north'), undefined],
-  ['is unheard of', clusterOf('north', { member: { phase: 'UNREACHABLE', asOfMs: 0, taints: [], faults: [faultOf('UNREACHABLE')] } }), undefined],
+  [
+    'is unheard of',
+    clusterOf('north', { member: { phase: 'UNREACHABLE', asOfMs: 0, taints: [], faults: [faultOf('UNREACHABLE')] } }),
+    undefined,
+  ],
   ['has lost pods', clusterOf('north', { copies: [copyOf({ object: unhealthy })] }), 'open'],
   ['is made good', clusterOf('north', { differs: 'toWrite' }), 'open'],
   ['waits to be', clusterOf('north', { differs: 'watched', ...suspended }), 'open'],

@@ -7,6 +7,7 @@ import type { ObjectKey } from '../../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest, objectPlaceOf, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
+import type { Note } from '../../model/notes.ts';
 import type { ClusterLine } from '../../model/propagation.ts';
 import type { Placement } from '../../model/spec.ts';
 import { isDividedAsKubeFed } from '../exact/divide-as-kubefed.ts';
@@ -61,7 +62,7 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
     purpose: request.purpose,
     templates: templates.objects,
     missing: templates.missing,
-    notes: templates.notes,
+    notes: [...templates.notes, ...notMovedNotes(ports, request)],
     faults: templates.faults,
     clusters,
     sharesOutsideFleet: sharesOutsideFleet.toSorted((a, b) => compareText(a.cluster, b.cluster)),
@@ -71,6 +72,13 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
     asOfMs: oldestSyncMs(clusters, clock.now()),
     nowMs: clock.now(),
   };
+}
+
+/** Returns a warning if the spec has a failover that cannot be carried out with the rights of a requester. */
+function notMovedNotes({ accounts = 'one' }: PlannerPorts, { spec: { failover, runAs } }: PlanRequest): readonly Note[] {
+  if (failover === undefined || accounts === 'one' || runAs.type === 'serviceAccount') return [];
+  const message = 'expected runAs.serviceAccount, because the rights of a requester serve one generation: copies do not move by themselves';
+  return [{ severity: 'WARNING', code: 'NOT_MOVED', message, path: 'failover' }];
 }
 
 /**

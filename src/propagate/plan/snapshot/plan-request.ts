@@ -71,6 +71,11 @@ export interface PlannerPorts {
   readonly listRulesOf: ListRulesOf;
   /** The kinds whose values are never shown. */
   readonly sensitiveKinds: { has(kind: GroupKind): boolean };
+  /**
+   * `one` (local mode): requesters and the gateway use the same account. `many`: the rights of a requester serve one generation only.
+   * Default: `one`.
+   */
+  readonly accounts?: 'one' | 'many';
   readonly clock: Clock;
   readonly log: Log;
 }

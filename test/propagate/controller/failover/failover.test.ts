@@ -43,7 +43,10 @@ test('moves the share of a cluster that does not answer, and removes the old cop
   expect([away?.phase, away?.placed, away?.unplaced, away?.ready, away?.unknown]).toEqual(['Degraded', 6, 0, 6, ['east']]);
   expect(lineOf(fleet, 'ring', 'east')).toMatchObject({ phase: 'Unknown', reason: 'Unreachable' });
   expect(codesOf(fleet, 'ring')).toEqual(['POSSIBLY_DOUBLED']);
-  const share = fleet.world.cluster('hub').objects('ClusterShare.muster.dev').find((one) => one.cluster === 'east');
+  const share = fleet.world
+    .cluster('hub')
+    .objects('ClusterShare.muster.dev')
+    .find((one) => one.cluster === 'east');
   expect(share?.objects).toMatchObject([{ state: 'PendingDeletion', uid: old }]);
   expect(copyIn(fleet, 'east', 'ring')?.metadata.uid).toBe(old);
 
