@@ -1,10 +1,20 @@
 import { z } from 'zod';
 import { MusterError } from '../core/errors.ts';
-import { type DocumentProblem, listSchema, readDocument, requiredMessage, typeError } from '../core/json/documents.ts';
+import {
+  checkedSchema,
+  type DocumentProblem,
+  listSchema,
+  type ReportProblem,
+  readDocument,
+  requiredMessage,
+  typeError,
+} from '../core/json/documents.ts';
+import { duration } from '../core/json/field-definitions.ts';
 import type { Json } from '../core/json.ts';
 import { parseClusterName } from '../core/names.ts';
 import { nearestWord } from '../core/nearest-word.ts';
-import { defaultLimits, logLevels, secretsModes } from './defaults.ts';
+import { defaultHookTimeoutMs, defaultLimits, logLevels, secretsModes } from './defaults.ts';
+import { isSecureUrl } from './host.ts';
 
 /** The only supported version of the config file. */
 export const configApiVersion = 'config.muster.dev/v1alpha1';
@@ -150,6 +160,35 @@ const importer = z.union(
   typeError('MultiClusterResource, or { system: MultiClusterResource, serviceAccount: NAME }'),
 );
 
+const hookKeys = {
+  name: textLike('a name such as load-balancer: at most 63 small letters, digits and -', { max: 63, pattern: new RegExp(label) }).describe(
+    'The name that migrations use in `traffic`.',
+  ),
+  url: checkedSchema(text, checkHookUrl).describe(
+    'The URL that receives the calls: https, or http to this machine. Redirects are not followed.',
+  ),
+  timeout: checkedSchema(duration, checkHookTimeout)
+    .exactOptional()
+    .describe(`The time until a call without an answer is repeated, from 1s to 60s; ${defaultHookTimeoutMs / 1_000}s by default.`),
+  tokenFile: text
+    .exactOptional()
+    .describe('A file with the bearer token of the calls, relative to this file. It is read at each call. Default: no token is sent.'),
+  caFile: text
+    .exactOptional()
+    .describe(
+      'A PEM file with the authorities that the server must be signed by, relative to this file. It is read at each call. Default: those of Node.js.',
+    ),
+};
+
+const backupsKeys = {
+  folders: listOf(text)
+    .exactOptional()
+    .describe('Folders with the archives that `backup.file` of a migration may name, relative to this file. Default: no archive is read.'),
+  allowHttp: flag
+    .exactOptional()
+    .describe('True: backups are also downloaded over http from other machines. Default: only over https, or from this machine.'),
+};
+
 const fileKeys = {
   apiVersion: oneOf([configApiVersion]).describe('The version of this file.'),
   clusters: listOf(mapping(clusterKeys))
@@ -184,6 +223,10 @@ const fileKeys = {
     .describe(
       'Systems whose resources on the hub become Propagations, and stay in sync with them. Each is the name of a system, or a mapping with the service account that writes copies. Needs a hub.',
     ),
+  hooks: listSchema(mapping(hookKeys), { max: 100 })
+    .exactOptional()
+    .describe('Servers that are called when a migration moves the traffic of an application. A migration names one of them.'),
+  backups: mapping(backupsKeys).exactOptional().describe('Where migrations may read backups of Velero.'),
   limits: mapping(limitKeys).exactOptional().describe('Limits for requests.'),
 };
 
@@ -192,6 +235,9 @@ export const configFile = mapping(fileKeys).meta({ title: 'Muster config file' }
 
 /** The content of a config file, before defaults. */
 export type ConfigFile = z.output<typeof configFile>;
+
+/** One entry of `hooks`, before defaults. The timeout is in milliseconds. */
+export type HookEntry = NonNullable<ConfigFile['hooks']>[number];
 
 /** One entry of `clusters`, before defaults. */
 export type ClusterEntry = NonNullable<ConfigFile['clusters']>[number];
@@ -208,7 +254,8 @@ export async function parseConfigFile(source: string, name: string): Promise<Con
     const read = readDocument(configFile, document, { unknown: unknownConfigKey });
     if ('problems' in read) throw new MusterError('BAD_INPUT', problemLine(read.problems[0]));
     const config = read.value;
-    demandUniqueNames(config.clusters ?? []);
+    demandUniqueNames('clusters', config.clusters ?? []);
+    demandUniqueNames('hooks', config.hooks ?? []);
     demandOneHub(config.clusters ?? []);
     return config;
   } catch (error) {
@@ -253,12 +300,12 @@ export function problemLine({ path, message }: DocumentProblem = { path: '', mes
   return message.startsWith('unknown key ') ? message : `${path === '' ? 'the file' : path}: ${message}`;
 }
 
-function demandUniqueNames(clusters: readonly ClusterEntry[]): void {
+function demandUniqueNames(list: 'clusters' | 'hooks', entries: readonly { readonly name: string }[]): void {
   const seen = new Map<string, number>();
-  for (const [place, { name }] of clusters.entries()) {
+  for (const [place, { name }] of entries.entries()) {
     const before = seen.get(name);
     if (before !== undefined)
-      throw new MusterError('BAD_INPUT', `clusters[${place}].name: ${JSON.stringify(name)} is already the name of clusters[${before}]`);
+      throw new MusterError('BAD_INPUT', `${list}[${place}].name: ${JSON.stringify(name)} is already the name of ${list}[${before}]`);
     seen.set(name, place);
   }
 }
@@ -267,6 +314,16 @@ function demandOneHub(clusters: readonly ClusterEntry[]): void {
   const [first, second] = clusters.flatMap(({ hub }, place) => (hub === true ? [place] : []));
   if (first !== undefined && second !== undefined)
     throw new MusterError('BAD_INPUT', `clusters[${second}].hub: clusters[${first}] is the hub already`);
+}
+
+function checkHookUrl(given: string, report: ReportProblem): void {
+  const url = URL.parse(given);
+  if (url === null || !isSecureUrl(url)) report('expected a URL with https, or with http to this machine');
+  else if (`${url.username}${url.password}` !== '') report('expected a URL without user and password: a token is read from tokenFile');
+}
+
+function checkHookTimeout(ms: number, report: ReportProblem): void {
+  if (ms < 1_000 || ms > 60_000) report('expected a duration from 1s to 60s');
 }
 
 function firstLine(message: string): string {

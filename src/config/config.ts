@@ -24,6 +24,26 @@ export interface ConfiguredImporter {
   readonly serviceAccount?: string;
 }
 
+/** A server that is called when a migration moves the traffic of an application. Paths are absolute. */
+export interface ConfiguredHook {
+  readonly name: string;
+  /** https, or http to loopback. */
+  readonly url: string;
+  readonly timeoutMs: number;
+  /** The file with the bearer token. Undefined: calls have no token. */
+  readonly tokenFile?: string | undefined;
+  /** The file with the certificates of authorities. Undefined: those of Node.js. */
+  readonly caFile?: string | undefined;
+}
+
+/** Where migrations may read backups. */
+export interface ConfiguredBackups {
+  /** Absolute paths of folders with archives. Empty: no archive is read from a file. */
+  readonly folders: readonly string[];
+  /** True: backups may be downloaded over http from hosts other than loopback. */
+  readonly allowHttp: boolean;
+}
+
 /** All settings, deeply frozen. Flags win over `MUSTER_*` variables, these over the config file, and the file over the defaults. */
 export interface Config {
   /** True: use the embedded fleet, even if there is a kubeconfig. */
@@ -41,6 +61,9 @@ export interface Config {
   readonly hub?: string | undefined;
   /** Each system at most once. Empty without a hub. */
   readonly importers: readonly ConfiguredImporter[];
+  /** Each name at most once. */
+  readonly hooks: readonly ConfiguredHook[];
+  readonly backups: ConfiguredBackups;
   /** The absolute path of the config file. Undefined: there is none. When it changes, its `clusters` are read again. */
   readonly configFile?: string | undefined;
   readonly host: string;

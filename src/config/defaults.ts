@@ -50,3 +50,6 @@ export const defaultSecrets: SecretsMode = 'live';
 
 /** 0 seconds, because in local mode no load balancer has to notice "not ready". */
 export const defaultShutdownDelaySeconds = 0;
+
+/** The milliseconds that a call of a hook may take. A load balancer that changes its configuration takes seconds. */
+export const defaultHookTimeoutMs = 10_000;

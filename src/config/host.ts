@@ -7,6 +7,11 @@ export function isLoopback(host: string): boolean {
   return isIP(bare) === 4 && bare.startsWith('127.');
 }
 
+/** True for https, and for http to a host that only this machine can reach. Other machines could read what plain http sends. */
+export function isSecureUrl({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+}
+
 /**
  * Returns the origin as a browser sends it: `https://portal.example.com`, without a default port. Undefined if the text is not an origin,
  * or has something in addition, such as a path.

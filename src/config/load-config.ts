@@ -3,9 +3,10 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { MusterError } from '../core/errors.ts';
 import { describeValue } from '../core/json.ts';
-import type { Config, ConfiguredCluster, EnvironmentVariables, Flags } from './config.ts';
-import type { ClusterEntry, ConfigFile } from './config-file.ts';
+import type { Config, ConfiguredCluster, ConfiguredHook, EnvironmentVariables, Flags } from './config.ts';
+import type { ClusterEntry, ConfigFile, HookEntry } from './config-file.ts';
 import {
+  defaultHookTimeoutMs,
   defaultHost,
   defaultLimits,
   defaultLogLevel,
@@ -35,8 +36,8 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
   const given = mergeFlags(flags, environment);
   const configFile = given.config === undefined ? undefined : path.resolve(directory, given.config.value);
   const file: Partial<ConfigFile> = configFile === undefined ? {} : await readConfigFile(configFile);
-  const fromFile = (given: string | undefined) =>
-    given === undefined ? undefined : fromHome(given, path.dirname(configFile ?? directory));
+  const base = path.dirname(configFile ?? directory);
+  const fromFile = (given: string | undefined) => (given === undefined ? undefined : fromHome(given, base));
   const tokenFile = given.tokenFile === undefined ? fromFile(file.tokenFile) : path.resolve(directory, given.tokenFile.value);
   const schemaLock = given.schemaLock === undefined ? fromFile(file.schemaLock) : path.resolve(directory, given.schemaLock.value);
   const config: Config = {
@@ -46,6 +47,11 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
     hub: given.hub?.value ?? file.clusters?.find((cluster) => cluster.hub === true)?.name,
     clusters: clustersOf(file, configFile),
     importers: (file.importers ?? []).map((importer) => (typeof importer === 'string' ? { system: importer } : importer)),
+    hooks: (file.hooks ?? []).map((hook) => hookOf(hook, base)),
+    backups: {
+      folders: (file.backups?.folders ?? []).map((folder) => fromHome(folder, base)),
+      allowHttp: file.backups?.allowHttp ?? false,
+    },
     configFile,
     host: given.host?.value ?? file.host ?? defaultHost,
     port: given.port === undefined ? (file.port ?? defaultPort) : portOf(given.port),
@@ -142,6 +148,14 @@ function clusterOf({ kubeconfig, ...entry }: ClusterEntry, directory: string, se
     labels: entry.labels ?? {},
     namespaces: entry.namespaces ?? [],
     secrets: entry.secrets ?? secrets,
+  };
+}
+
+function hookOf({ name, url, timeout = defaultHookTimeoutMs, tokenFile, caFile }: HookEntry, directory: string): ConfiguredHook {
+  return {
+    ...{ name, url, timeoutMs: timeout },
+    tokenFile: tokenFile && fromHome(tokenFile, directory),
+    caFile: caFile && fromHome(caFile, directory),
   };
 }
 

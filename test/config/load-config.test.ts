@@ -236,3 +236,34 @@ test('importers need a hub, of the file, a flag or the embedded fleet', async ()
   expect((await loadFile(text, { hub: 'north' })).hub).toBe('north');
   expect((await loadFile(`${header}importers: [MultiClusterResource]\n`, { demo: true })).importers).toHaveLength(1);
 });
+
+test('hooks and backups have absolute paths and defaults', async () => {
+  const hooks = 'hooks:\n  - { name: plain, url: "http://[::1]:8080/moved" }\n';
+  const full = '  - { name: full, url: "https://lb.example.com/x?a=b", timeout: 1m, tokenFile: token, caFile: /ca.pem }\n';
+  const config = await loadFile(`${header}${hooks}${full}backups: { folders: [dumps, /var/dumps], allowHttp: true }\n`);
+  expect(config.hooks).toEqual([
+    { name: 'plain', url: 'http://[::1]:8080/moved', timeoutMs: 10_000 },
+    { name: 'full', url: 'https://lb.example.com/x?a=b', timeoutMs: 60_000, tokenFile: path.join(folder, 'token'), caFile: '/ca.pem' },
+  ]);
+  expect(config.backups).toEqual({ folders: [path.join(folder, 'dumps'), '/var/dumps'], allowHttp: true });
+  expect(await load()).toMatchObject({ hooks: [], backups: { folders: [], allowHttp: false } });
+});
+
+test.each([
+  ['{ name: Upper, url: "https://a" }', 'hooks[0].name: expected a name such as load-balancer'],
+  ['{ name: a.b, url: "https://a" }', 'hooks[0].name: expected a name such as load-balancer'],
+  ['{ name: a, url: "http://lb.example.com" }', 'hooks[0].url: expected a URL with https, or with http to this machine'],
+  ['{ name: a, url: "http://127.0.0.1.example.com" }', 'hooks[0].url: expected a URL with https, or with http to this machine'],
+  ['{ name: a, url: "file:///etc/passwd" }', 'hooks[0].url: expected a URL with https'],
+  ['{ name: a, url: lb.example.com }', 'hooks[0].url: expected a URL with https'],
+  ['{ name: a, url: "https://ada:secret@lb.example.com" }', 'hooks[0].url: expected a URL without user and password'],
+  ['{ name: a, url: "https://a", timeout: 999ms }', 'hooks[0].timeout: expected a duration from 1s to 60s'],
+  ['{ name: a, url: "https://a", timeout: 61s }', 'hooks[0].timeout: expected a duration from 1s to 60s'],
+  ['{ name: a, url: "https://a", timeout: 10 }', 'hooks[0].timeout: expected a duration such as 90s'],
+  ['{ name: a }', 'hooks[0].url is missing'],
+  ['{ name: a, url: "https://a" }, { name: a, url: "https://b" }', 'hooks[1].name: "a" is already the name of hooks[0]'],
+])('refuses the hook %s', async (hook, message) => {
+  const refused = await problem(loadFile(`${header}hooks: [${hook}]\n`));
+  expect(refused).toContain(message);
+  expect(refused).not.toContain('secret');
+});
