@@ -1,14 +1,19 @@
-import type { JsonObject } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/json.ts';
 import { listAt, textAt, valueAt } from '../core/json-at.ts';
 import { groupOfApiVersion } from '../core/kinds.ts';
 import { withoutMembers, withoutValueAt, withValueAt } from './json-edits.ts';
 
-interface PortableOptions {
+export interface PortableOptions {
   /**
    * Whether to remove `ttlSecondsAfterFinished` of a Job. With it, the cluster deletes the finished Job, and Muster would create it again.
    * Default: true.
    */
   readonly removeJobTtl?: boolean;
+  /**
+   * Whether every second token Secret of a ServiceAccount stays, if several are next to each other in its list. Karmada does so. Default:
+   * false.
+   */
+  readonly keepsSecondToken?: boolean;
 }
 
 /**
@@ -18,12 +23,12 @@ interface PortableOptions {
  * The rules of a kind apply only in the API group of that kind. They also apply to an object without `apiVersion`, such as an item of a
  * list.
  */
-export function portableOf<T extends JsonObject>(object: T, { removeJobTtl = true }: PortableOptions = {}): T {
+export function portableOf<T extends JsonObject>(object: T, { removeJobTtl = true, keepsSecondToken = false }: PortableOptions = {}): T {
   const common = withoutValueAt(withoutServerFields(object), ['metadata', 'finalizers']);
   const { kind } = object;
   const rule = typeof kind === 'string' ? rules.get(kind) : undefined;
   if (rule === undefined || (typeof object.apiVersion === 'string' && groupOfApiVersion(object.apiVersion) !== rule.group)) return common;
-  return rule.prune(common, { removeJobTtl });
+  return rule.prune(common, { removeJobTtl, keepsSecondToken });
 }
 
 /**
@@ -86,10 +91,16 @@ function pruneService<T extends JsonObject>(service: T): T {
 }
 
 /** Removes the token Secrets that a controller created for the account. */
-function pruneServiceAccount<T extends JsonObject>(account: T): T {
+function pruneServiceAccount<T extends JsonObject>(account: T, { keepsSecondToken }: Required<PortableOptions>): T {
   const secrets = listAt(account, 'secrets');
   const made = `${textAt(account, 'metadata', 'name') ?? ''}-token-`;
-  const kept = secrets.filter((secret) => textAt(secret, 'name')?.startsWith(made) !== true);
+  const kept: Json[] = [];
+  let isSecond = false;
+  for (const secret of secrets) {
+    const isRemoved: boolean = !isSecond && textAt(secret, 'name')?.startsWith(made) === true;
+    if (!isRemoved) kept.push(secret);
+    isSecond = keepsSecondToken && isRemoved;
+  }
   if (kept.length === secrets.length) return account;
   return kept.length === 0 ? withoutMembers(account, ['secrets']) : withValueAt(account, ['secrets'], kept);
 }

@@ -174,6 +174,11 @@ describe.each<[string, JsonObject, JsonObject]>([
   });
 });
 
+test('every second token of a row can stay, as with Karmada', () => {
+  const tokens = ['x-token-a', 'x-token-b', 'x-token-c', 'mine', 'x-token-d'].map((name) => ({ name }));
+  expect(portableOf(secrets(tokens), { keepsSecondToken: true })).toEqual(secrets([{ name: 'x-token-b' }, { name: 'mine' }]));
+});
+
 function secrets(list: Json): JsonObject {
   return { apiVersion: 'v1', kind: 'ServiceAccount', metadata, secrets: list };
 }

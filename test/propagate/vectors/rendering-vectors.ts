@@ -111,7 +111,7 @@ export const renderingVectors: VectorOps = {
     recordManagedLabels: vectorOp(({ object }: { readonly object: JsonObject }) => ({ object: recordManagedLabels(object, karmada) })),
     prune: vectorOp(
       ({ object, removeJobTTL }: { readonly object: JsonObject; readonly removeJobTTL: boolean }) =>
-        portableOf(object, { removeJobTtl: removeJobTTL }),
+        portableOf(object, { removeJobTtl: removeJobTTL, keepsSecondToken: true }),
       prunedAsExpected,
     ),
   },

@@ -1,4 +1,5 @@
 import type { ObjectKey } from '../../../manifests/manifest.ts';
+import type { PortableOptions } from '../../../manifests/portable-object.ts';
 import type { ReplicaDivision } from '../../model/placement.ts';
 import type { ExactSpec, PropagationSpec, SourceSystem } from '../../model/spec.ts';
 import { musterOverrideRules, type OverrideRules } from '../overrides/override-rules.ts';
@@ -13,6 +14,8 @@ import { kubeFedOverrideRules } from './override-as-kubefed.ts';
 
 /** The steps of a plan that differ between Muster and the systems that `exact` can name. */
 export interface SystemRules {
+  /** How the objects of the template lose what a server filled in. */
+  readonly pruning: PortableOptions;
   readonly spreadRulesOf: (spec: PropagationSpec) => SpreadRules;
   /** Returns the room of a cluster without an estimate. Undefined: unlimited. `count` is the wanted number of replicas. */
   readonly roomWithoutEstimate: (spec: PropagationSpec, count: number) => number | undefined;
@@ -40,6 +43,7 @@ export function rulesOf(exact: ExactSpec | undefined): SystemRules {
 }
 
 const musterRules: SystemRules = {
+  pruning: {},
   spreadRulesOf: ({ placement }) => musterSpreadRules(placement.spread),
   roomWithoutEstimate: () => undefined,
   divide: (division) => divideReplicas({ ...wantedIn(division), fresh: division.fresh, rulesChanged: division.rulesChanged }),
@@ -47,6 +51,7 @@ const musterRules: SystemRules = {
 };
 
 const karmadaRules: SystemRules = {
+  pruning: { keepsSecondToken: true },
   spreadRulesOf: karmadaSpreadRules,
   roomWithoutEstimate: ({ placement, replicas }, count) => {
     const isRoomUsed = placement.spread.length > 0 || (replicas.mode === 'Divided' && replicas.strategy !== 'Weighted');

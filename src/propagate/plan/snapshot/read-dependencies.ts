@@ -3,6 +3,7 @@ import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
 import type { Note } from '../../model/notes.ts';
 import type { TemplateOrigin } from '../../model/plan.ts';
+import { rulesOf } from '../exact/system-rules.ts';
 import { dependenciesOf, labelledDependenciesOf } from './dependencies.ts';
 import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import { type FoundTemplate, invalidInputNote, type MissingTemplate, missingTemplate, readLive, templateOf } from './read-live.ts';
@@ -58,7 +59,11 @@ async function readNeed(
   const answer = await readLive(ports, request, { cluster: from, key });
   switch (answer.result) {
     case 'read':
-      return { type: 'found', object: { ...templateOf(answer, from), path: 'dependencies', usedBy }, from };
+      return {
+        type: 'found',
+        object: { ...templateOf(answer, from, rulesOf(request.spec.exact).pruning), path: 'dependencies', usedBy },
+        from,
+      };
     case 'absent': {
       const message = `${answer.message}: its existing copies stay unchanged`;
       const note: Note = { severity: 'WARNING', code: 'DEPENDENCY_MISSING', message, path: 'dependencies' };

@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../../core/objects.ts';
 import { withoutMembers } from '../../../manifests/json-edits.ts';
 import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { keyOfManifest } from '../../../manifests/object-key.ts';
-import { portableOf } from '../../../manifests/portable-object.ts';
+import { type PortableOptions, portableOf } from '../../../manifests/portable-object.ts';
 import type { Note } from '../../model/notes.ts';
 import { marks } from '../../model/propagation.ts';
 import { copyFault } from '../copies/copy-reason.ts';
@@ -74,6 +74,7 @@ export async function readLive(
 export function templateOf(
   { object, key, resource }: Extract<LiveRead, { readonly result: 'read' }>,
   cluster: ClusterName,
+  pruning: PortableOptions,
 ): Pick<TemplateObject, 'manifest' | 'secretOf' | 'sourceVersion' | 'source'> {
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
   const { namespace: _namespace, ...named } = withoutWriterNotes(metadata);
@@ -86,10 +87,10 @@ export function templateOf(
     ...(isSecret ? withoutMembers(rest, ['data', 'stringData']) : rest),
   };
   const source = { cluster, key: keyOfManifest(manifest), uid: metadata.uid, madeFrom: new Map<string, string>() };
-  if (!isSecret) return { manifest: portableOf(manifest), source };
+  if (!isSecret) return { manifest: portableOf(manifest, pruning), source };
   const secretOf = { cluster, namespace: key.namespace ?? '', name: key.name };
   return {
-    manifest: portableOf(manifest),
+    manifest: portableOf(manifest, pruning),
     source,
     secretOf,
     ...(metadata.resourceVersion === undefined ? {} : { sourceVersion: metadata.resourceVersion }),

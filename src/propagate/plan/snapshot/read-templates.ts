@@ -5,6 +5,7 @@ import { portableOf } from '../../../manifests/portable-object.ts';
 import type { Note } from '../../model/notes.ts';
 import type { TemplateOrigin } from '../../model/plan.ts';
 import type { TemplateSource } from '../../model/template-definition.ts';
+import { rulesOf } from '../exact/system-rules.ts';
 import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import { type ReadDependencies, readDependencies } from './read-dependencies.ts';
 import { type FoundTemplate, invalidInputNote, type MissingTemplate, missingTemplate, readLive, templateOf } from './read-live.ts';
@@ -79,9 +80,10 @@ async function readSource(
   { source, index, request }: { readonly source: TemplateSource; readonly index: number; readonly request: PlanRequest },
 ): Promise<FoundTemplate | MissingTemplate> {
   const path = `template[${index}]`;
+  const { pruning } = rulesOf(request.spec.exact);
   switch (source.type) {
     case 'manifest':
-      return { type: 'found', object: { manifest: portableOf(source.manifest), path }, from: ports.hub?.cluster };
+      return { type: 'found', object: { manifest: portableOf(source.manifest, pruning), path }, from: ports.hub?.cluster };
     case 'ref': {
       const cluster = ports.members.get(source.cluster)?.name;
       if (cluster === undefined) {
@@ -101,7 +103,7 @@ async function readSource(
           note: invalidInputNote(`${path}.ref.uid`, 'expected the object with this uid, got another object with its name'),
         };
       }
-      return { type: 'found', object: { ...templateOf(answer, cluster), path }, from: cluster };
+      return { type: 'found', object: { ...templateOf(answer, cluster, pruning), path }, from: cluster };
     }
     default:
       return source satisfies never;

@@ -14,7 +14,7 @@ export function prepareReplace({ desired, observed }: { readonly desired: JsonOb
   readonly pruned: JsonObject;
   readonly sent: JsonObject;
 } {
-  const pruned = portableOf(desired);
+  const pruned = portableOf(desired, { keepsSecondToken: true });
   const outcome = withMemberFields(pruned, observed, { kind: kindTextOf(desired), prefix: 'resourcetemplate.karmada.io' });
   if (outcome.result === 'failed') throw new MusterError('BAD_INPUT', `${outcome.path}: ${outcome.message}`);
   return { pruned, sent: outcome.object };
