@@ -1,6 +1,6 @@
 /**
- * `npm run vectors`: runs every case of every `*.json` in VECTORS_DIR. Default: ../shared/vectors if it exists, else
- * test/propagate/vectors/own.
+ * `npm run vectors`: runs every case of every `*.json` in VECTORS_DIR. Default: ../shared/vectors and its folder importers if they exist, else
+ * test/propagate/vectors/own and its folder importers.
  *
  * It prints each failure with its name, the expected and the actual value, and ends with `N passed, N failed`. Exit codes: 1 for a failed
  * case, 2 if the folder cannot be read or has no such file.
@@ -12,11 +12,12 @@ import { runVectorFile, vectorFilesIn } from '../test/propagate/vectors/run-vect
 
 const root = path.join(import.meta.dirname, '..');
 const shared = path.join(root, '../shared/vectors');
-const directory = process.env.VECTORS_DIR ?? (existsSync(shared) ? shared : path.join(root, 'test/propagate/vectors/own'));
+const usual = existsSync(shared) ? shared : path.join(root, 'test/propagate/vectors/own');
+const directories = process.env.VECTORS_DIR === undefined ? [usual, path.join(usual, 'importers')] : [process.env.VECTORS_DIR];
 
-const files = filesIn(directory);
+const files = directories.flatMap(filesIn);
 if (files.length === 0) {
-  console.error(`expected vector files (*.json) in ${directory}, found none`);
+  console.error(`expected vector files (*.json) in ${directories.join(' and ')}, found none`);
   process.exit(2);
 }
 const runs = files.map((file) => runVectorFile(file, vectorOps));

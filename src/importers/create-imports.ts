@@ -5,9 +5,9 @@ import type { ClusterApi } from '../cluster/cluster-api.ts';
 import { MusterError } from '../core/errors.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
-import { importText } from './import-documents.ts';
 import { importFromCluster } from './living/import-from-cluster.ts';
 import type { Imports } from './model/imports.ts';
+import { importText } from './translation/import-documents.ts';
 
 /** The parts of the gateway that imports use. */
 export interface ImportsPorts {

@@ -42,7 +42,7 @@ export type MemberChange =
   | { readonly type: 'mirror'; readonly cluster: ClusterName; readonly kind: GroupKind };
 
 /**
- * Reads the mirrors of member clusters, for the code that propagates objects.
+ * Reads the mirrors of member clusters, for the code that propagates objects. Created by `watch/clusters/member-objects.ts`.
  *
  * It reads with the rights of the gateway, so the caller decides what a user may see. Secrets and sensitive kinds have metadata only.
  */

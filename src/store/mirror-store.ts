@@ -43,7 +43,7 @@ export type StoreEvent =
   /** The kind or the cluster has left. Always the last event. */
   | { readonly type: 'gone'; readonly fault: Fault };
 
-/** The read side of the store of one kind in one cluster. Every method returns at once, and its result is of one moment. */
+/** The read side of the store of one kind in one cluster. Created by `contents/store.ts`. Every method returns at once, and its result is of one moment. */
 export interface StoreReader {
   /** Number of objects. */
   readonly size: number;

@@ -90,7 +90,8 @@ export interface Mirrors {
   whenDiscovered(cluster: ClusterName, signal: AbortSignal): Promise<void>;
   /**
    * Calls back after a change of a cluster's state, discovery or membership, or of a mirror's sync, until the signal aborts. It calls in a
-   * microtask, so when the current synchronous code ends. Of equal changes only the last one is passed.
+   * microtask, once the current synchronous code has ended. Of several changes of one type, cluster and kind until then, only the last one is
+   * passed.
    */
   onChange(callback: (change: MirrorsChange) => void, signal: AbortSignal): void;
 }

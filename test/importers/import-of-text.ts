@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../src/core/json.ts';
 import { clusterName } from '../../src/core/names.ts';
 import { runAtOnce } from '../../src/core/scheduling/operation-scheduler.ts';
-import { importText } from '../../src/importers/import-documents.ts';
 import type { ImportedPropagation, ImportNote, ImportResult } from '../../src/importers/model/import-result.ts';
 import type { ImportContext } from '../../src/importers/model/importer.ts';
+import { importText } from '../../src/importers/translation/import-documents.ts';
 
 interface TextImport extends Partial<Omit<ImportContext, 'clusters'>> {
   /** The names of the clusters of the fleet. They have no labels. */

@@ -85,7 +85,10 @@ interface SummaryOptions {
   readonly paint: Paint;
 }
 
-/** Returns the counts of clusters by phase, with the sum below. Clusters out of sync show since when and why. */
+/**
+ * Returns a table of the number of Jobs in each phase: a line for each cluster, and the line `all` with the sums. With too little room, it has
+ * only the line `all`. A cluster that is out of sync shows since when and why.
+ */
 function summaryLines({ total, stale, byPhase, byCluster }: JobSummary, { nowMs, room, paint }: SummaryOptions): readonly string[] {
   const phases = byPhase.map(({ phase }) => phase).filter((phase) => usualPhases.includes(phase) || countInPhase(byPhase, phase) > 0);
   const shown = byCluster.length <= Math.min(maxClusterLines, Math.max(0, room - 2)) ? byCluster : [];

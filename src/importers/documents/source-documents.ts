@@ -22,7 +22,7 @@ export interface SourceDocument {
 }
 
 /** A document that is a Kubernetes object. */
-export type SourceObject = SourceDocument & Required<Pick<SourceDocument, 'key' | 'object'>>;
+export type ObjectDocument = SourceDocument & Required<Pick<SourceDocument, 'key' | 'object'>>;
 
 /**
  * Reads the documents of a YAML or JSON text. Empty documents are left out, and lists stand for their items.
@@ -70,6 +70,6 @@ export function sourceDocumentOf(json: Json, index: number, path = `[${index}]`)
 }
 
 /** True if the document is a Kubernetes object. */
-export function isSourceObject(document: SourceDocument): document is SourceObject {
+export function isSourceObject(document: SourceDocument): document is ObjectDocument {
   return document.key !== undefined;
 }

@@ -3,7 +3,10 @@ import { listAt, textAt } from '../../core/json-at.ts';
 import { warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 
-/** The annotation with the selector as a LabelSelector, or why Federation v1 would not place the object. */
+/**
+ * The result of reading the annotation `cluster-selector`: its selector, converted to a LabelSelector, or the reason why Federation v1 would
+ * not place the object.
+ */
 export type SelectorRead =
   | { readonly result: 'read'; readonly selector: JsonObject; readonly notes: readonly ImportNote[] }
   | { readonly result: 'refused'; readonly message: string };

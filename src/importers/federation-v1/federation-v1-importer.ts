@@ -3,13 +3,13 @@ import { labelsAt } from '../../core/json-at.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { kindTextOf } from '../../manifests/pod-specs.ts';
 import { type ImportClusters, importClustersOf } from '../clusters/import-clusters.ts';
-import { isSourceObject, type SourceDocument, type SourceObject } from '../documents/source-documents.ts';
-import { fieldPath } from '../documents/unknown-fields.ts';
+import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
 import { importedRules } from '../kubefed/replica-rules.ts';
 import { errorNote, secretNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { ImportContext, Importer, Proposal, Translation } from '../model/importer.ts';
 import { type ProposalOutcome, translateEach } from '../model/translate-each.ts';
+import { fieldPath } from '../model/unknown-fields.ts';
 import { readClusterSelector } from './cluster-selector.ts';
 import { currentObjectOf } from './current-api.ts';
 import { type PreferencesRead, readPreferences } from './read-preferences.ts';
@@ -34,7 +34,7 @@ function translate(documents: readonly SourceDocument[], context: ImportContext)
   return translateEach(objects.map((document) => ({ document, propose: () => proposalOf(document, fleet) })));
 }
 
-function isOfFederation({ object }: SourceObject): boolean {
+function isOfFederation({ object }: ObjectDocument): boolean {
   const annotations = labelsAt(object, 'metadata', 'annotations');
   return knownAnnotations.some((annotation) => annotations[annotation] !== undefined);
 }
@@ -45,7 +45,7 @@ interface SpecPart {
   readonly notes: readonly ImportNote[];
 }
 
-function proposalOf(document: SourceObject, fleet: ImportClusters): ProposalOutcome {
+function proposalOf(document: ObjectDocument, fleet: ImportClusters): ProposalOutcome {
   const { key, path } = document;
   if (kindTextOf(document.object) === 'Secret') return { result: 'refused', note: secretNote(path) };
   const { object, notes } = currentObjectOf(document.object, path);
@@ -74,7 +74,7 @@ function proposalOf(document: SourceObject, fleet: ImportClusters): ProposalOutc
 type PlacementPart = ({ readonly result: 'read' } & SpecPart) | { readonly result: 'refused'; readonly note: ImportNote };
 
 /** Without a selector, Federation v1 places an object in every cluster. */
-function placementPart({ object, path }: SourceObject): PlacementPart {
+function placementPart({ object, path }: ObjectDocument): PlacementPart {
   const annotation = labelsAt(object, 'metadata', 'annotations')[selectorAnnotation];
   if (annotation === undefined) return { result: 'read', fields: { placement: {} }, notes: [] };
   const at = annotationPath(path, selectorAnnotation);
@@ -84,7 +84,7 @@ function placementPart({ object, path }: SourceObject): PlacementPart {
 }
 
 /** Without readable preferences, Federation v1 gives each cluster the weight 1. */
-function replicasPart({ object, key, path }: SourceObject, fleet: ImportClusters): SpecPart {
+function replicasPart({ object, key, path }: ObjectDocument, fleet: ImportClusters): SpecPart {
   const name = Object.hasOwn(preferenceAnnotations, key.kind) ? preferenceAnnotations[key.kind] : undefined;
   if (name === undefined) return { fields: {}, notes: [] };
   const at = annotationPath(path, name);
@@ -108,7 +108,7 @@ function readingNotes(read: PreferencesRead | undefined, at: string): readonly I
   return [warningNote('UNPARSABLE', at, `${reason}: each cluster has the weight 1`)];
 }
 
-function otherAnnotationNotes({ object, key, path }: SourceObject): readonly ImportNote[] {
+function otherAnnotationNotes({ object, key, path }: ObjectDocument): readonly ImportNote[] {
   const used = [selectorAnnotation, preferenceAnnotations[key.kind]];
   return Object.keys(labelsAt(object, 'metadata', 'annotations'))
     .filter((annotation) => /^federation(\.alpha)?\.kubernetes\.io\//.test(annotation) && !used.includes(annotation))

@@ -2,12 +2,12 @@ import { textAt } from '../../core/json-at.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { compareClaims, type ImplicitPriority } from '../../propagate/karmada/resource-selector.ts';
 import { isClusterScopedKind } from '../documents/cluster-scoped-kinds.ts';
-import type { SourceObject } from '../documents/source-documents.ts';
+import type { ObjectDocument } from '../documents/source-documents.ts';
 import { defaultNamespace, type PropagationPolicy } from './policies/read-policies.ts';
 
 /** A document that policies can select. */
 export interface KarmadaResource {
-  readonly document: SourceObject;
+  readonly document: ObjectDocument;
   /** The object, with the namespace `default` if it is namespaced and has none. */
   readonly manifest: Manifest;
 }
@@ -19,7 +19,7 @@ export interface PolicyChoice {
 }
 
 /** Prepares a document for selection by policies. */
-export function resourceOf(document: SourceObject): KarmadaResource {
+export function resourceOf(document: ObjectDocument): KarmadaResource {
   const manifest = document.object as Manifest;
   if (document.key.namespace !== undefined || isClusterScopedKind(document.key)) return { document, manifest };
   return { document, manifest: { ...manifest, metadata: { ...manifest.metadata, namespace: defaultNamespace } } };

@@ -4,7 +4,7 @@ import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { isAutoscaler, keyScaledBy } from '../../propagate/plan/snapshot/member-workloads.ts';
 import { importClustersOf } from '../clusters/import-clusters.ts';
-import { isSourceObject, type SourceDocument, type SourceObject } from '../documents/source-documents.ts';
+import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
 import type { ImportContext, Importer, Proposal, Translation } from '../model/importer.ts';
 import { type AttachedDependencies, attachDependencies, type ClaimedResource, resourcesByKey } from './attach-dependencies.ts';
 import { type KarmadaResource, PolicyFinder, resourceOf } from './claims.ts';
@@ -102,12 +102,12 @@ function proposalFactsOf({ documents, policies, context, claimed, dependencies }
   };
 }
 
-function isBinding({ key: { apiVersion, kind } }: SourceObject): boolean {
+function isBinding({ key: { apiVersion, kind } }: ObjectDocument): boolean {
   return apiVersion.startsWith('work.karmada.io/') && (kind === 'ResourceBinding' || kind === 'ClusterResourceBinding');
 }
 
 /** Returns the `textOfKey` of the resource that a ResourceBinding is for. */
-function boundKeyOf({ object }: SourceObject): string {
+function boundKeyOf({ object }: ObjectDocument): string {
   const bound = objectAt(object, 'spec', 'resource');
   const [apiVersion = '', kind = '', name = ''] = [textAt(bound, 'apiVersion'), textAt(bound, 'kind'), textAt(bound, 'name')];
   const namespace = textAt(bound, 'namespace');

@@ -5,7 +5,7 @@ import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { mergeSuspension, overwritesConflicts } from '../../propagate/karmada/dispatch.ts';
 import { workloadCountOf } from '../../propagate/plan/placing/workload-count.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
-import type { SourceObject } from '../documents/source-documents.ts';
+import type { ObjectDocument } from '../documents/source-documents.ts';
 import type { Proposal, ProposedDocument } from '../model/importer.ts';
 import { UniqueNotes } from '../model/unique-notes.ts';
 import { type AttachedDependencies, type ClaimedResource, followsDependencies } from './attach-dependencies.ts';
@@ -24,7 +24,7 @@ export interface ProposalFacts {
   readonly overrides: OverrideChoice;
   readonly dependencies: AttachedDependencies;
   /** The ResourceBindings of resources, by `textOfKey` of the resource. */
-  readonly bindings: ReadonlyMap<string, SourceObject>;
+  readonly bindings: ReadonlyMap<string, ObjectDocument>;
   /** The workloads that a propagated autoscaler scales, by `textOfKey`. */
   readonly autoscaled: ReadonlySet<string>;
 }
@@ -172,7 +172,7 @@ function suspendMember({ policy, facts, keyText }: Draft): JsonObject {
   return Object.keys(suspend).length === 0 ? {} : { suspend };
 }
 
-function exactMembers({ uid }: SourceObject, { exactPolicies: policies }: TranslatedPolicy): JsonObject {
+function exactMembers({ uid }: ObjectDocument, { exactPolicies: policies }: TranslatedPolicy): JsonObject {
   const exact = { system: 'Karmada', ...(uid === undefined ? {} : { uid }), ...(policies === undefined ? {} : { policies }) };
   return { write: 'Replace', exact };
 }

@@ -1,4 +1,4 @@
-import type { SourceObject } from '../documents/source-documents.ts';
+import type { ObjectDocument } from '../documents/source-documents.ts';
 import type { DocumentRole, ImportNote } from '../model/import-result.ts';
 import type { Proposal } from '../model/importer.ts';
 import type { KarmadaResource } from './claims.ts';
@@ -6,7 +6,7 @@ import { describeDocument, type PoliciesRead, type PropagationPolicy } from './p
 
 /** A document that no Propagation is made from, with the notes that say why. */
 export interface UnreadDocument {
-  readonly document: SourceObject;
+  readonly document: ObjectDocument;
   readonly role: DocumentRole;
   readonly notes: readonly ImportNote[];
 }

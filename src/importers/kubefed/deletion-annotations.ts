@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../core/json.ts';
 import { isJsonObject, tryParseJson } from '../../core/json.ts';
 import { textAt } from '../../core/json-at.ts';
-import type { SourceObject } from '../documents/source-documents.ts';
-import { fieldPath } from '../documents/unknown-fields.ts';
+import type { ObjectDocument } from '../documents/source-documents.ts';
 import { warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
+import { fieldPath } from '../model/unknown-fields.ts';
 
 interface ImportedDeletion {
   /** `deletion` of a spec. Empty: the defaults apply. */
@@ -16,7 +16,7 @@ const orphanAnnotation = 'kubefed.io/orphan';
 const optionsAnnotation = 'kubefed.io/deleteoption';
 
 /** Translates the annotations of a federated object that say how its copies are deleted: `kubefed.io/orphan`, `kubefed.io/deleteoption`. */
-export function importedDeletion({ object, path }: SourceObject): ImportedDeletion {
+export function importedDeletion({ object, path }: ObjectDocument): ImportedDeletion {
   const policy = textAt(object, 'metadata', 'annotations', orphanAnnotation) === 'true' ? { policy: 'Orphan' } : {};
   const written = textAt(object, 'metadata', 'annotations', optionsAnnotation);
   if (written === undefined) return { deletion: policy, notes: [] };

@@ -1,10 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import { withoutMembers } from '../../manifests/json-edits.ts';
-import type { SourceObject } from '../documents/source-documents.ts';
-import { fieldPath } from '../documents/unknown-fields.ts';
+import type { ObjectDocument } from '../documents/source-documents.ts';
 import { errorNote, secretNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
+import { fieldPath } from '../model/unknown-fields.ts';
 import type { TargetKind } from './target-kinds.ts';
 
 /** The template of a federated object as a manifest, or why it cannot be imported. */
@@ -18,7 +18,7 @@ export type FederatedTemplate =
  *
  * KubeFed drops annotations and finalizers of a template, and takes names and kinds from elsewhere. Each of them that is dropped has a note.
  */
-export function federatedTemplateOf({ object, path, key }: SourceObject, target: TargetKind): FederatedTemplate {
+export function federatedTemplateOf({ object, path, key }: ObjectDocument, target: TargetKind): FederatedTemplate {
   const at = `${path}.spec.template`;
   const template = valueAt(object, 'spec', 'template') ?? {};
   if (!isJsonObject(template)) return { result: 'refused', note: errorNote('INVALID', at, 'expected an object') };

@@ -1,20 +1,20 @@
 import { textAt } from '../../core/json-at.ts';
 import { groupOfApiVersion } from '../../core/kinds.ts';
-import { isSourceObject, type SourceDocument, type SourceObject } from '../documents/source-documents.ts';
+import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
 
 /** The documents of KubeFed in an input, by what they are. */
 export interface FederationDocuments {
   /** Federated objects without FederatedNamespaces. */
-  readonly federated: readonly SourceObject[];
-  readonly namespaces: readonly SourceObject[];
+  readonly federated: readonly ObjectDocument[];
+  readonly namespaces: readonly ObjectDocument[];
   /** ReplicaSchedulingPreferences. */
-  readonly preferences: readonly SourceObject[];
+  readonly preferences: readonly ObjectDocument[];
   /** FederatedTypeConfigs. */
-  readonly typeConfigs: readonly SourceObject[];
+  readonly typeConfigs: readonly ObjectDocument[];
   /** The KubeFedConfig. */
-  readonly config: SourceObject | undefined;
+  readonly config: ObjectDocument | undefined;
   /** Other objects of the API groups of KubeFed. */
-  readonly others: readonly SourceObject[];
+  readonly others: readonly ObjectDocument[];
 }
 
 /** The API groups of KubeFed, and those of its earlier versions. */
@@ -23,7 +23,7 @@ const groupPattern = /^(types|scheduling|core|multiclusterdns)\.(kubefed\.io|kub
 /** Finds the documents of KubeFed. Federated kinds may be of any group that a FederatedTypeConfig of the input names. */
 export function federationDocumentsIn(documents: readonly SourceDocument[]): FederationDocuments {
   const objects = documents.filter(isSourceObject);
-  const ofGroup = (name: string): readonly SourceObject[] => objects.filter(({ key }) => partOf(key.apiVersion) === name);
+  const ofGroup = (name: string): readonly ObjectDocument[] => objects.filter(({ key }) => partOf(key.apiVersion) === name);
   const core = ofGroup('core');
   const typeConfigs = core.filter(({ key }) => key.kind === 'FederatedTypeConfig');
   const customKinds = new Set(
@@ -31,7 +31,7 @@ export function federationDocumentsIn(documents: readonly SourceDocument[]): Fed
       ({ object }) => `${textAt(object, 'spec', 'federatedType', 'group') ?? ''}/${textAt(object, 'spec', 'federatedType', 'kind') ?? ''}`,
     ),
   );
-  const isFederated = ({ key }: SourceObject): boolean =>
+  const isFederated = ({ key }: ObjectDocument): boolean =>
     (partOf(key.apiVersion) === 'types' && /^Federated./.test(key.kind)) ||
     customKinds.has(`${groupOfApiVersion(key.apiVersion)}/${key.kind}`);
   const federated = objects.filter(isFederated);

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { withoutValueAt, withValueAt } from '../../manifests/json-edits.ts';
-import type { SourceDocument, SourceObject } from '../documents/source-documents.ts';
+import type { ObjectDocument, SourceDocument } from '../documents/source-documents.ts';
 import { errorNote, infoNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { ProposedDocument } from '../model/importer.ts';
@@ -15,7 +15,7 @@ export interface Federation extends Pick<FederationDocuments, 'preferences' | 't
   /** Returns the FederatedNamespace of a namespace. Undefined if there is none. */
   namespaceOf(namespace: string): FederatedObject | undefined;
   /** The preference for a federated object. */
-  preferenceOf(object: SourceObject): ReplicaPreference | undefined;
+  preferenceOf(object: ObjectDocument): ReplicaPreference | undefined;
   /** The documents that KubeFed would refuse, and those that are no part of a Propagation. A note says why. */
   readonly unread: readonly ProposedDocument[];
   readonly notes: readonly ImportNote[];
@@ -24,9 +24,9 @@ export interface Federation extends Pick<FederationDocuments, 'preferences' | 't
 /** A federated object in the spelling of the last KubeFed. */
 export interface FederatedObject {
   /** The document of the input. */
-  readonly source: SourceObject;
+  readonly source: ObjectDocument;
   /** The same, with the fields of earlier versions converted. */
-  readonly current: SourceObject;
+  readonly current: ObjectDocument;
   /** Notes about the conversion. */
   readonly notes: readonly ImportNote[];
 }
@@ -75,12 +75,12 @@ export function federationIn(documents: readonly SourceDocument[], { isExact }: 
 }
 
 /** Returns the note that an object configures the federation itself. */
-export function configurationNote({ key, path }: SourceObject): ImportNote {
+export function configurationNote({ key, path }: ObjectDocument): ImportNote {
   return warningNote('UNSUPPORTED', path, `${key.kind} ${key.name} configures KubeFed itself and is not imported`);
 }
 
 /** Converts `placement.clusterNames`, as the first versions of KubeFed had it. */
-function convertedObject(source: SourceObject, isExact: boolean): FederatedObject {
+function convertedObject(source: ObjectDocument, isExact: boolean): FederatedObject {
   const written = valueAt(source.object, 'spec', 'placement', 'clusterNames');
   const isOld = !isExact && Array.isArray(written) && valueAt(source.object, 'spec', 'placement', 'clusters') === undefined;
   if (!isOld) return { source, current: source, notes: [] };

@@ -6,7 +6,7 @@ import { clusterSet } from '../../propagate/model/cluster-set-definition.ts';
 import type { ClusterSet } from '../../propagate/model/spec.ts';
 import { type ImportClusters, withMembers } from '../clusters/import-clusters.ts';
 import { knownClusters } from '../clusters/known-clusters.ts';
-import type { SourceObject } from '../documents/source-documents.ts';
+import type { ObjectDocument } from '../documents/source-documents.ts';
 import { errorNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { federatedPlacementOf } from './selected-clusters.ts';
@@ -24,13 +24,13 @@ export const allClusters: ClusterChoice = { selectors: [] };
 export const noClusters: ClusterChoice = { names: [], selectors: [] };
 
 /** Reads the placement of a federated object. Without names and without a selector, it chooses no cluster. */
-export function choiceOf({ object }: SourceObject): ClusterChoice {
+export function choiceOf({ object }: ObjectDocument): ClusterChoice {
   const { names, selector } = federatedPlacementOf(valueAt(object, 'spec', 'placement'));
   return names === undefined ? selectorChoiceOf(selector) : { names, selectors: [] };
 }
 
 /** Reads the selector of a placement alone, as a preference with `intersectWithClusterSelector` does. */
-export function selectorOnlyChoiceOf({ object }: SourceObject): ClusterChoice {
+export function selectorOnlyChoiceOf({ object }: ObjectDocument): ClusterChoice {
   return selectorChoiceOf(federatedPlacementOf(valueAt(object, 'spec', 'placement')).selector);
 }
 
@@ -41,7 +41,7 @@ function selectorChoiceOf(selector: JsonObject | undefined): ClusterChoice {
 }
 
 /** Returns the choice of the clusters that are in each of the choices. */
-export function intersectionOf(choices: readonly ClusterChoice[]): ClusterChoice {
+export function clusterIntersection(choices: readonly ClusterChoice[]): ClusterChoice {
   const named = choices.flatMap(({ names }) => (names === undefined ? [] : [names]));
   const [first, ...others] = named;
   return {
@@ -56,7 +56,7 @@ export function mayLeaveOut({ names, selectors }: ClusterChoice, clusters: reado
 }
 
 /** Returns the error of a placement that KubeFed cannot read. Undefined if it can. */
-export function placementProblem({ object, path }: SourceObject): ImportNote | undefined {
+export function placementProblem({ object, path }: ObjectDocument): ImportNote | undefined {
   const placement = valueAt(object, 'spec', 'placement');
   const selector = valueAt(placement, 'clusterSelector') ?? {};
   if (labelSelectorOf(selector as JsonObject) === undefined) {
@@ -67,7 +67,7 @@ export function placementProblem({ object, path }: SourceObject): ImportNote | u
 }
 
 /** Returns a warning for each name in the placement of the object that is no cluster of the fleet. */
-export function placementNameNotes({ object, path }: SourceObject, fleet: ImportClusters): readonly ImportNote[] {
+export function placementNameNotes({ object, path }: ObjectDocument, fleet: ImportClusters): readonly ImportNote[] {
   const names = federatedPlacementOf(valueAt(object, 'spec', 'placement')).names ?? [];
   const named = names.map((name, index) => ({ name, path: `${path}.spec.placement.clusters[${index}].name` }));
   return knownClusters(fleet, named).notes;

@@ -1,7 +1,7 @@
 import { valueAt } from '../../core/json-at.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { importClustersOf } from '../clusters/import-clusters.ts';
-import type { SourceDocument, SourceObject } from '../documents/source-documents.ts';
+import type { ObjectDocument, SourceDocument } from '../documents/source-documents.ts';
 import { warningNote } from '../model/import-notes.ts';
 import type { DocumentRole, ImportNote } from '../model/import-result.ts';
 import type { ImportContext, Importer, ProposedDocument, Translation } from '../model/importer.ts';
@@ -37,7 +37,7 @@ function withoutProposal(
   taken: readonly ProposedDocument[],
 ): Pick<Translation, 'unread' | 'notes'> {
   const known = new Set<SourceDocument>(taken.map(({ document }) => document));
-  const left = (objects: readonly SourceObject[]) => objects.filter((document) => !known.has(document));
+  const left = (objects: readonly ObjectDocument[]) => objects.filter((document) => !known.has(document));
   const configs = left([...typeConfigs, ...(config === undefined ? [] : [config])]);
   const lone = left(preferences);
   return {
@@ -46,11 +46,11 @@ function withoutProposal(
   };
 }
 
-function withRole(document: SourceObject, role: DocumentRole): ProposedDocument {
+function withRole(document: ObjectDocument, role: DocumentRole): ProposedDocument {
   return { document, role };
 }
 
-function loneNote({ key, path, object }: SourceObject): ImportNote {
+function loneNote({ key, path, object }: ObjectDocument): ImportNote {
   const kind = String(valueAt(object, 'spec', 'targetKind'));
   const message = `there is no ${kind} ${key.name} for the ReplicaSchedulingPreference ${key.name}, or it has another preference`;
   return warningNote('NO_TEMPLATE', path, message);

@@ -7,7 +7,7 @@ import {
   allClusters,
   type ClusterChoice,
   choiceOf,
-  intersectionOf,
+  clusterIntersection,
   mayLeaveOut,
   noClusters,
   selectorOnlyChoiceOf,
@@ -48,10 +48,10 @@ export function placeObject(
       ...(preference?.intersectsWithSelector === true ? [selectorOnlyChoiceOf(namespace.current)] : []),
     ];
     return {
-      choice: intersectionOf([own, ...limits]),
+      choice: clusterIntersection([own, ...limits]),
       namespace,
       preference,
-      notes: [...notes, ...lostReplicasNotes(preference, intersectionOf(limits))],
+      notes: [...notes, ...lostReplicasNotes(preference, clusterIntersection(limits))],
     };
   }
   if (!isInNamespace || isLimitedToNamespace(federation)) return { choice: own, namespace, preference, notes };

@@ -3,12 +3,12 @@ import { valueAt } from '../../core/json-at.ts';
 import { withoutValueAt } from '../../manifests/json-edits.ts';
 import type { SpecDocument } from '../../propagate/model/spec.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
-import type { SourceObject } from '../documents/source-documents.ts';
-import { type FieldShape, unknownFieldNotes } from '../documents/unknown-fields.ts';
+import type { ObjectDocument } from '../documents/source-documents.ts';
 import { errorNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { Proposal, ProposedDocument } from '../model/importer.ts';
 import type { ProposalOutcome } from '../model/translate-each.ts';
+import { type FieldShape, unknownFieldNotes } from '../model/unknown-fields.ts';
 import { importedDeletion } from './deletion-annotations.ts';
 import { importedOverrides } from './federated-overrides.ts';
 import { federatedTemplateOf } from './federated-template.ts';
@@ -74,7 +74,7 @@ interface SpecPart {
   readonly notes: readonly ImportNote[];
 }
 
-function placementPart(object: SourceObject, { choice, preference, notes }: PlacedObject, fleet: ImportClusters): SpecPart {
+function placementPart(object: ObjectDocument, { choice, preference, notes }: PlacedObject, fleet: ImportClusters): SpecPart {
   const imported = importedPlacement(choice, object.path, fleet);
   const named = preference === undefined ? placementNameNotes(object, fleet) : [];
   return { fields: { placement: imported.placement }, notes: [...notes, ...named, ...imported.notes] };
@@ -102,7 +102,7 @@ function replicasPart({ spec, path, preference }: ReplicasToImport, fleet: Impor
   return { fields: { replicas: { mode: 'Divided', total, rules: rules.rules, rebalance } }, notes };
 }
 
-function deletionPart(object: SourceObject, { kind }: TargetKind): SpecPart {
+function deletionPart(object: ObjectDocument, { kind }: TargetKind): SpecPart {
   const { deletion, notes } = importedDeletion(object);
   if (kind !== 'Namespace') return { fields: Object.keys(deletion).length === 0 ? {} : { deletion }, notes };
   const message = `deleting the Propagation leaves the namespace ${object.key.name} in the clusters`;
@@ -112,7 +112,7 @@ function deletionPart(object: SourceObject, { kind }: TargetKind): SpecPart {
   };
 }
 
-function exactFields({ namespace = 'default', name }: SourceObject['key'], { isNamespaced }: TargetKind): JsonObject {
+function exactFields({ namespace = 'default', name }: ObjectDocument['key'], { isNamespaced }: TargetKind): JsonObject {
   return { exact: { system: 'Kubefed', ...(isNamespaced ? { key: `${namespace}/${name}` } : {}) }, write: 'Replace' };
 }
 

@@ -1,15 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubeFedPreference } from '../../propagate/kubefed/plan-kubefed.ts';
-import type { SourceObject } from '../documents/source-documents.ts';
-import { type FieldShape, fieldPath, unknownFieldNotes } from '../documents/unknown-fields.ts';
+import type { ObjectDocument } from '../documents/source-documents.ts';
 import { errorNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
+import { type FieldShape, fieldPath, unknownFieldNotes } from '../model/unknown-fields.ts';
 
 /** A ReplicaSchedulingPreference that KubeFed accepts. */
 export interface ReplicaPreference {
   readonly result: 'read';
-  readonly document: SourceObject;
+  readonly document: ObjectDocument;
   readonly targetKind: string;
   readonly totalReplicas: number;
   readonly rebalance: boolean;
@@ -29,7 +29,7 @@ const shape: FieldShape = {
 
 /** Reads a preference, or returns why KubeFed would refuse it. A preference without `clusters` gives each cluster the weight 1. */
 export function readReplicaPreference(
-  document: SourceObject,
+  document: ObjectDocument,
 ): ReplicaPreference | { readonly result: 'refused'; readonly note: ImportNote } {
   const { object, path } = document;
   const spec = objectAt(object, 'spec');

@@ -2,9 +2,9 @@ import type { JsonObject } from '../../core/json.ts';
 import type { KubeFedPreference } from '../../propagate/kubefed/plan-kubefed.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 import { knownClusters } from '../clusters/known-clusters.ts';
-import { fieldPath } from '../documents/unknown-fields.ts';
 import { infoNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
+import { fieldPath } from '../model/unknown-fields.ts';
 
 /** The preferences of one workload, as KubeFed and Federation v1 have them. */
 export interface PreferencesToImport {

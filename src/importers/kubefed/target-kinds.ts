@@ -1,7 +1,7 @@
 import { textAt } from '../../core/json-at.ts';
 import { apiVersionOf } from '../../core/kinds.ts';
 import { isClusterScopedKind } from '../documents/cluster-scoped-kinds.ts';
-import type { SourceObject } from '../documents/source-documents.ts';
+import type { ObjectDocument } from '../documents/source-documents.ts';
 
 /** The kind of the objects that a federated kind makes. */
 export interface TargetKind {
@@ -13,7 +13,7 @@ export interface TargetKind {
   readonly apiVersion: string | undefined;
   readonly isNamespaced: boolean;
   /** The FederatedTypeConfig of the kind. Undefined: the input has none. */
-  readonly config?: SourceObject | undefined;
+  readonly config?: ObjectDocument | undefined;
 }
 
 /** The kinds of Kubernetes by their version. KubeFed's own FederatedTypeConfigs have the same versions. */
@@ -41,7 +41,7 @@ const builtInVersions: ReadonlyMap<string, string> = new Map(
 );
 
 /** Finds the target kind of a federated object: in the FederatedTypeConfigs of the input, else by its name. */
-export function targetKindOf({ key }: SourceObject, typeConfigs: readonly SourceObject[]): TargetKind {
+export function targetKindOf({ key }: ObjectDocument, typeConfigs: readonly ObjectDocument[]): TargetKind {
   const config = typeConfigs.find(
     ({ object }) =>
       textAt(object, 'spec', 'federatedType', 'kind') === key.kind &&

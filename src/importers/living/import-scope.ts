@@ -1,7 +1,7 @@
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 
 /** A kind whose API group may be unknown. */
-export interface NamedKind {
+export interface ImportKind {
   readonly group?: string | undefined;
   readonly kind: string;
 }
@@ -23,7 +23,7 @@ export class ImportScope {
   }
 
   /** True if propagated objects of this kind are imported. Without a group: true if objects of any kind with this name are imported. */
-  includes({ group, kind }: NamedKind): boolean {
+  includes({ group, kind }: ImportKind): boolean {
     if (this.#kinds === undefined) return true;
     return this.#kinds.some((one) => (group === undefined ? one.kind === kind : keyOfKind(one) === keyOfKind({ group, kind })));
   }

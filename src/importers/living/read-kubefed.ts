@@ -4,7 +4,7 @@ import { labelsAt, textAt } from '../../core/json-at.ts';
 import { apiVersionOf } from '../../core/kinds.ts';
 import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { ClusterReader, ListedObjects } from './cluster-reader.ts';
-import type { ImportScope, NamedKind } from './import-scope.ts';
+import type { ImportKind, ImportScope } from './import-scope.ts';
 import type { LivingObject, LivingObjects } from './living-objects.ts';
 
 /** The namespace of KubeFed's own objects. Its charts and documents use this name. */
@@ -13,7 +13,7 @@ const ownNamespace = 'kube-federation-system';
 /** A federated kind, and the kind of the objects that it propagates. */
 interface FederatedKind {
   readonly kind: VersionedResource;
-  readonly target: NamedKind;
+  readonly target: ImportKind;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import type { SourceObject } from '../documents/source-documents.ts';
+import type { ObjectDocument } from '../documents/source-documents.ts';
 import type { ImportNote } from './import-result.ts';
 import type { Proposal, ProposedDocument, Translation } from './importer.ts';
 
@@ -10,7 +10,7 @@ export type ProposalOutcome =
 
 /** The translation of one resource. */
 export interface ProposalTask {
-  readonly document: SourceObject;
+  readonly document: ObjectDocument;
   propose(): ProposalOutcome;
 }
 

@@ -6,12 +6,12 @@ import { kindTextOf } from '../../manifests/pod-specs.ts';
 import { importClustersOf } from '../clusters/import-clusters.ts';
 import { knownClusters } from '../clusters/known-clusters.ts';
 import { adaptedPatch } from '../documents/adapted-patch.ts';
-import { isSourceObject, type SourceDocument, type SourceObject } from '../documents/source-documents.ts';
-import { type FieldShape, unknownFieldNotes } from '../documents/unknown-fields.ts';
+import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
 import { errorNote, infoNote, secretNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { ImportContext, Importer, Proposal, Translation } from '../model/importer.ts';
 import { type ProposalOutcome, translateEach } from '../model/translate-each.ts';
+import { type FieldShape, unknownFieldNotes } from '../model/unknown-fields.ts';
 import { asAppliedOperation } from './applied-operation.ts';
 import { type Customization, type LocatedOperation, readCustomizations } from './read-customizations.ts';
 
@@ -26,7 +26,7 @@ function translate(documents: readonly SourceDocument[], context: ImportContext)
   return translateEach(objects.map((document) => ({ document, propose: () => proposalOf(document, context) })));
 }
 
-function isMultiClusterResource({ key: { apiVersion, kind } }: SourceObject): boolean {
+function isMultiClusterResource({ key: { apiVersion, kind } }: ObjectDocument): boolean {
   return kind === 'MultiClusterResource' && groupOfApiVersion(apiVersion) === 'mulitcluster.practice.com';
 }
 
@@ -36,7 +36,7 @@ const shape: FieldShape = {
   customize: { clusters: [{ name: 'any', action: [{ path: 'any', op: 'any', value: 'any' }] }] },
 };
 
-function proposalOf(document: SourceObject, context: ImportContext): ProposalOutcome {
+function proposalOf(document: ObjectDocument, context: ImportContext): ProposalOutcome {
   const { key, object, path } = document;
   const refused = (note: ImportNote): ProposalOutcome => ({ result: 'refused', note });
   const spec = valueAt(object, 'spec');
@@ -77,7 +77,7 @@ interface PlacedClusters {
 }
 
 /** Without a usable name, the main cluster gets the resource: the hub. */
-function clustersOf({ object, path }: SourceObject, context: ImportContext): PlacedClusters {
+function clustersOf({ object, path }: ObjectDocument, context: ImportContext): PlacedClusters {
   const { hub } = context;
   const at = `${path}.spec.placement`;
   const named = listAt(object, 'spec', 'placement', 'clusters').map((cluster, index) => ({

@@ -6,8 +6,8 @@ import { documentOf } from '../../propagate/model/input-spec.ts';
 import type { PropagationInput } from '../../propagate/model/propagations.ts';
 import { parseSpec, type SpecDocument } from '../../propagate/model/spec.ts';
 import { indexedDocuments } from '../documents/source-documents.ts';
-import { importDocuments } from '../import-documents.ts';
 import type { ImportNote } from '../model/import-result.ts';
+import { importDocuments } from '../translation/import-documents.ts';
 import { nameOf, resourceKind } from './resource-store.ts';
 
 /** The spec that the Propagation of a resource must have, or why there is none. The notes tell the differences. */

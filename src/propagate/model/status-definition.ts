@@ -41,7 +41,7 @@ export const propagationPhase = describedEnum(
     RollingBack: 'Clusters get their previous state back.',
     Settled: 'Every copy has the planned state and is healthy.',
     Degraded: 'No rollout is running, but a copy has failed, is unhealthy or is unknown, or some replicas have no cluster.',
-    Failed: 'The spec was refused, has no plan, or was rolled back.',
+    Failed: 'The spec was refused or cannot be planned, or too many clusters failed and the rollout was rolled back.',
     Suspended: 'The spec suspends the Propagation.',
     Deleting: 'The Propagation and its copies are being deleted.',
   },
@@ -167,8 +167,8 @@ const aggregated = translatedSchema(
 export const completion = structureSchema({
   mode: completionMode.describe('The number of clusters that must be complete: all, any one, or a given count.'),
   needed: count.describe('The number of clusters that must be complete.'),
-  complete: count.describe('The number of clusters that are complete.'),
-  failed: count.describe('The number of clusters that failed.'),
+  complete: count.describe('The number of clusters in which all Jobs are complete.'),
+  failed: count.describe('The number of clusters in which a Job has failed.'),
   done: flag.describe('True if enough clusters are complete. It then stays true.'),
 });
 

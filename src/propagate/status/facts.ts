@@ -130,9 +130,12 @@ export interface PropagationFacts {
   readonly isDeleting: boolean;
   /** True if a user paused the rollout. */
   readonly isPaused: boolean;
-  /** Set after a breach with `onFailure: Rollback`. `running`: the generation is being rolled back. `done`: it was. */
+  /**
+   * Set after a breach with `onFailure: Rollback`. `running`: the generation is being rolled back. `done`: the rollback has ended, or is
+   * impossible (`whyNotRolledBack`).
+   */
   readonly rollback?: 'running' | 'done';
-  /** Why nothing was rolled back, if `rollback` is `done`. The copies stay. Holds no values. */
+  /** The reason why the rollback is impossible. Set only with `rollback: 'done'`. The copies then stay as they are. */
   readonly whyNotRolledBack?: string;
   /** Unix milliseconds. */
   readonly nowMs: number;

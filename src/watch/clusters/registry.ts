@@ -190,7 +190,7 @@ class Registry implements MirrorRegistry {
     return [...this.#members.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Sends a change in a microtask, so when the current synchronous code ends. Of equal changes only the last one is sent. */
+  /** Sends a change in a microtask. Of several changes of one type, cluster and kind until then, only the last one is sent. */
   #publish(change: MirrorsChange): void {
     const key = `${change.type} ${'kind' in change ? keyOfKind(change.kind) : ''} ${change.cluster}`;
     if (this.#changes.size === 0) queueMicrotask(() => this.#flush());

@@ -3,7 +3,7 @@
 import { printYaml } from '../../../src/core/json/print-yaml.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
-import { importText } from '../../../src/importers/import-documents.ts';
+import { importText } from '../../../src/importers/translation/import-documents.ts';
 import { readYamlDocuments } from '../../../src/manifests/yaml-documents.ts';
 import { cpuNow, cpuSince, finish } from '../support/measuring.ts';
 

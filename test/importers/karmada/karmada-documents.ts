@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
-import { importText } from '../../../src/importers/import-documents.ts';
 import type { ImportedPropagation, ImportResult } from '../../../src/importers/model/import-result.ts';
 import type { ImportContext } from '../../../src/importers/model/importer.ts';
+import { importText } from '../../../src/importers/translation/import-documents.ts';
 
 /** The clusters `member1` to `member4`, without labels. */
 const members = ['member1', 'member2', 'member3', 'member4'].map((name) => ({ name: clusterName(name), labels: {} }));

@@ -4,18 +4,19 @@ import { describe, expect, test } from 'vitest';
 import { vectorOps } from './registry.ts';
 import { runVectorFile, vectorFilesIn } from './run-vectors.ts';
 
-const own = path.join(import.meta.dirname, 'own');
-const given = process.env.VECTORS_DIR ?? path.join(import.meta.dirname, '../../../../shared/vectors');
+const own = ['own', 'own/importers'].map((folder) => path.join(import.meta.dirname, folder));
+const shared = path.join(import.meta.dirname, '../../../../shared/vectors');
+const given = process.env.VECTORS_DIR === undefined ? [shared, path.join(shared, 'importers')] : [process.env.VECTORS_DIR];
 
 describe('our own vectors', () => {
-  test.each(vectorFilesIn(own))('%s', (file) => expect(runVectorFile(file, vectorOps).failures).toEqual([]));
+  test.each(own.flatMap(vectorFilesIn))('%s', (file) => expect(runVectorFile(file, vectorOps).failures).toEqual([]));
 
   test('there is one file for each that is known', () => {
-    const names = vectorFilesIn(own).map((file) => path.basename(file, '.json'));
+    const names = own.flatMap(vectorFilesIn).map((file) => path.basename(file, '.json'));
     expect(Object.keys(vectorOps).filter((name) => !names.includes(name))).toEqual([]);
   });
 });
 
-describe.skipIf(!existsSync(given))('the vectors in VECTORS_DIR', () => {
-  test.each(existsSync(given) ? vectorFilesIn(given) : [])('%s', (file) => expect(runVectorFile(file, vectorOps).failures).toEqual([]));
+describe.skipIf(!given.every(existsSync))('the vectors in VECTORS_DIR', () => {
+  test.each(given.filter(existsSync).flatMap(vectorFilesIn))('%s', (file) => expect(runVectorFile(file, vectorOps).failures).toEqual([]));
 });

@@ -3,7 +3,7 @@ import { type DocumentProblem, readDocument } from '../../../core/json/documents
 import type { Manifest } from '../../../manifests/manifest.ts';
 import type { OverridePolicySpec } from '../../../propagate/karmada/override-policies.ts';
 import { type ImplicitPriority, preparedSelectors, type ResourceSelector } from '../../../propagate/karmada/resource-selector.ts';
-import { isSourceObject, type SourceDocument, type SourceObject } from '../../documents/source-documents.ts';
+import { isSourceObject, type ObjectDocument, type SourceDocument } from '../../documents/source-documents.ts';
 import type { DocumentRole, ImportNote } from '../../model/import-result.ts';
 import { type AdmissionProblem, isPresent } from '../admission/problems.ts';
 import { validateOverrideSpec } from '../admission/validate-overrides.ts';
@@ -27,7 +27,7 @@ export const defaultNamespace = 'default';
 
 /** A policy that Karmada accepts, with its defaults. */
 interface AcceptedPolicy<Spec> {
-  readonly document: SourceObject;
+  readonly document: ObjectDocument;
   readonly name: string;
   /** Absent for the cluster-scoped kinds of policies. */
   readonly namespace?: string;
@@ -54,13 +54,13 @@ export interface PoliciesRead {
 
 /** A policy that Karmada would refuse. */
 interface RefusedPolicy {
-  readonly document: SourceObject;
+  readonly document: ObjectDocument;
   readonly role: DocumentRole;
   readonly notes: readonly ImportNote[];
 }
 
 /** Names a document for a message: `PropagationPolicy web`. */
-export function describeDocument({ key: { kind, name } }: SourceObject): string {
+export function describeDocument({ key: { kind, name } }: ObjectDocument): string {
   return `${kind} ${name}`;
 }
 
@@ -74,7 +74,7 @@ export function readPolicies(documents: readonly SourceDocument[]): PoliciesRead
   const propagation: PropagationPolicy[] = [];
   const overrides: ImportedOverridePolicy[] = [];
   const refused: RefusedPolicy[] = [];
-  const refuse = (document: SourceObject, role: DocumentRole, problems: readonly AdmissionProblem[]) =>
+  const refuse = (document: ObjectDocument, role: DocumentRole, problems: readonly AdmissionProblem[]) =>
     refused.push({ document, role, notes: problems.map((problem) => noteOfProblem(document, problem)) });
   for (const document of documents.filter(isSourceObject).filter(isPolicy)) {
     if (isOverridePolicy(document)) {
@@ -90,7 +90,7 @@ export function readPolicies(documents: readonly SourceDocument[]): PoliciesRead
   return { propagation, overrides, refused };
 }
 
-function isOverridePolicy({ key: { kind } }: SourceObject): boolean {
+function isOverridePolicy({ key: { kind } }: ObjectDocument): boolean {
   return kind.endsWith('OverridePolicy');
 }
 
@@ -98,14 +98,14 @@ type PolicyRead<Spec> =
   | { readonly result: 'accepted'; readonly policy: AcceptedPolicy<Spec> }
   | { readonly result: 'refused'; readonly problems: readonly AdmissionProblem[] };
 
-function readPropagationPolicy(document: SourceObject): PolicyRead<PropagationPolicySpec> {
+function readPropagationPolicy(document: ObjectDocument): PolicyRead<PropagationPolicySpec> {
   const { read, notes } = readFields(propagationPolicy, document);
   if ('problems' in read) return { result: 'refused', problems: read.problems };
   const spec = inNamespace(withPolicyDefaults(read.value.spec), document);
   return acceptedUnless(validatePropagationSpec(spec, namespaceOf(document)), { document, spec, notes });
 }
 
-function readOverridePolicy(document: SourceObject): PolicyRead<OverridePolicySpec> {
+function readOverridePolicy(document: ObjectDocument): PolicyRead<OverridePolicySpec> {
   const { read, notes } = readFields(overridePolicy, document);
   if ('problems' in read) return { result: 'refused', problems: read.problems };
   const spec = inNamespace(read.value.spec, document);
@@ -113,7 +113,7 @@ function readOverridePolicy(document: SourceObject): PolicyRead<OverridePolicySp
 }
 
 /** Reads a policy by the definition of its kind. Fields that the definition does not have are ignored, with a note. */
-function readFields<S extends z.ZodType>(definition: S, document: SourceObject) {
+function readFields<S extends z.ZodType>(definition: S, document: ObjectDocument) {
   const notes: ImportNote[] = [];
   const ignoreUnknown = (problem: DocumentProblem) => {
     const message = `${describeDocument(document)}: ${problem.path} ${problem.message}`;
@@ -123,7 +123,7 @@ function readFields<S extends z.ZodType>(definition: S, document: SourceObject) 
 }
 
 /** Returns the namespace of a policy. Undefined for cluster-scoped kinds of policies. */
-function namespaceOf({ key: { kind, namespace = defaultNamespace } }: SourceObject): string | undefined {
+function namespaceOf({ key: { kind, namespace = defaultNamespace } }: ObjectDocument): string | undefined {
   return kind.startsWith('Cluster') ? undefined : namespace;
 }
 
@@ -132,7 +132,7 @@ interface SelectingSpec {
 }
 
 /** Selectors of a namespaced policy without a namespace select in the namespace of the policy. */
-function inNamespace<Spec extends SelectingSpec>(spec: Spec, document: SourceObject): Spec {
+function inNamespace<Spec extends SelectingSpec>(spec: Spec, document: ObjectDocument): Spec {
   const namespace = namespaceOf(document);
   if (namespace === undefined || !isPresent(spec.resourceSelectors)) return spec;
   const selectors = spec.resourceSelectors.map((selector) => ((selector.namespace ?? '') === '' ? { ...selector, namespace } : selector));
@@ -150,7 +150,7 @@ function acceptedUnless<Spec extends SelectingSpec>(
   return { result: 'accepted', policy };
 }
 
-function noteOfProblem(document: SourceObject, problem: AdmissionProblem): ImportNote {
+function noteOfProblem(document: ObjectDocument, problem: AdmissionProblem): ImportNote {
   const message = `${describeDocument(document)}: ${problem.path}: ${problem.message}. Karmada refuses the policy, so it is not imported`;
   return { severity: 'ERROR', code: 'INVALID', message, path: pathBelow(document.path, problem.path) };
 }

@@ -26,8 +26,9 @@ export interface Interests {
 /** All interests in one mirror. */
 interface MirrorInterest {
   readonly cluster: ClusterName;
+  /** The keys of the Propagations with an interest in one object, by its namespace and name. */
   readonly byPlace: Map<string, Set<string>>;
-  /** Number of interests of each key in this mirror. */
+  /** The number of interests that each Propagation has in this mirror, by the key of the Propagation. */
   readonly byKey: Map<string, number>;
   readonly end: AbortController;
 }

@@ -66,7 +66,10 @@ export interface HubRecords {
 /** The namespace and the name of a Propagation. */
 type PropagationRef = Pick<Propagation['metadata'], 'namespace' | 'name'>;
 
-/** Returns the `SourceObject.madeFrom` of an object of a cluster. `own` is the Propagation that has this object as its source. */
+/**
+ * Returns the clusters from which other Propagations make this object, directly or in several steps, each with one of these Propagations
+ * (`SourceObject.madeFrom`). The Propagation `own`, which has this object as its source, is not counted.
+ */
 export function clustersOfMakers(
   { cluster, key }: Pick<SourceObject, 'cluster' | 'key'>,
   own: PropagationRef,

@@ -1,12 +1,12 @@
-import type { Json } from '../core/json.ts';
-import type { Steps } from '../core/scheduling/operation-scheduler.ts';
-import { inputOf } from '../propagate/model/input-spec.ts';
-import type { SourceSystem, SpecDocument } from '../propagate/model/spec.ts';
-import { parseSpec } from '../propagate/model/spec.ts';
-import { isSourceObject, type SourceDocument, sourceDocumentsOf } from './documents/source-documents.ts';
+import type { Json } from '../../core/json.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
+import { inputOf } from '../../propagate/model/input-spec.ts';
+import type { SourceSystem, SpecDocument } from '../../propagate/model/spec.ts';
+import { parseSpec } from '../../propagate/model/spec.ts';
+import { isSourceObject, type SourceDocument, sourceDocumentsOf } from '../documents/source-documents.ts';
+import type { DocumentRole, ImportedDocument, ImportedPropagation, ImportNote, ImportResult } from '../model/import-result.ts';
+import type { ImportContext, Proposal, ProposedDocument, Translation } from '../model/importer.ts';
 import { importers } from './importers.ts';
-import type { DocumentRole, ImportedDocument, ImportedPropagation, ImportNote, ImportResult } from './model/import-result.ts';
-import type { ImportContext, Proposal, ProposedDocument, Translation } from './model/importer.ts';
 
 /**
  * Translates a text of manifests of other systems to Propagations. Writes nothing.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { runAtOnce } from '../../src/core/scheduling/operation-scheduler.ts';
-import { importText } from '../../src/importers/import-documents.ts';
+import { runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
+import { importText } from '../../../src/importers/translation/import-documents.ts';
 
 test('documents that no importer takes are unread, each with a note', () => {
   const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n---\njust a text\n---\n[1, 2]\n';

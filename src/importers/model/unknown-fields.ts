@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../core/json.ts';
-import { warningNote } from '../model/import-notes.ts';
-import type { ImportNote } from '../model/import-result.ts';
+import { warningNote } from './import-notes.ts';
+import type { ImportNote } from './import-result.ts';
 
 /**
  * The fields that a document may have. `any`: every value. A list has one shape for all its items. An object has a shape for each field,
