@@ -1,0 +1,108 @@
+import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import { matchesLabelSelector } from '../../core/selectors.ts';
+import { itemsOf } from '../../core/stored.ts';
+import { compareText } from '../../core/text.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import type { MigrationSpec } from '../model/migration.ts';
+import { selectedKinds, workloadKinds } from './app-kinds.ts';
+import { partsOf } from './app-parts.ts';
+import type { SourceObject, SourceObjects } from './source-objects.ts';
+
+/** One application of a migration. */
+export interface FoundApp {
+  readonly key: ObjectKey;
+  /** The workload. Undefined: `apps` names it, but it does not exist. */
+  readonly workload: SourceObject | undefined;
+  /** The other objects that belong to it. */
+  readonly parts: readonly SourceObject[];
+}
+
+/** The applications of a migration, in the order in which they move. */
+export interface FoundApps {
+  readonly apps: readonly FoundApp[];
+  /** The entries of `priority` that match no application. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Finds the applications of a spec in the source: those in `apps`, or those that `labels` selects. The order is that of `priority`, then of
+ * namespace and name.
+ *
+ * @param namespace The namespace of the Migration, for entries and selectors without a namespace.
+ */
+export function findApps(spec: MigrationSpec, namespace: string, source: SourceObjects): FoundApps {
+  const named = spec.apps?.map(({ key, uid }) => namedApp({ ...key, namespace: key.namespace ?? namespace }, uid, source));
+  const found = named ?? selectedApps(spec, spec.namespaces ?? [namespace], source);
+  const once = [...new Map(found.map((app) => [textOfKey(app.key), app])).values()];
+  const rankOf = ({ namespace: place = '', name }: ObjectKey) => {
+    const rank = spec.priority.findIndex((wanted) => wanted === name || wanted === `${place}/${name}`);
+    return rank === -1 ? spec.priority.length : rank;
+  };
+  const names = new Set(once.flatMap(({ key: { namespace: place = '', name } }) => [name, `${place}/${name}`]));
+  return {
+    apps: once.toSorted((a, b) => rankOf(a.key) - rankOf(b.key) || compareKeys(a.key, b.key)),
+    unknown: spec.priority.filter((wanted) => !names.has(wanted)),
+  };
+}
+
+/**
+ * Returns the `textOfKey`s of the objects that workloads outside the migration need: they must stay in the source. A workload that a
+ * controller of a known kind owns is not looked at, because its owner is.
+ *
+ * @param moving The `textOfKey`s of the workloads that move.
+ */
+export function neededByOthers(
+  source: SourceObjects,
+  { namespaces, moving }: { readonly namespaces: Iterable<string>; readonly moving: ReadonlySet<string> },
+): ReadonlySet<string> {
+  const needed = new Set<string>();
+  for (const namespace of namespaces) {
+    for (const workload of workloadKinds.flatMap((kind) => source.all(kind, namespace))) {
+      if (moving.has(textOfKey(workload.key)) || isOwnedByKnownKind(workload) || hasEnded(workload)) continue;
+      for (const { key } of partsOf(workload, source)) needed.add(textOfKey(key));
+    }
+  }
+  return needed;
+}
+
+function namedApp(key: ObjectKey, uid: string | undefined, source: SourceObjects): FoundApp {
+  const workload = source.all(groupKindOfKey(key), key.namespace ?? '').find((one) => one.key.name === key.name);
+  if (workload === undefined || (uid !== undefined && workload.object.metadata.uid !== uid)) return { key, workload: undefined, parts: [] };
+  return foundApp(workload, source);
+}
+
+function selectedApps({ labels }: MigrationSpec, namespaces: readonly string[], source: SourceObjects): readonly FoundApp[] {
+  if (labels === undefined) return [];
+  return selectedKinds
+    .flatMap((kind) => namespaces.flatMap((namespace) => source.all(kind, namespace)))
+    .filter(({ object: { metadata } }) => matchesLabelSelector(labels, metadata.labels ?? {}) && controllerOf(metadata) === undefined)
+    .map((workload) => foundApp(workload, source));
+}
+
+function foundApp(workload: SourceObject, source: SourceObjects): FoundApp {
+  return { key: workload.key, workload, parts: partsOf(workload, source) };
+}
+
+function controllerOf({ ownerReferences }: SourceObject['object']['metadata']) {
+  return itemsOf(ownerReferences).find(({ controller }) => controller === true);
+}
+
+const knownKinds: ReadonlySet<string> = new Set(workloadKinds.map(keyOfKind));
+
+function isOwnedByKnownKind({ object: { metadata } }: SourceObject): boolean {
+  const owner = controllerOf(metadata);
+  if (owner === undefined) return false;
+  const kind: GroupKind = groupKindOfKey({ apiVersion: owner.apiVersion ?? '', kind: owner.kind ?? '' });
+  return knownKinds.has(keyOfKind(kind));
+}
+
+/** True for a Pod that has ended. It needs nothing any more. */
+function hasEnded({ key, object }: SourceObject): boolean {
+  const { status } = object as { readonly status?: { readonly phase?: unknown } };
+  return key.kind === 'Pod' && (status?.phase === 'Succeeded' || status?.phase === 'Failed');
+}
+
+function compareKeys(a: ObjectKey, b: ObjectKey): number {
+  return compareText(a.namespace ?? '', b.namespace ?? '') || compareText(a.name, b.name) || compareText(a.kind, b.kind);
+}

@@ -1,0 +1,87 @@
+import type { Members } from '../../changes/members.ts';
+import type { Fault } from '../../core/faults.ts';
+import { apiVersionOf, type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import { groupKindOfKey } from '../../manifests/object-key.ts';
+import type { BackupUsed } from '../model/migration-status-definition.ts';
+
+/** One object of the source, with its key. */
+export interface SourceObject {
+  readonly key: ObjectKey;
+  readonly object: KubernetesObject;
+}
+
+/** The objects of the cluster that applications leave: from its mirrors, or from a backup. */
+export interface SourceObjects {
+  /** Returns all objects of a kind, or those in one namespace. Empty if the source has none, or does not know the kind. */
+  all(kind: GroupKind, namespace?: string): readonly SourceObject[];
+  /** The backup that has the objects. Absent: the cluster itself. */
+  readonly backup?: BackupUsed;
+}
+
+/** The result of reading a source. `faults` has the kinds that could not be read. */
+export interface SourceRead {
+  readonly objects: SourceObjects;
+  readonly faults: readonly Fault[];
+  /** The earliest time of sync among the mirrors, in Unix milliseconds. */
+  readonly asOfMs: number;
+}
+
+/** Maximum wait for mirrors that were never read before. */
+const maxWaitMs = 10_000;
+
+/** Reads these kinds from the mirrors of a cluster. Waits at most 10 s for mirrors that were never read. A kind that the cluster does not serve is empty. */
+export async function readLiveSource(
+  { objects }: Pick<Members, 'objects'>,
+  { cluster, kinds }: { readonly cluster: ClusterName; readonly kinds: readonly GroupKind[] },
+  signal: AbortSignal,
+): Promise<SourceRead> {
+  await objects.whenRead(
+    kinds.map((kind) => ({ cluster, kind })),
+    maxWaitMs,
+    signal,
+  );
+  signal.throwIfAborted();
+  const found: SourceObject[] = [];
+  const faults: Fault[] = [];
+  let asOfMs = Number.POSITIVE_INFINITY;
+  for (const kind of kinds) {
+    const served = objects.served(cluster, kind);
+    if (served === 'absent') continue;
+    const all = objects.all(cluster, kind);
+    const state = objects.read(cluster, kind, { namespace: '', name: '' });
+    if (all === undefined || served === undefined) {
+      if (state.result === 'unread') faults.push(state.fault);
+      continue;
+    }
+    if (state.result !== 'unread') asOfMs = Math.min(asOfMs, state.asOfMs);
+    const apiVersion = apiVersionOf(served);
+    for (const object of all) found.push(sourceObjectOf(object, { apiVersion, kind: kind.kind }));
+  }
+  return { objects: indexSourceObjects(found), faults, asOfMs };
+}
+
+/** Makes a source of these objects, which have `apiVersion` and `kind`. */
+export function indexSourceObjects(objects: readonly SourceObject[], backup?: BackupUsed): SourceObjects {
+  const byKind = Map.groupBy(objects, ({ key }) => keyOfKind(groupKindOfKey(key)));
+  const byNamespace = Map.groupBy(objects, ({ key }) => `${keyOfKind(groupKindOfKey(key))}/${key.namespace ?? ''}`);
+  return {
+    all: (kind, namespace) =>
+      (namespace === undefined ? byKind.get(keyOfKind(kind)) : byNamespace.get(`${keyOfKind(kind)}/${namespace}`)) ?? [],
+    ...(backup === undefined ? {} : { backup }),
+  };
+}
+
+/** Adds the kind, which items of lists do not have, and the key to an object. */
+function sourceObjectOf(
+  object: KubernetesObject,
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+): SourceObject {
+  const { name, namespace } = object.metadata;
+  return {
+    key: { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name },
+    object: object.apiVersion === apiVersion && object.kind === kind ? object : { ...object, apiVersion, kind },
+  };
+}

@@ -1,0 +1,116 @@
+import type { Fault } from '../../core/faults.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
+import type { Note } from '../../propagate/model/notes.ts';
+import type { Propagation } from '../../propagate/model/propagation.ts';
+import type { BackupUsed, MigratedAppReason, RecordedRoom } from './migration-status-definition.ts';
+
+/**
+ * The codes of the notes of a migration. An app that is skipped has a WARNING with the code of its reason. The code of an ERROR is one of
+ * `NO_APPS`, `UNREACHABLE`, `DENIED`, `NOTHING_FITS`, `NO_BACKUP`, `BACKUP_MALFORMED` and `TOO_LARGE`.
+ */
+export type MigrationNoteCode =
+  | 'NO_APPS'
+  | 'UNREACHABLE'
+  | 'DENIED'
+  | 'NOTHING_FITS'
+  | 'NO_BACKUP'
+  | 'BACKUP_MALFORMED'
+  | 'TOO_LARGE'
+  | 'PLAN_STALE'
+  | 'CAPACITY'
+  | 'CONFLICT'
+  | 'NAMESPACE_MISSING'
+  | 'API_MISSING'
+  | 'INVALID'
+  | 'UNKNOWN_APP'
+  | 'COPIES_IGNORED'
+  | 'VOLUME_DATA'
+  | 'SOURCE_REACHABLE'
+  | 'POSSIBLY_DOUBLED'
+  | 'HOOK_FAILED';
+
+/** A warning, error or information about a migration. Messages never contain values of a manifest. */
+export interface MigrationNote extends Omit<Note, 'code'> {
+  readonly code: MigrationNoteCode;
+}
+
+/** One object of an application in the target. */
+export interface TargetObject {
+  readonly key: ObjectKey;
+  /** `UNCHANGED`: an equal ConfigMap, Secret or ServiceAccount exists already. It is used, and an undo leaves it. */
+  readonly action: 'CREATE' | 'UNCHANGED';
+  /** `Traffic`: Services that are not headless, and Ingresses. They are written only after the workload is healthy. */
+  readonly stage: 'Surge' | 'Traffic';
+  /** The manifest, pruned and with the replicas of the target. It has no marks, and for a Secret no data. */
+  readonly desired: Manifest;
+  /** SHA-256 of the canonical JSON of `desired`. For a Secret, the resourceVersion of its source is included. */
+  readonly desiredHash: string;
+  /** The uid of the existing object. Only for `UNCHANGED`. */
+  readonly uid?: string;
+}
+
+/** One object of an application in the source. */
+export interface LeavingObject {
+  readonly key: ObjectKey;
+  /** `HOLD`: the object stays, because another workload needs it, or because it is a PersistentVolumeClaim. */
+  readonly action: 'DELETE' | 'HOLD';
+  /** `Traffic`: removed in the step Drain, before the workload is scaled to 0. */
+  readonly stage: 'Surge' | 'Traffic';
+  /** The object as it is in the source, or in the backup. Secrets have metadata only. */
+  readonly object: KubernetesObject;
+  readonly uid?: string;
+}
+
+/** The plan for one application. */
+export interface AppPlan {
+  readonly key: ObjectKey;
+  /** The uid of the workload. Absent if it does not exist. */
+  readonly uid?: string;
+  /** The labels of the workload, for the hook. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly from: number;
+  readonly to: number;
+  readonly needs: RecordedRoom;
+  readonly free: RecordedRoom;
+  /** Why the application is skipped. Absent: it moves. */
+  readonly skipped?: { readonly reason: MigratedAppReason; readonly message: string };
+  /** The Propagation of the workload. Its placement is changed instead of the objects. Absent: Muster does not propagate the workload. */
+  readonly propagated?: PropagatedApp;
+  /** The objects in write order. For a propagated application, the copies that the Propagation will write. */
+  readonly target: readonly TargetObject[];
+  /** The objects in reverse write order. */
+  readonly source: readonly LeavingObject[];
+}
+
+/** The Propagation of an application, and the placement that moves it. */
+export interface PropagatedApp {
+  readonly propagation: Propagation;
+  /** The `placement` of the spec document after the move. */
+  readonly placement: Propagation['document'];
+}
+
+/** The plan of a migration. Nothing was written for it. */
+export interface MigrationPlan {
+  /**
+   * SHA-256 over the spec, and over each application: whether it moves, its counts, and the action, hash and uid of each object. Figures and
+   * times do not change it.
+   */
+  readonly digest: string;
+  /** True if no note has the severity ERROR. */
+  readonly ok: boolean;
+  /** The earliest time of sync among the mirrors that were read, in Unix milliseconds. */
+  readonly asOfMs: number;
+  readonly from: ClusterName;
+  readonly to: ClusterName;
+  /** The needs of all applications together, also of those that are skipped. */
+  readonly needs: RecordedRoom;
+  /** The room in the target before the migration. */
+  readonly free: RecordedRoom;
+  readonly backup?: BackupUsed;
+  /** The applications in the order in which they move. */
+  readonly apps: readonly AppPlan[];
+  readonly notes: readonly MigrationNote[];
+  readonly faults: readonly Fault[];
+}

@@ -1,0 +1,96 @@
+import type { WriteContext } from '../../changes/write-context.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { Json } from '../../core/json.ts';
+import type { Propagation, PropagationPhase } from '../../propagate/model/propagation.ts';
+import type { MigrateInput } from './migrate-input.ts';
+import type { MigrationPlan } from './migration-plan.ts';
+import type { BackupUsed, MigratedApp } from './migration-status-definition.ts';
+
+/** Identifies a Migration on the hub. */
+export interface MigrationName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** One Migration as GraphQL shows it: a resource of the hub, or the answer to a request that kept nothing. */
+export interface MigrationView extends MigrationName {
+  /** The uid of the resource. Absent: nothing is kept. */
+  readonly uid?: string;
+  readonly phase: PropagationPhase;
+  readonly digest: string;
+  /** A `MigrateInput`. */
+  readonly spec: Json;
+  readonly requester?: string;
+  readonly createdAt?: string;
+  readonly backup?: BackupUsed;
+  readonly to: string;
+  readonly from: string;
+  readonly apps: readonly MigratedApp[];
+  readonly notes: readonly RecordedMigrationNote[];
+  readonly faults: readonly Fault[];
+}
+
+/** A note as the hub keeps it. A `MigrationNote` is one too. */
+export interface RecordedMigrationNote {
+  readonly severity: string;
+  readonly code: string;
+  readonly message: string;
+  readonly path?: string;
+}
+
+export interface MigrationFilter {
+  readonly namespaces?: readonly string[] | null | undefined;
+  readonly phases?: readonly PropagationPhase[] | null | undefined;
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+}
+
+export interface MigrationPage {
+  readonly items: readonly MigrationView[];
+  readonly totalCount: number;
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor?: string;
+  readonly endCursor?: string;
+}
+
+/** A request to migrate. With `isDryRun`, the answer is the same, and nothing is kept. */
+export interface MigrateRequest {
+  readonly input: MigrateInput;
+  readonly digest?: string | null | undefined;
+  readonly isDryRun: boolean;
+}
+
+/**
+ * The operations on Migrations, created by `migrate/api/create-migrations.ts`. All except `plan` need a hub.
+ *
+ * @throws {MusterError} Every method: `BAD_INPUT` for invalid arguments. All except `plan`: `UNAVAILABLE` without a hub, or if the hub does
+ * not answer.
+ */
+export interface Migrations {
+  /** Returns the plan of an input. Writes nothing. */
+  plan(context: WriteContext, input: MigrateInput): Promise<MigrationPlan>;
+  /**
+   * Plans, and records the Migration on the hub. Nothing is kept if the digest differs (`HELD`), or if a note is an ERROR (`FAILED`). The
+   * same input once more resumes a Migration that is paused.
+   */
+  migrate(context: WriteContext, request: MigrateRequest): Promise<MigrationView>;
+  /** Requests the undo of a Migration. The engine carries it out. */
+  undo(context: WriteContext, name: MigrationName): Promise<MigrationView>;
+  /** Returns the Migration. Undefined if there is none. */
+  get(context: WriteContext, name: MigrationName): Promise<MigrationView | undefined>;
+  /** Returns one page of the Migrations that match the filter, sorted by namespace and name. */
+  list(context: WriteContext, filter: MigrationFilter): Promise<MigrationPage>;
+  /**
+   * Calls the listener with the current Migration, and again after each change. The argument is undefined once the Migration is gone. Ends
+   * when the signal aborts.
+   */
+  follow(
+    context: WriteContext,
+    name: MigrationName,
+    listener: (view: MigrationView | undefined) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** Returns the Propagation of an application. Undefined if it does not exist any more. */
+  propagationOf(app: Pick<MigratedApp, 'propagation'>): Propagation | undefined;
+}
