@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { federatedObject, kubefedCluster, kubefedDefinitions } from '../../importers/living/living-systems.ts';
 import { intentFile, settings, standing } from '../../support/cli/intent-files.ts';
 import { runCli } from '../../support/cli/run-cli.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
@@ -98,5 +99,54 @@ describe('--undo', () => {
       out: '',
       err: 'no such Propagation was imported from cluster host\n',
     });
+  });
+});
+
+describe('a living KubeFed', () => {
+  const copy = standing('settings', { mode: 'calm' });
+  const federated = (name: string) =>
+    federatedObject('FederatedConfigMap', `default/${name}`, { template: { data: { mode: 'calm' } }, placement: { clusterSelector: {} } });
+  const host = [
+    ...kubefedDefinitions,
+    kubefedCluster('host'),
+    kubefedCluster('south'),
+    federatedObject('FederatedNamespace', 'default/default', { placement: { clusterSelector: {} } }),
+    federated('settings'),
+    federated('others'),
+    federatedObject('FederatedDeployment', 'default/broken', { placement: {}, overrides: [{ clusterName: 'a' }, { clusterName: 'a' }] }),
+    copy,
+  ];
+
+  test('is shown, printed for Git, applied and given back', async () => {
+    await using living = await startGateway({ host, south: [copy], other: [] }, { hub: 'host', living: true });
+    const importing = (...args: readonly string[]) => runCli(living, ['import', '--from-cluster', 'host', ...args], {});
+    const shown = await importing('--kinds', 'configmaps');
+    expect(shown.code).toBe(0);
+    expect(shown.out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['NAMESPACE', 'NAME', 'SYSTEM', 'DOCUMENTS', 'NOTES'],
+      ['default', 'others-configmap', 'KubeFed', expect.any(String), expect.any(String)],
+      ['default', 'settings-configmap', 'KubeFed', expect.any(String), expect.any(String)],
+      [''],
+    ]);
+    expect(shown.err).toMatch(/^warning: STOP_FIRST: .*KubeFed.*host/m);
+    const file = await importing('--kinds', 'configmaps', '-o', 'yaml');
+    expect(file.out.match(/^kind: Propagation$/gm)).toHaveLength(2);
+    const plan = await runCli(living, ['plan', '-f', '-'], { input: file.out });
+    expect(plan.code).toBe(0);
+    for (const cluster of ['host', 'south']) expect(plan.out).toMatch(new RegExp(`^${cluster}/default/configmap/settings ADOPT$`, 'm'));
+
+    // The broken object is an error, so nothing of the whole import is written.
+    const refused = await importing('--apply');
+    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/error: INVALID[\s\S]*so nothing was written\n/)]);
+    const applied = await importing('--kinds', 'cm', '-n', 'default', '--apply', '--wait');
+    expect(applied.code).toBe(0);
+    const live = (name: string) => living.cluster('south').get({ group: '', kind: 'ConfigMap' }, name, 'default');
+    expect(live('others')).toMatchObject({ data: { mode: 'calm' } });
+    expect(living.cluster('other').get({ group: '', kind: 'ConfigMap' }, 'others', 'default')).toBeUndefined();
+
+    expect((await importing('--kinds', 'deploy', '--undo', '--wait')).err).toContain('no such Propagation');
+    expect((await importing('-n', 'elsewhere', '--undo', '--wait')).err).toContain('no such Propagation');
+    expect((await importing('--kinds', 'cm', '-n', 'default', '--undo', '--wait')).code).toBe(0);
+    for (const name of ['settings', 'others']) expect(JSON.stringify(live(name))).toMatch(/^(?!.*muster).*calm/);
   });
 });
