@@ -32,6 +32,9 @@ export function createImports({ members, access, apiOf, sensitiveKinds, hub }: I
     async importFromCluster(context, request) {
       const { caller } = context;
       const cluster = visibleCluster(request.cluster, { members, access, caller });
+      const member = members.get(cluster);
+      if (member?.phase === 'UNREACHABLE' && member.faults.length > 0)
+        return { propagations: [], unread: [], notes: [], faults: member.faults };
       const api = apiOf(cluster, caller);
       if (api === undefined) throw new MusterError('BAD_INPUT', `cluster ${cluster} has left the fleet`);
       return await importFromCluster(context, request, { api, sensitiveKinds, context: contextFor(caller) });

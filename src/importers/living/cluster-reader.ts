@@ -1,4 +1,4 @@
-import type { ClusterApi, LiveRequest } from '../../cluster/cluster-api.ts';
+import type { ClusterApi, LiveAnswer, LiveRequest } from '../../cluster/cluster-api.ts';
 import { acceptHeader } from '../../cluster/requests/request-paths.ts';
 import { resourcesIn, type VersionedResource } from '../../cluster/served-resources.ts';
 import { type Fault, fault } from '../../core/faults.ts';
@@ -62,6 +62,8 @@ export class ClusterReader {
   readonly #faults = new Map<string, Fault>();
   #objects = 0;
   #bytes = 0;
+  /** The fault of a server that does not even answer discovery. Further requests would wait as long, and are not sent. */
+  #silence: Fault | undefined;
 
   constructor(options: ReaderOptions, signal: AbortSignal) {
     this.#options = options;
@@ -75,13 +77,9 @@ export class ClusterReader {
 
   /** Returns the kinds of a group that can be listed, at its preferred version. Empty if the server does not serve the group. */
   async kindsIn(group: string): Promise<readonly VersionedResource[]> {
-    const answer = await this.#request({ path: ['apis', group] });
-    if ('fault' in answer) {
-      this.#keepFault(answer.fault);
-      return [];
-    }
-    const version = textAt(answer.value, 'preferredVersion', 'version') ?? '';
-    return await this.#kindsAt(apiVersionOf({ group, version }));
+    const found = await this.#discover(['apis', group]);
+    const version = textAt(found, 'preferredVersion', 'version');
+    return version === undefined ? [] : await this.#kindsAt(apiVersionOf({ group, version }));
   }
 
   /** Returns the kind. Undefined if the server does not serve it in this version, or if it cannot be listed. */
@@ -102,18 +100,26 @@ export class ClusterReader {
   }
 
   #kindsAt(apiVersion: string): Promise<readonly VersionedResource[]> {
-    const known = this.#kinds.get(apiVersion) ?? this.#discover(apiVersion);
+    const known = this.#kinds.get(apiVersion) ?? this.#readKinds(apiVersion);
     this.#kinds.set(apiVersion, known);
     return known;
   }
 
-  async #discover(apiVersion: string): Promise<readonly VersionedResource[]> {
+  async #readKinds(apiVersion: string): Promise<readonly VersionedResource[]> {
     const at = { group: groupOfApiVersion(apiVersion), version: versionOfApiVersion(apiVersion) };
-    const answer = await this.#request({ path: rootOf(at) });
-    if ('value' in answer)
-      return resourcesIn(answer.value, at).filter(({ resource, verbs }) => !resource.includes('/') && verbs.includes('list'));
+    const found = await this.#discover(rootOf(at));
+    return found === undefined
+      ? []
+      : resourcesIn(found, at).filter(({ resource, verbs }) => !resource.includes('/') && verbs.includes('list'));
+  }
+
+  /** Reads a document of the discovery. Undefined if it does not exist or cannot be read. */
+  async #discover(path: readonly string[]): Promise<Json | undefined> {
+    const answer = await this.#request({ path });
+    if ('value' in answer) return answer.value;
     this.#keepFault(answer.fault);
-    return [];
+    if (answer.fault.code === 'UNREACHABLE' || answer.fault.code === 'TIMED_OUT') this.#silence = answer.fault;
+    return undefined;
   }
 
   async #listIn(namespace: string | undefined, { kind, fieldSelector = '', isHidden }: LivingList): Promise<ObjectsOrFault> {
@@ -140,7 +146,9 @@ export class ClusterReader {
 
   async #request(request: Omit<LiveRequest, 'method'>): Promise<{ readonly value: Json } | { readonly fault: Fault }> {
     const { api } = this.#options;
-    const answer = await this.#limit.run(() => api.send({ method: 'GET', ...request }, this.#signal), this.#signal);
+    const send = async (): Promise<LiveAnswer> =>
+      this.#silence === undefined ? await api.send({ method: 'GET', ...request }, this.#signal) : { type: 'failed', fault: this.#silence };
+    const answer = await this.#limit.run(send, this.#signal);
     this.#signal.throwIfAborted();
     if (answer?.type !== 'answered') return answer ?? { fault: this.#fault('TIMED_OUT', 'the import was cancelled') };
     this.#bytes += answer.body.length;

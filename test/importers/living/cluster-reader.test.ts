@@ -48,3 +48,14 @@ test('a cluster that does not answer is one fault', async () => {
   expect(await Promise.all(['a.example.com', 'b.example.com'].map((group) => reader.kindsIn(group)))).toEqual([[], []]);
   expect(reader.faults.map(({ code }) => code)).toEqual(['UNREACHABLE']);
 });
+
+test('a cluster that answers nothing costs one wait', async () => {
+  await using living = await startLivingCluster([]);
+  living.cluster.refuse();
+  living.cluster.disconnect();
+  const reader = living.reader();
+  await reader.kindsIn('a.example.com');
+  const before = living.cluster.requests.length;
+  expect(await reader.kindOf('v1', 'ConfigMap')).toBeUndefined();
+  expect([living.cluster.requests.length, reader.faults.length]).toEqual([before, 1]);
+});
