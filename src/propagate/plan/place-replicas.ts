@@ -43,6 +43,8 @@ export interface PlacementResult {
   readonly affinityGroup?: string;
   /** Why no cluster could be chosen. Absent: at least one was chosen. */
   readonly problem?: string;
+  /** True if clusters are chosen, but nothing is placed because not all replicas fit. Existing copies then stay. */
+  readonly isShort?: true;
   /** The wanted replicas of all workloads. Absent if the template has no workload, or if an autoscaler owns the count. */
   readonly desired?: number;
   readonly placed?: number;
@@ -139,6 +141,7 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
     rejected: [...chosen.rejected, ...empty].toSorted(byName),
     ...(group === undefined ? {} : { affinityGroup: group }),
     ...(problem === undefined ? {} : { problem }),
+    ...(chosen.problem === undefined && failure !== undefined ? { isShort: true } : {}),
     ...(isCounted ? { desired: desiredIn(spec, { desired, clusters: used.length }), placed: placedIn(used) } : {}),
     unplaced: divisions.reduce((sum, { division }) => sum + division.unplaced, 0),
     fromZero: previous?.scheduledAt === undefined || fresh || rulesChanged,

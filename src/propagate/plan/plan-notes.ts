@@ -103,8 +103,10 @@ function otherSets({ overrides, rollout, suspend }: PropagationSpec): readonly N
   ];
 }
 
-function problemNotes({ problem }: PlacementResult): readonly Note[] {
-  return problem === undefined ? [] : [{ severity: 'ERROR', code: 'NOTHING_CHOSEN', message: problem, path: 'placement' }];
+function problemNotes({ problem, isShort }: PlacementResult): readonly Note[] {
+  if (problem === undefined) return [];
+  if (isShort === true) return [{ severity: 'ERROR', code: 'UNPLACED', message: problem, path: 'replicas' }];
+  return [{ severity: 'ERROR', code: 'NOTHING_CHOSEN', message: problem, path: 'placement' }];
 }
 
 /**

@@ -39,7 +39,7 @@ export function renderPlan(snapshot: PlanSnapshot, rules: ComparisonRules): Rend
   const copiesOf = createCopyRenderer({ ...snapshot, preserved }, rules.listRulesOf);
   const copies = placing.clusters.map((placed) => (placed.locationFault === undefined ? copiesOf(placed) : noCopies));
   const clusters = placing.clusters.map((placed, index) => renderCluster(context, placed, copies[index] ?? noCopies));
-  const leaving = leavingClusters(snapshot, placing);
+  const leaving = placing.isShort === true ? [] : leavingClusters(snapshot, placing);
   return planOf(snapshot, { placing: withoutAwayProblem(snapshot, placing), clusters, leaving, copies, preserved, waves: waves.names });
 }
 
@@ -50,7 +50,7 @@ const noCopies: ClusterCopies = { result: 'rendered', copies: [], applied: [], u
  * fleet for now.
  */
 function withoutAwayProblem(snapshot: PlanSnapshot, placing: EvictingPlacement): EvictingPlacement {
-  if (snapshot.purpose === 'decide' || awayShares(snapshot).length === 0) return placing;
+  if (snapshot.purpose === 'decide' || placing.isShort === true || awayShares(snapshot).length === 0) return placing;
   const { problem: _problem, ...rest } = placing;
   return rest;
 }
@@ -68,7 +68,8 @@ function planOf(snapshot: PlanSnapshot, { placing, clusters, leaving, copies, pr
   const { spec, previous } = snapshot;
   const { rejected, moves, affinityGroup, desired, placed, unplaced, fromZero } = placing;
   const away = awayShares(snapshot).map(({ cluster }) => cluster);
-  const pruneHeld = reasonToHoldPrune({ shares: sharesOf(snapshot), clusters, leaving, away, mostObjects: previous?.mostObjects });
+  const prune = { shares: sharesOf(snapshot), clusters, leaving, away, mostObjects: previous?.mostObjects };
+  const pruneHeld = placing.isShort === true ? undefined : reasonToHoldPrune(prune);
   const notes = planNotesOf({ snapshot, placing, preserved, copies, clusters, pruneHeld });
   return {
     ...digestsIn(snapshot, { spec, clusters, leaving }),

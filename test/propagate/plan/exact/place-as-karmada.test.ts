@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RenderedPlan } from '../../../../src/propagate/model/plan.ts';
 import type { PreviousDecision } from '../../../../src/propagate/plan/snapshot/snapshot.ts';
-import { type ClusterFacts, codesOf, configMap, deployment, planOf, type SnapshotFacts, specOf } from '../snapshots.ts';
+import { type ClusterFacts, codesOf, configMap, deployment, entry, planOf, type SnapshotFacts, specOf } from '../snapshots.ts';
 
 /** Plans with the rules of Karmada. `uid` with an odd hash: `b`. */
 function karmadaPlan({ spec, ...facts }: SnapshotFacts, uid = ''): RenderedPlan {
@@ -68,9 +68,9 @@ describe('division', () => {
     expect(plan.notes).toEqual([
       {
         severity: 'ERROR',
-        code: 'NOTHING_CHOSEN',
+        code: 'UNPLACED',
         message: 'Clusters available replicas 3 are not enough to schedule.',
-        path: 'placement',
+        path: 'replicas',
       },
     ]);
     expect(countsIn(planOf({ template, spec, clusters: rooms }))).toEqual({ a: 2, b: 1 });
@@ -83,6 +83,14 @@ describe('division', () => {
       previous: previousOf({ a: 1 }, { ...facts, spec: { ...facts.spec, exact: { system: 'Karmada' } } }),
     });
     expect(plan.notes.map(({ message }) => message)).toEqual(['Clusters available replicas 3 are not enough to schedule.']);
+  });
+
+  test('removes no copy if not all replicas fit', () => {
+    const [workload] = template;
+    if (workload === undefined) throw new Error('expected a template');
+    const spec = { replicas: { mode: 'Divided', strategy: 'Available' } };
+    const plan = karmadaPlan({ template, spec, clusters: { a: room(2, { entries: [entry(workload)] }), b: room(1) } });
+    expect([plan.ok, plan.leaving, plan.pruneHeld, codesOf(plan)]).toEqual([false, [], undefined, ['ERROR UNPLACED']]);
   });
 
   test('tries the next affinity group if the replicas do not fit into the first', () => {
