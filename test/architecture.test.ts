@@ -57,6 +57,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'propagate/status',
   ],
   migrate: [],
+  'migrate/traffic': ['config', 'manifests', 'migrate/model'],
   'migrate/model': ['manifests', 'changes', 'propagate/model'],
   'migrate/discover': ['store', 'manifests', 'changes', 'propagate/model', 'propagate/plan', 'migrate/model'],
   'migrate/room': ['changes', 'propagate/plan', 'migrate/model'],
@@ -104,7 +105,7 @@ const soleUsers: readonly { readonly names: RegExp; readonly users: readonly str
   { names: /^(graphql-yoga|@graphql-yoga\/.*)$/, users: ['operations', 'serve'] },
   { names: /^(ws|graphql-ws|graphql-ws\/use\/.*|prom-client)$/, users: ['serve'] },
   { names: /^graphql-ws\/client$/, users: ['cli'] },
-  { names: /^node:http$/, users: ['serve', 'cluster', 'sim'] },
+  { names: /^node:https?$/, users: ['serve', 'cluster', 'sim', 'migrate'] },
   { names: /^commander$/, users: ['cli'] },
   { names: /^jose$/, users: ['access'] },
 ];
