@@ -1,16 +1,15 @@
 import { describeFault } from '../../changes/describe-fault.ts';
 import type { Fault } from '../../core/faults.ts';
-import { equalJson } from '../../core/json/json-values.ts';
+import { sha256Of } from '../../core/json/canonical-json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { retryAfterMs } from '../../propagate/controller/state/work-queue.ts';
 import type { PropagationWrite } from '../../propagate/hub/propagation-store.ts';
 import type { Propagation } from '../../propagate/model/propagation.ts';
-import type { SpecDocument } from '../../propagate/model/spec.ts';
 import { currentPropagation, fetchCurrentPropagation, rememberPropagation } from './current-propagation.ts';
 import { ownershipOf, ownersWith } from './ownership.ts';
 import type { UpkeepOutcome } from './resource-status.ts';
 import { translationOf } from './resource-translations.ts';
-import type { ResourceTranslation } from './translate-resource.ts';
+import type { ResourceTranslation, TranslatedResource } from './translate-resource.ts';
 import { retryUpkeepLater, type UpkeepPass } from './upkeep-pass.ts';
 
 /** Maximum number of attempts in one pass to write a Propagation that other clients change at the same time. */
@@ -46,7 +45,7 @@ export async function bringPropagation(pass: UpkeepPass, resource: KubernetesObj
     const settled = settledWithoutWrite(pass, pair, translation);
     if (settled !== undefined) return settled;
     if (translation.result === 'broken' || !pass.term.isLeading()) return {};
-    const written = await writePropagation(pass, pair, translation.document);
+    const written = await writePropagation(pass, pair, translation);
     if (written.result === 'written') return { outcome: { propagation: written.propagation, notes: translation.notes } };
     if (written.result === 'failed') return failedWrite(pass, pair, { fault: written.fault, notes: translation.notes });
     // Another client was faster.
@@ -64,12 +63,12 @@ function settledWithoutWrite(pass: UpkeepPass, pair: ResourcePair, translation: 
   const ownership = propagation === undefined ? 'own' : ownershipOf(propagation, resource, pass.ports.hub.cluster);
   if (ownership === 'foreign') return { outcome: nameTaken(pass, notes) };
   if (translation.result === 'broken') return { outcome: { propagation, problem: translation.message, notes } };
-  if (propagation === undefined) return delayedCorrection(pass, { notes }, translation.document);
+  if (propagation === undefined) return delayedCorrection(pass, { notes }, translation.hash);
   const outcome = { propagation, notes };
   // A Propagation that is being deleted is created again once it is gone.
   if (propagation.metadata.deletionTimestamp !== undefined) return { outcome };
-  if (ownership === 'own' && hasWantedSpec(pass, { resource, propagation }, translation.document)) return { outcome };
-  return delayedCorrection(pass, outcome, translation.document);
+  if (ownership === 'own' && hasWantedSpec(pass, { resource, propagation }, translation.hash)) return { outcome };
+  return delayedCorrection(pass, outcome, translation.hash);
 }
 
 function nameTaken({ state }: UpkeepPass, notes: UpkeepOutcome['notes']): UpkeepOutcome {
@@ -86,44 +85,40 @@ function nameTaken({ state }: UpkeepPass, notes: UpkeepOutcome['notes']): Upkeep
 function hasWantedSpec(
   pass: UpkeepPass,
   { resource, propagation }: { readonly resource: KubernetesObject; readonly propagation: Propagation },
-  wanted: SpecDocument,
+  wanted: string,
 ): boolean {
-  const { document, spec } = propagation;
+  const { spec } = propagation;
+  const hash = sha256Of(propagation.document);
   const { accepted } = pass.state;
-  if (equalJson(document, wanted)) return true;
-  if (accepted !== undefined && equalJson(accepted.wanted, wanted) && equalJson(accepted.stored, document)) return true;
+  if (hash === wanted || (accepted?.wanted === wanted && accepted.stored === hash)) return true;
   const placed = 'problems' in spec ? [] : (spec.placement.clusters ?? []);
-  const left = placed.filter((cluster) => pass.ports.hub.members.get(cluster) === undefined);
+  const left = placed.filter((cluster) => !pass.fleet.has(cluster));
   const withLeft = left.length === 0 ? undefined : translationOf(pass, resource, left);
-  return withLeft?.result === 'translated' && equalJson(document, withLeft.document);
+  return withLeft?.result === 'translated' && withLeft.hash === hash;
 }
 
 /** Returns the outcome with a delay if other clients keep changing the Propagation. Undefined if it may be corrected now. */
-function delayedCorrection({ ports, state }: UpkeepPass, outcome: UpkeepOutcome, wanted: SpecDocument): BroughtPropagation | undefined {
-  if (!isCorrection(state, wanted)) return undefined;
+function delayedCorrection({ ports, state }: UpkeepPass, outcome: UpkeepOutcome, wanted: string): BroughtPropagation | undefined {
+  // Otherwise this process has not written this spec yet, so no other client has changed it back.
+  if (state.accepted?.wanted !== wanted) return undefined;
   const waitMs = state.corrections.dueMs - ports.clock.monotonic();
   return waitMs > 0 ? { ...(outcome.propagation === undefined ? {} : { outcome }), againMs: waitMs } : undefined;
-}
-
-/** True if this process has written the same spec before, so another client has changed or deleted it since. */
-function isCorrection({ accepted }: UpkeepPass['state'], wanted: SpecDocument): boolean {
-  return accepted !== undefined && equalJson(accepted.wanted, wanted);
 }
 
 async function writePropagation(
   pass: UpkeepPass,
   { resource, propagation }: ResourcePair,
-  document: SpecDocument,
+  { hash, document }: TranslatedResource,
 ): Promise<PropagationWrite> {
   const { ports, state, term } = pass;
-  const change = { document, owners: ownersWith(resource, propagation?.metadata.owners ?? []) };
+  const change = { document: document(), owners: ownersWith(resource, propagation?.metadata.owners ?? []) };
   const written = await (propagation === undefined
     ? ports.propagations.create(state.place, change, term.signal)
     : ports.propagations.update(propagation, change, term.signal));
   if (written.result !== 'written') return written;
-  if (isCorrection(state, document)) countCorrection(pass);
+  if (state.accepted?.wanted === hash) countCorrection(pass);
   rememberPropagation(pass, written.propagation);
-  state.accepted = { wanted: document, stored: written.propagation.document };
+  state.accepted = { wanted: hash, stored: sha256Of(written.propagation.document) };
   return written;
 }
 

@@ -16,7 +16,10 @@ export function currentPropagation({ ports, state }: UpkeepPass): Propagation | 
   const isRecent = latest !== undefined && ports.clock.monotonic() < latest.atMs + latestMs;
   if (mirrored.result === 'unread') return 'unread';
   const held = mirrored.result === 'held' ? mirrored.propagation : 'absent';
-  if (!isRecent) return held;
+  if (!isRecent) {
+    state.latest = undefined;
+    return held;
+  }
   const version = held === 'absent' ? (mirrored.result === 'absent' ? mirrored.version : undefined) : held.metadata.version;
   const order = version === undefined ? undefined : compareVersions(version, latest.propagation.metadata.version);
   return order !== undefined && order < 0 ? latest.propagation : held;

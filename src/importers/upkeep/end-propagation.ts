@@ -36,10 +36,10 @@ export async function finishResourceDeletion(pass: UpkeepPass, resource: Kuberne
   const found = currentPropagation(pass);
   if (found === 'unread') return { result: 'kept' };
   if (found === 'absent' || !isOwnedByName(found)) return { result: 'kept', againMs: await releaseFinalizers(pass, resource) };
-  const delays = [
-    found.metadata.deletionTimestamp === undefined ? await deleteOwned(pass) : undefined,
-    await writeResourceStatus(pass, resource, { propagation: pass.state.latest?.propagation ?? found, notes: [] }),
-  ].filter((ms) => ms !== undefined);
+  const deletion = found.metadata.deletionTimestamp === undefined ? await deleteOwned(pass) : undefined;
+  const now = currentPropagation(pass);
+  const propagation = typeof now === 'string' ? found : now;
+  const delays = [deletion, await writeResourceStatus(pass, resource, { propagation, notes: [] })].filter((ms) => ms !== undefined);
   return { result: 'kept', againMs: delays.length === 0 ? undefined : Math.min(...delays) };
 }
 
@@ -84,10 +84,10 @@ async function releaseFinalizers(pass: UpkeepPass, resource: KubernetesObject): 
 }
 
 /** Returns the names that the operator used for finalizers: the clusters of the fleet and those that the resource names. */
-function clustersOf({ ports }: UpkeepPass, resource: KubernetesObject): ReadonlySet<string> {
+function clustersOf({ fleet }: UpkeepPass, resource: KubernetesObject): ReadonlySet<string> {
   const spec = objectAt(resource, 'spec');
   const named = ['placement', 'customize'].flatMap((member) => listAt(spec, member, 'clusters').map((cluster) => textAt(cluster, 'name')));
-  return new Set([...ports.hub.members.all().map(({ name }): string => name), ...named.filter((name) => name !== undefined)]);
+  return new Set([...fleet, ...named.filter((name) => name !== undefined)]);
 }
 
 function finalizersOf({ metadata }: KubernetesObject): readonly string[] {

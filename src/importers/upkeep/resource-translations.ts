@@ -8,12 +8,12 @@ import type { UpkeepPass } from './upkeep-pass.ts';
  * @param further Names of clusters that count as members of the fleet too. Default: none.
  */
 export function translationOf(
-  { ports, state }: UpkeepPass,
+  { ports, state, fleet }: UpkeepPass,
   resource: KubernetesObject,
   further: readonly string[] = [],
 ): ResourceTranslation {
   const { hub, serviceAccount } = ports;
-  const clusters = [...hub.members.all().map(({ name }) => String(name)), ...further];
+  const clusters = [...fleet, ...further];
   const version = versionOf(resource);
   const known =
     state.translations?.version === version ? state.translations : { version, byClusters: new Map<string, ResourceTranslation>() };

@@ -1,5 +1,6 @@
 import { keyOfKind } from '../../core/kinds.ts';
 import { loggableError } from '../../core/loggable-error.ts';
+import { TimeSliceScheduler } from '../../core/scheduling/operation-scheduler.ts';
 import { whenAborted } from '../../core/scheduling/until-aborted.ts';
 import type { Term } from '../../propagate/controller/lease/lease.ts';
 import { createWorkQueue } from '../../propagate/controller/state/work-queue.ts';
@@ -24,11 +25,15 @@ export async function runUpkeep(ports: UpkeepPorts, term: Term): Promise<void> {
   const resources = createResourceStore(hub);
   const states = new Map<string, ResourceState>();
   const withoutStatus = { untilMs: Number.NEGATIVE_INFINITY };
+  const fleet = new Set<string>(hub.members.all().map(({ name }) => name));
+  const slices = new TimeSliceScheduler(clock).createSlices(() => term.signal.throwIfAborted());
 
   async function work(key: string): Promise<number | undefined> {
+    // A pass without a request never waits, and there may be thousands of them when a term begins.
+    await slices.pause();
     const state = states.get(key) ?? newResourceState(placeOfKey(key));
     states.set(key, state);
-    const kept = await keepResource({ ports, resources, term, state, withoutStatus });
+    const kept = await keepResource({ ports, resources, term, state, fleet, withoutStatus });
     if (kept.result === 'kept') return kept.againMs;
     states.delete(key);
     return undefined;
@@ -37,16 +42,24 @@ export async function runUpkeep(ports: UpkeepPorts, term: Term): Promise<void> {
   const onBug = (key: string, error: unknown) => log.error({ resource: key, error: loggableError(error) }, 'bug: a pass threw an error');
   const queue = createWorkQueue({ work, onBug, most: mostPasses, clock }, term.signal);
 
+  /** True if the cluster joined or left. Updates `fleet`. */
+  function isJoinOrLeave(cluster: string): boolean {
+    const isMember = hub.members.get(cluster) !== undefined;
+    if (isMember === fleet.has(cluster)) return false;
+    if (isMember) fleet.add(cluster);
+    else fleet.delete(cluster);
+    return true;
+  }
+
   function enqueueAll(): void {
     for (const resource of resources.all() ?? []) queue.add(keyOfResource(nameOf(resource)));
     for (const propagation of propagations.all() ?? []) if (isOwnedByName(propagation)) queue.add(keyOfResource(propagation.metadata));
     for (const key of states.keys()) queue.add(key);
   }
 
-  const isFleetChanged = createFleetComparison(ports);
   hub.members.objects.onChange((changes) => {
     for (const change of changes) {
-      if (change.type === 'cluster' ? isFleetChanged() : change.type === 'mirror' && isOfUpkeep(change, ports)) enqueueAll();
+      if (change.type === 'cluster' ? isJoinOrLeave(change.cluster) : change.type === 'mirror' && isOfUpkeep(change, ports)) enqueueAll();
       else if (change.type === 'object' && isOfUpkeep(change, ports)) queue.add(keyOfResource(change.place));
     }
   }, term.signal);
@@ -60,15 +73,4 @@ export async function runUpkeep(ports: UpkeepPorts, term: Term): Promise<void> {
 function isOfUpkeep(change: Exclude<MemberChange, { readonly type: 'cluster' }>, { hub }: UpkeepPorts): boolean {
   const key = keyOfKind(change.kind);
   return change.cluster === hub.cluster && (key === keyOfKind(resourceKind) || key === keyOfKind(hubKinds.propagation));
-}
-
-/** Returns a function that is true if clusters joined or left since its last call. */
-function createFleetComparison({ hub }: UpkeepPorts): () => boolean {
-  const namesNow = () => JSON.stringify(hub.members.all().map(({ name }) => name));
-  let names = namesNow();
-  return () => {
-    const before = names;
-    names = namesNow();
-    return names !== before;
-  };
 }

@@ -1,3 +1,5 @@
+import { invariant } from '../../core/errors.ts';
+import { sha256Of } from '../../core/json/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { clusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
@@ -12,8 +14,18 @@ import { nameOf, resourceKind } from './resource-store.ts';
 
 /** The spec that the Propagation of a resource must have, or why there is none. The notes tell the differences. */
 export type ResourceTranslation =
-  | { readonly result: 'translated'; readonly document: SpecDocument; readonly notes: readonly ImportNote[] }
+  | TranslatedResource
   | { readonly result: 'broken'; readonly message: string; readonly notes: readonly ImportNote[] };
+
+/** A resource that can be propagated. */
+export interface TranslatedResource {
+  readonly result: 'translated';
+  /** The hash of `document()` (`sha256Of`). Only the hash is kept, because there may be thousands of resources. */
+  readonly hash: string;
+  /** Translates the resource again, and returns the spec. */
+  readonly document: () => SpecDocument;
+  readonly notes: readonly ImportNote[];
+}
 
 /** The facts that a translation depends on besides the resource. */
 export interface TranslationFacts {
@@ -28,10 +40,23 @@ export interface TranslationFacts {
  * Translates one MultiClusterResource of the hub, as the importer does for a living system. The result for an invalid resource has a
  * message with the path of the problem.
  */
-export function translateResource(
-  resource: KubernetesObject,
-  { clusters: names, hub, serviceAccount }: TranslationFacts,
-): ResourceTranslation {
+export function translateResource(resource: KubernetesObject, facts: TranslationFacts): ResourceTranslation {
+  const read = readResource(resource, facts);
+  if (read.result === 'broken') return read;
+  const { document, notes } = read;
+  const again = () => {
+    const found = readResource(resource, facts);
+    invariant(found.result === 'read', 'a resource has the same translation each time');
+    return found.document;
+  };
+  return { result: 'translated', hash: sha256Of(document), document: again, notes };
+}
+
+type ResourceRead =
+  | { readonly result: 'read'; readonly document: SpecDocument; readonly notes: readonly ImportNote[] }
+  | Extract<ResourceTranslation, { readonly result: 'broken' }>;
+
+function readResource(resource: KubernetesObject, { clusters: names, hub, serviceAccount }: TranslationFacts): ResourceRead {
   const { apiVersion, kind } = resourceKind;
   const documents = indexedDocuments([{ ...resource, apiVersion: resource.apiVersion ?? apiVersion, kind }]);
   const clusters = names.map((name) => ({ name: clusterName(name), labels: {} }));
@@ -47,7 +72,7 @@ export function translateResource(
   const spec = parseSpec(document);
   const refused = 'problems' in spec ? spec.problems[0] : undefined;
   return refused === undefined
-    ? { result: 'translated', document: document as SpecDocument, notes }
+    ? { result: 'read', document: document as SpecDocument, notes }
     : { result: 'broken', message: `${refused.path}: ${refused.message}`, notes };
 }
 

@@ -1,7 +1,6 @@
 import { describeFault } from '../../changes/describe-fault.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
 import type { Log } from '../../core/log.ts';
 import type { Term } from '../../propagate/controller/lease/lease.ts';
 import { retryAfterMs } from '../../propagate/controller/state/work-queue.ts';
@@ -30,12 +29,12 @@ export interface ResourceState {
   translations?: { readonly version: string; readonly byClusters: Map<string, ResourceTranslation> };
   /** The Propagation as this process last wrote or fetched it, and when. The mirror may be behind it for a moment. */
   latest?: { readonly propagation: Propagation; readonly atMs: number } | undefined;
-  /** The spec that was last written, and the spec that the hub stored for it. */
-  accepted?: { readonly wanted: Json; readonly stored: Json };
+  /** The hashes of the spec that was last written, and of the spec that the hub stored for it. */
+  accepted?: { readonly wanted: string; readonly stored: string };
   /** How often the Propagation was put back after changes of other clients, and when it may be put back again. */
   corrections: { readonly count: number; readonly dueMs: number };
-  /** The status that was last written, and the status and version that the hub stored for it. */
-  status?: { readonly wanted: JsonObject; readonly stored: JsonObject; readonly version: string; readonly atMs: number };
+  /** The hashes of the status that was last written, and of the status that the hub stored for it; the version of the resource, and when. */
+  status?: { readonly wanted: string; readonly stored: string; readonly version: string; readonly atMs: number };
   /** The number of failed requests in a row. */
   failures: number;
   /** The last problem that was logged. The same one is not logged again. */
@@ -48,6 +47,8 @@ export interface UpkeepPass {
   readonly resources: ResourceStore;
   readonly term: Term;
   readonly state: ResourceState;
+  /** The names of the clusters in the fleet. */
+  readonly fleet: ReadonlySet<string>;
   /**
    * The monotonic time in milliseconds until which no status is written, because the kind has no status subresource. Shared by all
    * resources.

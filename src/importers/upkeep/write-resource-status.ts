@@ -1,4 +1,4 @@
-import { equalJson } from '../../core/json/json-values.ts';
+import { sha256Of } from '../../core/json/canonical-json.ts';
 import { mergePatchOf } from '../../core/json/merge-patch.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
@@ -9,6 +9,8 @@ import { retryUpkeepLater, type UpkeepPass } from './upkeep-pass.ts';
 
 /** Minimum time between two writes of a status. */
 const spacingMs = 1_000;
+/** Time after which a mirror that lacks a written status counts as current. */
+const longestMirrorDelayMs = 5_000;
 /** Time after which the status of a kind without the subresource is tried again, because its definition may have changed. */
 const withoutStatusMs = 60_000;
 
@@ -23,11 +25,16 @@ export async function writeResourceStatus(
   outcome: UpkeepOutcome,
 ): Promise<number | undefined> {
   const { ports, resources, state, term, withoutStatus } = pass;
-  const wanted = statusOfResource(resource, outcome);
-  const before = writtenMembersOf(statusBefore(pass, resource));
-  const patch = mergePatchOf(before, wanted);
-  if (patch === undefined || isAccepted(pass, wanted, before)) return undefined;
   const nowMs = ports.clock.monotonic();
+  const behindMs = mirrorDelayMs(pass, resource, nowMs);
+  if (behindMs > 0) return behindMs;
+  const wanted = statusOfResource(resource, outcome);
+  const before = writtenMembersOf(objectAt(resource, 'status'));
+  const patch = mergePatchOf(before, wanted);
+  const hash = sha256Of(wanted);
+  // The schema of the kind may drop members. Then the hub answered this status with the one that it has now.
+  const isAccepted = state.status?.wanted === hash && state.status.stored === sha256Of(before);
+  if (patch === undefined || isAccepted) return undefined;
   const waitMs = Math.max(withoutStatus.untilMs, (state.status?.atMs ?? Number.NEGATIVE_INFINITY) + spacingMs) - nowMs;
   if (waitMs > 0) return waitMs;
   if (!term.isLeading()) return undefined;
@@ -35,7 +42,8 @@ export async function writeResourceStatus(
   switch (written.result) {
     case 'written': {
       const { resourceVersion: version = '' } = written.object.metadata;
-      state.status = { wanted, stored: objectAt(written.object, 'status'), version, atMs: nowMs };
+      const stored = sha256Of(writtenMembersOf(objectAt(written.object, 'status')));
+      state.status = { wanted: hash, stored, version, atMs: nowMs };
       return undefined;
     }
     // The resource was deleted, or created again. The mirror reports it.
@@ -51,16 +59,14 @@ export async function writeResourceStatus(
   }
 }
 
-/** Returns the status that the hub has: that of the mirror, or a newer one that this process wrote. */
-function statusBefore({ state }: UpkeepPass, resource: KubernetesObject): JsonObject {
-  const { status } = state;
-  const order = status === undefined ? undefined : compareVersions(resource.metadata.resourceVersion ?? '', status.version);
-  return status !== undefined && order !== undefined && order < 0 ? status.stored : objectAt(resource, 'status');
-}
-
-/** True if the hub answered a write of this status with the one that it has now. The schema of the kind may drop members. */
-function isAccepted({ state: { status } }: UpkeepPass, wanted: JsonObject, before: JsonObject): boolean {
-  return status !== undefined && equalJson(status.wanted, wanted) && equalJson(writtenMembersOf(status.stored), before);
+/**
+ * Returns for how long to wait for the mirror, because it lacks the last written status. A patch must be made from the status that the hub
+ * has. The mirror reports the status when it has it. After 5 s the mirror counts as current, because the hub may have been restored.
+ */
+function mirrorDelayMs({ state: { status } }: UpkeepPass, resource: KubernetesObject, nowMs: number): number {
+  if (status === undefined) return 0;
+  const order = compareVersions(resource.metadata.resourceVersion ?? '', status.version);
+  return order !== undefined && order < 0 ? status.atMs + longestMirrorDelayMs - nowMs : 0;
 }
 
 function writtenMembersOf(status: JsonObject): JsonObject {
