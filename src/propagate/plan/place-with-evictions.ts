@@ -181,6 +181,7 @@ function joinedOf({ snapshot, open, staying, moved }: EvictionInputs, { counts, 
     rejected: moved.rejected.filter(({ cluster }) => !used.has(cluster)),
     ...(desired === undefined ? {} : { desired, placed }),
     unplaced,
+    notes: moved.notes.filter(({ code }) => code !== 'UNPLACED' || unplaced > 0),
     moves: snapshot.clusters.flatMap(({ cluster: { name } }) =>
       out.some(({ cluster }) => cluster === name) ? [{ cluster: name, to }] : [],
     ),

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/core/json.ts';
 import { numberAt } from '../../../../src/core/json-at.ts';
 import type { PropagationInput } from '../../../../src/propagate/model/propagations.ts';
-import { type ControllerWorld, deployment, intent, startControllerWorld } from '../controller-world.ts';
+import { type ControllerWorld, configMap, deployment, intent, startControllerWorld } from '../controller-world.ts';
 
 const names = ['hub', 'south', 'east'];
 const emptyFleet = Object.fromEntries(names.map((name) => [name, []]));
@@ -19,6 +20,19 @@ const lineOf = (fleet: ControllerWorld, name: string, cluster: string) =>
 
 function divided(name: string, failover: PropagationInput['failover']): PropagationInput {
   return intent(name, [deployment(name, 6)], { placement: { clusters: names }, replicas: { mode: 'DIVIDED' }, failover } as never);
+}
+
+/** The sum of the available replicas in all clusters. */
+function availableOf(fleet: ControllerWorld, name: string): number {
+  return names.reduce((sum, cluster) => {
+    const copy = copyIn(fleet, cluster, name);
+    return sum + ((copy === undefined ? undefined : numberAt(copy, 'status', 'availableReplicas')) ?? 0);
+  }, 0);
+}
+
+function statefulSet(name: string): JsonObject {
+  const { spec, ...rest } = deployment(name, 2);
+  return { ...rest, kind: 'StatefulSet', spec: { ...(spec as JsonObject), serviceName: name } };
 }
 
 /** Makes a cluster unreachable until the result is disposed of. */
@@ -56,4 +70,78 @@ test('moves the share of a cluster that does not answer, and removes the old cop
   expect(countsOf(fleet, 'ring')).toEqual([3, 3, undefined]);
   expect(codesOf(fleet, 'ring')).toEqual([]);
   await fleet.world.until(() => fleet.mirrored('ring')?.status.evictions === undefined);
+}, 60_000);
+
+test('returns when told so, and never has fewer replicas on the way', async () => {
+  await using fleet = await startControllerWorld(emptyFleet, { living: true });
+  fleet.startProcess();
+  await fleet.propagate(divided('tide', { after: '5s', return: 'BACK', returnAfter: '20s' } as never));
+  await fleet.phase('tide', 'Settled');
+  const old = copyIn(fleet, 'east', 'tide')?.metadata.uid;
+  const cut = cutOff(fleet, 'east');
+  await fleet.world.until(() => countsOf(fleet, 'tide').join() === '3,3,2', 120_000);
+  await fleet.phase('tide', 'Degraded');
+  cut[Symbol.dispose]();
+  let least = Number.POSITIVE_INFINITY;
+  await fleet.world.until(() => {
+    least = Math.min(least, availableOf(fleet, 'tide'));
+    return countsOf(fleet, 'tide').join() === '2,2,2' && copyIn(fleet, 'east', 'tide')?.metadata.uid !== old;
+  }, 180_000);
+  const settled = await fleet.phase('tide', 'Settled');
+  expect(least).toBeGreaterThanOrEqual(6);
+  expect(settled.status.evictions).toBeUndefined();
+}, 60_000);
+
+test('leaves StatefulSets and Jobs where they are while their fate is unknown', async () => {
+  await using fleet = await startControllerWorld(emptyFleet, { living: true });
+  fleet.startProcess();
+  const groups = ['south', 'east'].map((cluster) => ({ name: cluster, set: { clusters: [cluster] } }));
+  const made = (name: string, purge: string) =>
+    intent(name, [statefulSet(name)], { placement: { affinityGroups: groups }, failover: { after: '5s', purge } } as never);
+  for (const [name, purge] of [
+    ['db', 'GRACEFULLY'],
+    ['moved', 'DIRECTLY'],
+    ['free', 'NEVER'],
+  ] as const)
+    await fleet.propagate(made(name, purge));
+  for (const name of ['db', 'moved', 'free']) await fleet.phase(name, 'Settled');
+  const stateful = 'StatefulSet.apps';
+  const [db, free] = ['db', 'free'].map((name) => copyIn(fleet, 'south', name, stateful)?.metadata.uid);
+  const cut = cutOff(fleet, 'south');
+  for (const name of ['moved', 'free']) await fleet.world.until(() => copyIn(fleet, 'east', name, stateful) !== undefined, 120_000);
+  await fleet.world.until(() => codesOf(fleet, 'db')?.includes('FATE_UNKNOWN') === true);
+  expect(lineOf(fleet, 'db', 'south')).toMatchObject({ phase: 'Unknown', wave: 0 });
+  expect(copyIn(fleet, 'east', 'db', stateful)).toBeUndefined();
+  cut[Symbol.dispose]();
+  await fleet.world.until(() => copyIn(fleet, 'south', 'moved', stateful) === undefined, 120_000);
+  for (const name of ['db', 'moved', 'free']) await fleet.phase(name, 'Settled', 120_000);
+  await fleet.world.until(() => fleet.mirrored('free')?.status.evictions === undefined);
+  expect(codesOf(fleet, 'db')).toEqual([]);
+  expect(copyIn(fleet, 'south', 'db', stateful)?.metadata.uid).toBe(db);
+  expect(copyIn(fleet, 'east', 'db', stateful)).toBeUndefined();
+  const released = copyIn(fleet, 'south', 'free', stateful);
+  expect([released?.metadata.uid, released?.metadata.labels?.['muster.dev/propagation']]).toEqual([free, undefined]);
+}, 60_000);
+
+test('leaves a cluster with a taint without a confirmation, and keeps the decision over a crash', async () => {
+  await using fleet = await startControllerWorld(emptyFleet, { living: true });
+  const first = fleet.startProcess();
+  const maps = Array.from({ length: 8 }, (_, index) => configMap(`map-${index}`, { a: '1' }));
+  const spread = [{ max: 1 }];
+  await fleet.propagate(intent('many', maps, { placement: { clusters: ['south', 'east'], spread } } as never));
+  await fleet.phase('many', 'Settled');
+  const [from = '', to = ''] = copyIn(fleet, 'south', 'map-0', 'ConfigMap') === undefined ? ['east', 'south'] : ['south', 'east'];
+  fleet.world.setTraits(from, { taints: [{ key: 'maintenance', effect: 'NoExecute' }] });
+  // Members are not notified of a change of traits alone.
+  fleet.world.leave(from);
+  fleet.world.join(from);
+  await fleet.world.until(() => fleet.mirrored('many')?.status.evictions !== undefined, 120_000);
+  first.kill();
+  fleet.freeLease();
+  fleet.startProcess();
+  await fleet.world.until(() => copyIn(fleet, from, 'map-7', 'ConfigMap') === undefined, 120_000);
+  const settled = await fleet.phase('many', 'Settled', 120_000);
+  expect(settled.status.clusters?.map(({ cluster }) => cluster)).toEqual([to]);
+  expect(copyIn(fleet, from, 'map-0', 'ConfigMap')).toBeUndefined();
+  expect(settled.status.evictions).toMatchObject([{ cluster: from, cause: 'Taint', to: [to] }]);
 }, 60_000);
