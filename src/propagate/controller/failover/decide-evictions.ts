@@ -120,7 +120,10 @@ function reviewEviction(eviction: Eviction, line: ClusterLine | undefined, facts
   if (!isOver) return { eviction: eviction.backSince === undefined ? eviction : gone, dueMs };
   const returnMs = Date.parse(backSince) + rules.returnAfterMs;
   if (returnMs <= facts.nowMs && !isHolding) return { eviction: undefined, returns: true };
-  return { eviction: eviction.backSince === undefined ? { ...eviction, backSince } : eviction, dueMs: nearestAfter(facts.nowMs, [dueMs, returnMs]) };
+  return {
+    eviction: eviction.backSince === undefined ? { ...eviction, backSince } : eviction,
+    dueMs: nearestAfter(facts.nowMs, [dueMs, returnMs]),
+  };
 }
 
 /**
