@@ -67,6 +67,7 @@ export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts
       ...conflictMember(draft),
       ...(choice.winner.spec.preserveResourcesOnDeletion === true ? { deletion: { policy: 'Orphan' } } : {}),
       ...suspendMember(draft),
+      ...(draft.policy.failover === undefined ? {} : { failover: draft.policy.failover }),
       ...(facts.clusters.isExact ? exactMembers(document, draft.policy) : {}),
     },
     documents: documentsOf(draft, chosen),

@@ -4,6 +4,7 @@ import { knownNames } from '../clusters/import-clusters.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { isPresent } from './admission/problems.ts';
 import type { PropagationPolicy } from './policies/read-policies.ts';
+import { translateFailover } from './translate-failover.ts';
 import { exactPoliciesOf, translatePlacement } from './translate-placement.ts';
 import { translateReplicas } from './translate-replicas.ts';
 import type { PartScope } from './translate-sets.ts';
@@ -13,6 +14,8 @@ export interface TranslatedPolicy {
   readonly placement: JsonObject;
   /** `replicas` for workloads. Absent: every cluster gets the whole number. */
   readonly replicas?: JsonObject;
+  /** `failover`. Absent: the policy has none. */
+  readonly failover?: JsonObject;
   /** `exact.policies`. Absent: the other fields have everything that the planner needs. */
   readonly exactPolicies?: JsonObject;
   readonly dispatching: Suspension;
@@ -50,6 +53,7 @@ export function translatePolicy(policy: PropagationPolicy, facts: PolicyFacts): 
   });
   const translated = translatePlacement(placement, scopeFor(notes, 'placement'), facts.sourceCluster);
   const replicas = translateReplicas(placement, scopeFor(workloadNotes, 'placement'));
+  const failover = translateFailover(policy.spec.failover ?? {}, scopeFor(notes, 'failover'));
   const dispatching = suspensionOf(policy, scopeFor(notes, 'suspension'));
   noteUnsupported(policy, path, (note) => notes.push(note));
   noteMissingOverrides(policy, facts, (note) => notes.push(note));
@@ -57,6 +61,7 @@ export function translatePolicy(policy: PropagationPolicy, facts: PolicyFacts): 
   return {
     placement: translated,
     ...(replicas === undefined ? {} : { replicas }),
+    ...(failover === undefined ? {} : { failover }),
     ...(exactPolicies === undefined ? {} : { exactPolicies }),
     dispatching,
     notes,
@@ -75,7 +80,7 @@ function suspensionOf({ spec: { suspension } }: PropagationPolicy, { clusters, p
 
 /** Adds notes about the fields that have no counterpart in a Propagation. */
 function noteUnsupported({ spec }: PropagationPolicy, path: string, tell: TellNote): void {
-  const { schedulerName, schedulePriority, activationPreference, failover, placement } = spec;
+  const { schedulerName, schedulePriority, activationPreference, placement } = spec;
   const unsupported = (isGiven: boolean, field: string, message: string) => {
     if (isGiven) tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${path}.${field}` });
   };
@@ -87,9 +92,6 @@ function noteUnsupported({ spec }: PropagationPolicy, path: string, tell: TellNo
     'placement.workloadAffinity',
     'Muster places each workload without regard to other workloads',
   );
-  for (const kind of ['application', 'cluster'] as const) {
-    unsupported(isPresent(failover?.[kind]), `failover.${kind}`, 'Muster does not move copies away from a failed cluster');
-  }
 }
 
 /** Adds notes about overrides that Karmada waits for, and that are not among the documents. */

@@ -53,11 +53,6 @@ spec: { resource: { apiVersion: apps/v1, kind: Deployment, namespace: default, n
     ['activationPreference: Lazy', 'activationPreference'],
     ['schedulePriority: { priorityClassSource: KubePriorityClass, priorityClassName: high }', 'schedulePriority'],
     ['placement: { workloadAffinity: { affinity: { groupByLabelKey: app } } }', 'placement.workloadAffinity'],
-    [
-      'propagateDeps: true, failover: { application: { decisionConditions: { tolerationSeconds: 120 }, purgeMode: Never } }',
-      'failover.application',
-    ],
-    ['failover: { cluster: { purgeMode: Directly } }', 'failover.cluster'],
     ['dependentOverrides: [absent]', 'dependentOverrides[0]'],
   ])('%s is not carried out, and that is said', (spec, path) => {
     expect(noteTexts(importedOne([web, policyFor('web', spec)]))).toEqual([`WARNING UNSUPPORTED [1].spec.${path}`]);
@@ -66,8 +61,23 @@ spec: { resource: { apiVersion: apps/v1, kind: Deployment, namespace: default, n
   test('the older spellings of purge modes are accepted, with their default grace period', () => {
     for (const mode of ['Immediately', 'Graciously']) {
       const failover = `propagateDeps: true, failover: { application: { decisionConditions: {}, purgeMode: ${mode} } }`;
-      expect(noteTexts(importedOne([web, policyFor('web', failover)]))).toEqual(['WARNING UNSUPPORTED [1].spec.failover.application']);
+      const one = importedOne([web, policyFor('web', failover)]);
+      expect(noteTexts(one)).toEqual(['INFO FAILOVER_GATE [1].spec.failover']);
+      const purge = mode === 'Immediately' ? { purge: 'DIRECTLY' } : {};
+      expect(one.input).toMatchObject({ failover: { unhealthyAfter: '5m', ...purge } });
     }
+  });
+
+  test('a failover becomes that of the Propagation', () => {
+    const rules = 'statePreservation: { rules: [{ aliasLabelName: run, jsonPath: "{ .runID }" }] }';
+    const application = `application: { decisionConditions: { tolerationSeconds: 120 }, purgeMode: Directly, ${rules} }`;
+    const one = importedOne([
+      web,
+      policyFor('web', `propagateDeps: true, failover: { ${application}, cluster: { purgeMode: Gracefully } }`),
+    ]);
+    const preserve = [{ label: 'run', jsonPath: '{ .runID }' }];
+    expect(one.input).toMatchObject({ failover: { unhealthyAfter: '2m', purge: 'DIRECTLY', preserve } });
+    expect(noteTexts(one)).toEqual(['INFO FAILOVER_GATE [1].spec.failover', 'WARNING DROPPED [1].spec.failover.cluster']);
   });
 
   test('an override that Karmada waits for is no news if it is among the documents', () => {
