@@ -6,7 +6,7 @@ import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { SourceSystem } from '../../propagate/model/spec.ts';
 import { sourceDocumentOf } from '../documents/source-documents.ts';
 import type { ImportedPropagation, ImportNote, ImportResult } from '../model/import-result.ts';
-import type { ImportContext } from '../model/importer.ts';
+import type { ImportContext, LivingSource } from '../model/importer.ts';
 import type { ClusterImportRequest, ImportCaller } from '../model/imports.ts';
 import { importDocuments } from '../translation/import-documents.ts';
 import { ClusterReader } from './cluster-reader.ts';
@@ -47,7 +47,7 @@ export async function importFromCluster(
     ['Karmada', karmada.members],
   ];
   const members = new Map(systems.flatMap(([system, clusters]) => (clusters === undefined ? [] : [[system, clusters]])));
-  const living = { cluster: api.cluster, members };
+  const living: LivingSource = { cluster: api.cluster, members };
   const documents = objects.map(({ json }, index) => sourceDocumentOf(json, index));
   const result = await timeSlices.run(importDocuments(documents, { ...context, isExact: request.exact, living }));
   const inScope = withinScope(result, objects, scope);

@@ -1,9 +1,13 @@
 import type { JsonObject } from '../../core/json.ts';
+import { labelsAt, textAt } from '../../core/json-at.ts';
 
 /** The objects of one system in a cluster. */
 export interface LivingObjects {
   readonly objects: readonly LivingObject[];
-  /** The clusters of the system by their names, with the labels that they have there. Absent: the system has no list of clusters, or the list could not be read. */
+  /**
+   * The clusters of the system by their names, with the labels that they have there. Absent: the system has no list of clusters, or the list
+   * could not be read.
+   */
   readonly members?: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
@@ -11,8 +15,13 @@ export interface LivingObjects {
 export interface LivingObject {
   readonly json: JsonObject;
   /**
-   * True if the object may concern resources outside the scope of the import. If no Propagation uses it, the result does not mention it. Default:
-   * false.
+   * True if the object may concern resources outside the scope of the import. If no Propagation uses it, the result does not mention it.
+   * Default: false.
    */
   readonly isContext?: boolean;
+}
+
+/** Returns the labels of clusters by their names. */
+export function membersOf(clusters: readonly JsonObject[]): ReadonlyMap<string, Readonly<Record<string, string>>> {
+  return new Map(clusters.map((cluster) => [textAt(cluster, 'metadata', 'name') ?? '', labelsAt(cluster, 'metadata', 'labels')]));
 }

@@ -6,8 +6,7 @@ import type { Manifest } from '../../manifests/manifest.ts';
 import { preparedSelectors, type ResourceSelector } from '../../propagate/karmada/resource-selector.ts';
 import type { ClusterReader, LivingList } from './cluster-reader.ts';
 import type { ImportScope } from './import-scope.ts';
-import type { LivingObject, LivingObjects } from './living-objects.ts';
-import { membersOf } from './read-kubefed.ts';
+import { type LivingObject, type LivingObjects, membersOf } from './living-objects.ts';
 
 const propagationPolicies: readonly string[] = ['PropagationPolicy', 'ClusterPropagationPolicy'];
 const policyKinds: readonly string[] = [...propagationPolicies, 'OverridePolicy', 'ClusterOverridePolicy'];

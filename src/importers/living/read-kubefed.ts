@@ -1,11 +1,11 @@
 import type { VersionedResource } from '../../cluster/served-resources.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { labelsAt, textAt } from '../../core/json-at.ts';
+import { textAt } from '../../core/json-at.ts';
 import { apiVersionOf } from '../../core/kinds.ts';
 import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { ClusterReader, ListedObjects } from './cluster-reader.ts';
 import type { ImportKind, ImportScope } from './import-scope.ts';
-import type { LivingObject, LivingObjects } from './living-objects.ts';
+import { type LivingObject, type LivingObjects, membersOf } from './living-objects.ts';
 
 /** The namespace of KubeFed's own objects. Its charts and documents use this name. */
 const ownNamespace = 'kube-federation-system';
@@ -87,9 +87,4 @@ async function listPreferences(reader: ClusterReader, scope: ImportScope): Promi
 /** Returns `Deployment` for `FederatedDeployment`. */
 function targetNameOf(federatedKind: string): string {
   return federatedKind.slice('Federated'.length);
-}
-
-/** Returns the labels of clusters by their names. */
-export function membersOf(clusters: readonly JsonObject[]): ReadonlyMap<string, Readonly<Record<string, string>>> {
-  return new Map(clusters.map((cluster) => [textAt(cluster, 'metadata', 'name') ?? '', labelsAt(cluster, 'metadata', 'labels')]));
 }
