@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/json.ts';
 import { labelsAt } from '../../core/json-at.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { kindTextOf } from '../../manifests/pod-specs.ts';
 import { type ImportClusters, importClustersOf } from '../clusters/import-clusters.ts';
+import { holdsSecret } from '../documents/holds-secret.ts';
 import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
 import { importedRules } from '../kubefed/replica-rules.ts';
 import { errorNote, secretNote, warningNote } from '../model/import-notes.ts';
@@ -47,7 +47,7 @@ interface SpecPart {
 
 function proposalOf(document: ObjectDocument, fleet: ImportClusters): ProposalOutcome {
   const { key, path } = document;
-  if (kindTextOf(document.object) === 'Secret') return { result: 'refused', note: secretNote(path) };
+  if (holdsSecret(document.object)) return { result: 'refused', note: secretNote(path) };
   const { object, notes } = currentObjectOf(document.object, path);
   const placement = placementPart(document);
   if (placement.result === 'refused') return placement;

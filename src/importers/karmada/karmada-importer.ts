@@ -1,9 +1,9 @@
 import { objectAt, textAt } from '../../core/json-at.ts';
-import { isSecret } from '../../core/redaction.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
 import { isAutoscaler, keyScaledBy } from '../../propagate/plan/snapshot/member-workloads.ts';
 import { importClustersOf } from '../clusters/import-clusters.ts';
+import { holdsSecret } from '../documents/holds-secret.ts';
 import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
 import type { ImportContext, Importer, Proposal, Translation } from '../model/importer.ts';
 import { type AttachedDependencies, attachDependencies, type ClaimedResource, resourcesByKey } from './attach-dependencies.ts';
@@ -47,7 +47,7 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
   return { proposals, unread: unread.map(({ document, role }) => ({ document, role })), notes: unread.flatMap(({ notes }) => notes) };
 }
 
-/** Finds the policy of each resource. A Secret of a text is never propagated, because it would need its data in the Propagation. */
+/** Finds the policy of each resource. A Secret of a text, or an object that contains one, is never propagated: its data would be in the Propagation. */
 function claimResources(
   resources: readonly KarmadaResource[],
   { propagation }: PoliciesRead,
@@ -59,7 +59,7 @@ function claimResources(
   for (const resource of resources) {
     const choice = finder.policyFor(resource);
     if (choice === undefined) continue;
-    if (living === undefined && isSecret(groupKindOfKey(resource.document.key)))
+    if (living === undefined && holdsSecret(resource.document.object))
       secrets.push(unreadSecret(resource, describeDocument(choice.winner.document)));
     else claimed.push({ resource, choice });
   }

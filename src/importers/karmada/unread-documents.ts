@@ -12,13 +12,13 @@ export interface UnreadDocument {
 }
 
 /**
- * Returns a Secret as unread, with the error that a Propagation must not contain its data. The message names `selectedBy`: the policy or
- * workload that selects the Secret.
+ * Returns a Secret, or an object that contains one, as unread, with the error that a Propagation must not contain its data. The message
+ * names `selectedBy`: the policy or workload that selects the object.
  */
 export function unreadSecret({ document }: KarmadaResource, selectedBy: string): UnreadDocument {
   const message =
-    `${describeDocument(document)} is selected by ${selectedBy}, but a Propagation takes a Secret by reference only: ` +
-    'its data would stand in the Propagation for every reader. Create the Secret in a cluster, and propagate it with ref';
+    `${describeDocument(document)} is selected by ${selectedBy}, but a Propagation takes the data of a Secret by reference only: ` +
+    'every reader of the Propagation could read them. Create the Secret in a cluster, and propagate it with ref';
   return { document, role: 'TEMPLATE', notes: [{ severity: 'ERROR', code: 'SECRET', message, path: document.path }] };
 }
 

@@ -1,6 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { objectAt, textAt, valueAt } from '../../core/json-at.ts';
+import { isSecret } from '../../core/redaction.ts';
 import { withoutMembers } from '../../manifests/json-edits.ts';
+import { groupKindOfKey } from '../../manifests/object-key.ts';
+import { holdsSecret } from '../documents/holds-secret.ts';
 import type { ObjectDocument } from '../documents/source-documents.ts';
 import { errorNote, secretNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
@@ -20,6 +23,9 @@ export type FederatedTemplate =
  */
 export function federatedTemplateOf({ object, path, key }: ObjectDocument, target: TargetKind): FederatedTemplate {
   const at = `${path}.spec.template`;
+  if (isSecret(groupKindOfKey({ apiVersion: target.apiVersion ?? '', kind: target.kind })) || holdsSecret(object)) {
+    return { result: 'refused', note: secretNote(at) };
+  }
   const template = valueAt(object, 'spec', 'template') ?? {};
   if (!isJsonObject(template)) return { result: 'refused', note: errorNote('INVALID', at, 'expected an object') };
   const apiVersion = textAt(template, 'apiVersion') || target.apiVersion;
@@ -27,7 +33,6 @@ export function federatedTemplateOf({ object, path, key }: ObjectDocument, targe
     const message = `expected the apiVersion of ${target.kind}, or a FederatedTypeConfig of ${key.kind} next to the object, got none`;
     return { result: 'refused', note: errorNote('INVALID', `${at}.apiVersion`, message) };
   }
-  if (target.kind === 'Secret' && apiVersion === 'v1') return { result: 'refused', note: secretNote(at) };
   const identity = { name: key.name, ...(target.isNamespaced && key.namespace !== undefined ? { namespace: key.namespace } : {}) };
   const metadata = { ...withoutMembers(objectAt(template, 'metadata'), droppedMetadata), ...identity };
   const notes = [...droppedNotes(template, at), ...replacedNotes(template, { kind: target.kind, identity, at })];

@@ -2,10 +2,11 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { groupOfApiVersion } from '../../core/kinds.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { kindTextOf } from '../../manifests/pod-specs.ts';
+import { isList } from '../../manifests/read-manifests.ts';
 import { importClustersOf } from '../clusters/import-clusters.ts';
 import { knownClusters } from '../clusters/known-clusters.ts';
 import { adaptedPatch } from '../documents/adapted-patch.ts';
+import { holdsSecret } from '../documents/holds-secret.ts';
 import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
 import { errorNote, infoNote, secretNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
@@ -41,7 +42,7 @@ function proposalOf(document: ObjectDocument, context: ImportContext): ProposalO
   const refused = (note: ImportNote): ProposalOutcome => ({ result: 'refused', note });
   const spec = valueAt(object, 'spec');
   const template = valueAt(spec, 'template');
-  const problem = templateProblem(template, `${path}.spec.template`);
+  const problem = holdsSecret(object) ? secretNote(`${path}.spec.template`) : templateProblem(template, `${path}.spec.template`);
   if (problem !== undefined || !isJsonObject(template)) return refused(problem ?? errorNote('INVALID', path, 'expected a template'));
   const read = readCustomizations(valueAt(spec, 'customize'), `${path}.spec.customize`);
   if (read.result === 'refused') return refused(errorNote('INVALID', read.path, read.message));
@@ -66,9 +67,9 @@ function proposalOf(document: ObjectDocument, context: ImportContext): ProposalO
 
 function templateProblem(template: JsonObject[string], path: string): ImportNote | undefined {
   if (!isJsonObject(template)) return errorNote('INVALID', path, 'expected a manifest');
+  if (isList(template)) return errorNote('INVALID', path, 'expected one object, got a list of them');
   const missing = [['apiVersion'], ['kind'], ['metadata', 'name']].find((keys) => (textAt(template, ...keys) ?? '') === '');
-  if (missing !== undefined) return errorNote('INVALID', `${path}.${missing.join('.')}`, 'expected a text');
-  return kindTextOf(template) === 'Secret' ? secretNote(path) : undefined;
+  return missing === undefined ? undefined : errorNote('INVALID', `${path}.${missing.join('.')}`, 'expected a text');
 }
 
 interface PlacedClusters {

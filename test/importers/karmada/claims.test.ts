@@ -139,6 +139,15 @@ describe('Secrets', () => {
     expect(JSON.stringify(result)).not.toContain('aGlkZGVu');
   });
 
+  test('a selected object that contains a Secret is an error, too', () => {
+    const nested =
+      'apiVersion: example.com/v1\nkind: Bundle\nmetadata: { name: keys }\nspec: { objects: [{ kind: Secret, data: { key: aGlkZGVu } }] }';
+    const bundles = all.replace('v1, kind: Secret', 'example.com/v1, kind: Bundle');
+    const result = imported([nested, bundles]);
+    expect(noteTexts(result)).toEqual(['ERROR SECRET [0]', 'WARNING NO_TEMPLATE [1]']);
+    expect(JSON.stringify(result)).not.toContain('aGlkZGVu');
+  });
+
   test("a Secret of a living Karmada is propagated by reference to Karmada's API server", () => {
     const one = importedOne([secret, all], { living: { cluster: 'karmada', members: new Map() } });
     expect(one.input).toMatchObject({

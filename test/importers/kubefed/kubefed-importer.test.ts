@@ -222,6 +222,18 @@ spec:
 
   test.each<[string, string, string, string]>([
     ['a Secret', federated('a', '{ template: { data: { password: aHVudGVyMg== } } }', 'FederatedSecret'), 'SECRET', '[1].spec.template'],
+    [
+      'a Secret of a version that does not exist',
+      federated('a', '{ template: { apiVersion: v2, data: { password: aHVudGVyMg== } } }', 'FederatedSecret'),
+      'SECRET',
+      '[1].spec.template',
+    ],
+    [
+      'a template that is written as a Secret',
+      federated('a', '{ template: { apiVersion: v1, kind: Secret, data: { password: aHVudGVyMg== } } }'),
+      'SECRET',
+      '[1].spec.template',
+    ],
     ['a kind without a version', federated('a', '{}', 'FederatedWidget'), 'INVALID', '[1].spec.template.apiVersion'],
     ['a template that is a text', federated('a', '{ template: text }'), 'INVALID', '[1].spec.template'],
     ['a spec that is a list', federated('a', '[]'), 'INVALID', '[1].spec'],

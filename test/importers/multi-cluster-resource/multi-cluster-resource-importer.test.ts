@@ -35,6 +35,7 @@ describe('a MultiClusterResource', () => {
   test.each<[string, string, string]>([
     ['no template', 'placement: {}', '[0].spec.template'],
     ['a template without a kind', 'template: { apiVersion: v1, metadata: { name: a } }', '[0].spec.template.kind'],
+    ['a template that is a list', 'template: { apiVersion: v1, kind: List, metadata: { name: a }, items: [] }', '[0].spec.template'],
     ['a template without a name', 'template: { apiVersion: v1, kind: ConfigMap }', '[0].spec.template.metadata.name'],
     ['customizations that are no list', `${template}, customize: { clusters: {} }`, '[0].spec.customize.clusters'],
     [
@@ -48,8 +49,17 @@ describe('a MultiClusterResource', () => {
     expect(result.notes).toMatchObject([{ severity: 'ERROR', code: 'INVALID', path }]);
   });
 
-  test('is refused with a Secret, whose data are in no answer', () => {
-    const result = imported(resource('template: { apiVersion: v1, kind: Secret, metadata: { name: a }, data: { p: aHVudGVyMg== } }'));
+  const secret = '{ apiVersion: v1, kind: Secret, metadata: { name: a }, data: { p: aHVudGVyMg== } }';
+  test.each([
+    ['a Secret', secret],
+    ['a list with a Secret', `{ apiVersion: v1, kind: List, metadata: { name: a }, items: [${secret}] }`],
+    ['a SecretList', '{ apiVersion: v1, kind: SecretList, metadata: { name: a }, items: [{ data: { p: aHVudGVyMg== } }] }'],
+    [
+      'another MultiClusterResource with a Secret',
+      `{ apiVersion: mulitcluster.practice.com/v1alpha1, kind: MultiClusterResource, metadata: { name: a }, spec: { template: ${secret} } }`,
+    ],
+  ])('is refused with %s, whose data are in no answer', (_, one) => {
+    const result = imported(resource(`template: ${one}`));
     expect(result.notes).toMatchObject([{ severity: 'ERROR', code: 'SECRET' }]);
     expect(JSON.stringify(result)).not.toContain('aHVudGVyMg');
   });
