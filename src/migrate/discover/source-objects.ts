@@ -1,10 +1,13 @@
 import type { Members } from '../../changes/members.ts';
 import type { Fault } from '../../core/faults.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { apiVersionOf, type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
+import type { MigrationSpec } from '../model/migration.ts';
+import type { MigrationNote } from '../model/migration-plan.ts';
 import type { BackupUsed } from '../model/migration-status-definition.ts';
 
 /** One object of the source, with its key. */
@@ -18,8 +21,23 @@ export interface SourceObjects {
   /** Returns all objects of a kind, or those in one namespace. Empty if the source has none, or does not know the kind. */
   all(kind: GroupKind, namespace?: string): readonly SourceObject[];
   /** The backup that has the objects. Absent: the cluster itself. */
-  readonly backup?: BackupUsed;
+  readonly backup?: SourceBackup;
 }
+
+/** A backup as a source. */
+export interface SourceBackup {
+  readonly used: BackupUsed;
+  /** Returns `data` of a Secret. The objects of `all` do not have it. */
+  secretData(key: ObjectKey): JsonObject | undefined;
+}
+
+/** The result of reading a backup: its objects, or the note that says why there are none. */
+export type BackupRead =
+  | { readonly result: 'read'; readonly objects: SourceObjects; readonly notes?: readonly MigrationNote[] }
+  | { readonly result: 'failed'; readonly note: MigrationNote; readonly fault?: Fault };
+
+/** Reads the backup that a spec names, with the identity of the spec. */
+export type ReadBackup = (spec: MigrationSpec, signal: AbortSignal) => Promise<BackupRead>;
 
 /** The result of reading a source. `faults` has the kinds that could not be read. */
 export interface SourceRead {
@@ -64,7 +82,7 @@ export async function readLiveSource(
 }
 
 /** Makes a source of these objects, which have `apiVersion` and `kind`. */
-export function indexSourceObjects(objects: readonly SourceObject[], backup?: BackupUsed): SourceObjects {
+export function indexSourceObjects(objects: readonly SourceObject[], backup?: SourceBackup): SourceObjects {
   const byKind = Map.groupBy(objects, ({ key }) => keyOfKind(groupKindOfKey(key)));
   const byNamespace = Map.groupBy(objects, ({ key }) => `${keyOfKind(groupKindOfKey(key))}/${key.namespace ?? ''}`);
   return {

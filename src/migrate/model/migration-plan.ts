@@ -1,5 +1,4 @@
 import type { Fault } from '../../core/faults.ts';
-import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { Note } from '../../propagate/model/notes.ts';
@@ -78,9 +77,9 @@ export interface AppPlan {
   readonly skipped?: { readonly reason: MigratedAppReason; readonly message: string };
   /** The Propagation of the workload. Its placement is changed instead of the objects. Absent: Muster does not propagate the workload. */
   readonly propagated?: PropagatedApp;
-  /** The objects in write order. For a propagated application, the copies that the Propagation will write. */
+  /** The objects in write order. Empty if the application is skipped or propagated. */
   readonly target: readonly TargetObject[];
-  /** The objects in reverse write order. */
+  /** The objects in reverse write order. Empty if the application is skipped or propagated. */
   readonly source: readonly LeavingObject[];
 }
 
@@ -102,8 +101,6 @@ export interface MigrationPlan {
   readonly ok: boolean;
   /** The earliest time of sync among the mirrors that were read, in Unix milliseconds. */
   readonly asOfMs: number;
-  readonly from: ClusterName;
-  readonly to: ClusterName;
   /** The needs of all applications together, also of those that are skipped. */
   readonly needs: RecordedRoom;
   /** The room in the target before the migration. */

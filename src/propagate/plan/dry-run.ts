@@ -1,10 +1,10 @@
 import { conflictsIn, type FieldManagerConflict } from '../../changes/describe-fault.ts';
 import { fieldManager, type ObjectAddress, type ObjectCallResult, type ObjectClient } from '../../changes/object-client.ts';
-import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
 import { objectAt } from '../../core/json-at.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { startDeadline } from '../../core/scheduling/deadline.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
@@ -74,7 +74,7 @@ export async function dryRunCluster(
     return new Map(objects.map(({ key }) => [textOfKey(key), { result: 'failed', fault }]));
   }
   const entries = new Map((share?.entries ?? []).map((entry) => [textOfKey(entry.key), entry]));
-  using deadline = startDeadline(ports.clock, request.signal);
+  using deadline = startDeadline(ports.clock, timeLimitMs, request.signal);
   const answers = await Promise.all(
     objects.map(async (object): Promise<[string, DryRun]> => {
       const answer = await dryRunObject({ ports, request, client, entries }, object, deadline.signal);
@@ -87,25 +87,6 @@ export async function dryRunCluster(
   );
   request.signal.throwIfAborted();
   return new Map(answers);
-}
-
-interface Deadline extends Disposable {
-  /** Aborts with the request or at the deadline. */
-  readonly signal: AbortSignal;
-  readonly hasPassed: () => boolean;
-}
-
-function startDeadline(clock: Clock, signal: AbortSignal): Deadline {
-  const late = new AbortController();
-  const ended = new AbortController();
-  void clock.sleep(timeLimitMs, AbortSignal.any([signal, ended.signal])).then(() => {
-    if (!ended.signal.aborted) late.abort();
-  });
-  return {
-    signal: AbortSignal.any([signal, late.signal]),
-    hasPassed: () => late.signal.aborted && !signal.aborted,
-    [Symbol.dispose]: () => ended.abort(),
-  };
 }
 
 /** True for objects that the plan writes. False if the plan itself creates their namespace or kind: a dry run would fail without these. */

@@ -67,12 +67,15 @@ export async function readLive(
   }
 }
 
+/** The properties of a resource that decide how an object becomes a template. */
+type TemplateResource = Pick<ServedResource, 'group' | 'kind' | 'namespaced'>;
+
 /**
  * Returns an object as a template: without the fields that a server fills in, and without the labels and annotations about its writer. Of a
  * Secret, only metadata and type remain, and `secretOf` refers to the Secret from which the data are read.
  */
 export function templateOf(
-  { object, key, resource }: Extract<LiveRead, { readonly result: 'read' }>,
+  { object, key, resource }: { readonly object: KubernetesObject; readonly key: ObjectKey; readonly resource: TemplateResource },
   cluster: ClusterName,
   pruning: PortableOptions,
 ): Pick<TemplateObject, 'manifest' | 'secretOf' | 'sourceVersion' | 'source'> {

@@ -1,0 +1,259 @@
+import type { MemberCluster } from '../../changes/members.ts';
+import { schemaSpelling } from '../../core/enum-spelling.ts';
+import { type Fault, fault } from '../../core/faults.ts';
+import type { GroupKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import { type ConcurrencyLimit, createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
+import { startDeadline } from '../../core/scheduling/deadline.ts';
+import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { podSpecOf } from '../../manifests/pod-specs.ts';
+import { kindsToRead } from '../discover/app-kinds.ts';
+import { type FoundApp, findApps, neededByOthers } from '../discover/find-apps.ts';
+import { readLiveSource, type SourceObjects, type SourceRead } from '../discover/source-objects.ts';
+import type { AppPlan, MigrationNote, MigrationNoteCode, MigrationPlan } from '../model/migration-plan.ts';
+import { maxApps } from '../model/migration-spec-definition.ts';
+import { maxAppObjects, maxMigrationObjects } from '../model/migration-status-definition.ts';
+import { addRooms, type FreeRoom, noRoom, readFreeRoom, roomKinds } from '../room/free-room.ts';
+import { migrationDigestOf } from './migration-digest.ts';
+import type { MigrationPlanner, MigrationPlannerPorts, MigrationPlanRequest } from './migration-planner.ts';
+import { countPathOf } from './movable-manifest.ts';
+import { type PreflightContext, preflightApp, type SkipReason, shownKey } from './preflight-app.ts';
+import { planPropagatedApp, propagationOfObject } from './propagated-app.ts';
+import { hasVolumes, leavingObjects, type RenderedApp, renderApp } from './render-app.ts';
+
+/** Time limit for all dry runs and access reviews of one plan. */
+const timeLimitMs = 20_000;
+/** Maximum number of calls of one plan that are in flight at the same time. */
+const maxCalls = 16;
+
+const definitionKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
+
+/** Creates the planner of migrations. It has no state. */
+export function createMigrationPlanner(ports: MigrationPlannerPorts): MigrationPlanner {
+  return { plan: (request) => planMigration(ports, request) };
+}
+
+/** An application during planning: what is known of it so far. */
+interface Draft {
+  readonly found: FoundApp;
+  readonly rendered?: RenderedApp;
+  readonly propagated?: AppPlan['propagated'];
+  readonly target?: AppPlan['target'];
+  readonly skipped?: SkipReason;
+}
+
+async function planMigration(ports: MigrationPlannerPorts, request: MigrationPlanRequest): Promise<MigrationPlan> {
+  const { spec, signal } = request;
+  const [from, to] = [spec.from, spec.to].map((name) => reached(ports, name)) as [Reached, Reached];
+  const blocked = [to, ...(spec.source === 'Live' ? [from] : [])].flatMap((one) => (one.fault === undefined ? [] : [one.fault]));
+  if (blocked.length > 0) return refused(ports, request, { notes: blocked.map(unreachableNote), faults: blocked });
+  const read = await readSource(ports, request, from);
+  if ('note' in read) return refused(ports, request, { notes: [read.note], faults: read.faults });
+  await ports.members.objects.whenRead(
+    roomKinds.map((kind) => ({ cluster: to.name, kind })),
+    timeLimitMs,
+    signal,
+  );
+  signal.throwIfAborted();
+  const room = readFreeRoom(ports.members, to.name);
+  if ('fault' in room) return refused(ports, request, { notes: [unreadableNote(room.fault)], faults: [room.fault] });
+  return planApps(ports, request, { read, room, isSourceThere: from.fault === undefined });
+}
+
+/** The facts from which applications are planned. */
+interface ReadFacts {
+  readonly read: SourceRead & { readonly notes: readonly MigrationNote[] };
+  readonly room: FreeRoom;
+  readonly isSourceThere: boolean;
+}
+
+async function planApps(ports: MigrationPlannerPorts, request: MigrationPlanRequest, facts: ReadFacts): Promise<MigrationPlan> {
+  const { spec, namespace, signal } = request;
+  const { read, room } = facts;
+  const source = read.objects;
+  const { apps: found, unknown } = findApps(spec, namespace, source);
+  const noApps = note('ERROR', 'NO_APPS', `expected workloads in ${spec.from}, found none that match`);
+  if (found.length === 0) return refused(ports, request, { notes: [...read.notes, noApps], faults: [], source });
+  if (found.length > maxApps)
+    return refused(ports, request, { notes: [tooLarge(`at most ${maxApps} applications`, found.length)], faults: [], source });
+  const free = room.free();
+  using deadline = startDeadline(ports.clock, timeLimitMs, signal);
+  const context = contextOf(ports, request, facts);
+  const drafts = await Promise.all(found.map((app) => draftOf(ports, { ...request, signal: deadline.signal }, { context, app })));
+  const placed = drafts.map((draft) => withRoom(draft, room));
+  const moving = new Set(
+    placed
+      .flatMap(({ draft: { skipped, rendered } }) => (skipped || rendered === undefined ? [] : [rendered.workload, rendered.template]))
+      .map(({ key }) => textOfKey(key)),
+  );
+  const namespaces = new Set(found.flatMap(({ key }) => key.namespace ?? []));
+  const needed = neededByOthers(source, { namespaces, moving });
+  const apps = placed.map((one) => appPlanOf(one, needed));
+  const objects = apps.reduce((sum, app) => sum + app.source.length + app.target.length, 0);
+  const largest = Math.max(...apps.map((app) => Math.max(app.source.length, app.target.length)));
+  const notes = [
+    ...read.notes,
+    ...unknown.map((name) => note('WARNING', 'UNKNOWN_APP', `expected applications of the migration in priority, got ${name}`, 'priority')),
+    ...placed.flatMap(({ draft }) => notesOf(draft, spec.copies)),
+    ...(apps.every(({ skipped }) => skipped !== undefined) ? [note('ERROR', 'NOTHING_FITS', 'no application can be moved')] : []),
+    ...(largest > maxAppObjects ? [tooLarge(`at most ${maxAppObjects} objects of one application`, largest)] : []),
+    ...(objects > maxMigrationObjects ? [tooLarge(`at most ${maxMigrationObjects} objects in all`, objects)] : []),
+  ];
+  const { backup } = source;
+  return {
+    digest: migrationDigestOf(spec, { apps, ...(backup === undefined ? {} : { backup: backup.used }) }),
+    ok: notes.every(({ severity }) => severity !== 'ERROR'),
+    asOfMs: Math.min(read.asOfMs, ports.clock.now()),
+    needs: placed.map(({ check }) => check.needs).reduce(addRooms, noRoom),
+    free,
+    ...(backup === undefined ? {} : { backup: backup.used }),
+    apps,
+    notes,
+    faults: read.faults,
+  };
+}
+
+/** A cluster of the migration, and why it cannot be reached. */
+interface Reached {
+  readonly name: ClusterName;
+  readonly fault?: Fault;
+}
+
+function reached({ members }: MigrationPlannerPorts, name: string): Reached {
+  const member: MemberCluster | undefined = members.get(name);
+  const cluster = member?.name ?? (name as ClusterName);
+  const about = { cluster, retry: 'LATER' } as const;
+  if (member === undefined) return { name: cluster, fault: fault('GONE', 'the cluster is not a member of the fleet', about) };
+  if (member.phase !== 'UNREACHABLE') return { name: cluster };
+  return { name: cluster, fault: member.faults[0] ?? fault('UNREACHABLE', 'the cluster cannot be reached', about) };
+}
+
+async function readSource(
+  { members, readBackup }: MigrationPlannerPorts,
+  { spec, signal }: MigrationPlanRequest,
+  from: Reached,
+): Promise<ReadFacts['read'] | { readonly note: MigrationNote; readonly faults: readonly Fault[] }> {
+  if (spec.source === 'Live') {
+    const kinds = kindsToRead((spec.apps ?? []).map(({ key }) => groupKindOfKey(key)));
+    const read = await readLiveSource(members, { cluster: from.name, kinds }, signal);
+    const [unread] = read.faults;
+    return unread === undefined ? { ...read, notes: [] } : { note: unreadableNote(unread), faults: read.faults };
+  }
+  const read = await readBackup(spec, signal);
+  signal.throwIfAborted();
+  if (read.result === 'failed') return { note: read.note, faults: read.fault === undefined ? [] : [read.fault] };
+  const answers = note('WARNING', 'SOURCE_REACHABLE', `${from.name} can be reached, but its objects are read from a backup`);
+  const notes = [...(read.notes ?? []), ...(from.fault === undefined ? [answers] : [])];
+  return { objects: read.objects, faults: [], notes, asOfMs: Number.POSITIVE_INFINITY };
+}
+
+function contextOf(ports: MigrationPlannerPorts, { spec }: MigrationPlanRequest, facts: ReadFacts): PreflightContext | undefined {
+  const { members, clientOf, sensitiveKinds } = ports;
+  const [from, to] = [reached(ports, spec.from).name, reached(ports, spec.to).name];
+  const toClient = clientOf(to, spec);
+  if (toClient === undefined) return undefined;
+  const fromClient = facts.isSourceThere ? clientOf(from, spec) : undefined;
+  const limit: ConcurrencyLimit = createConcurrencyLimit(maxCalls);
+  return { members, source: facts.read.objects, from, to, fromClient, toClient, sensitiveKinds, limit, reviews: new Map() };
+}
+
+interface AppToDraft {
+  readonly context: PreflightContext | undefined;
+  readonly app: FoundApp;
+}
+
+async function draftOf(ports: MigrationPlannerPorts, request: MigrationPlanRequest, { context, app }: AppToDraft): Promise<Draft> {
+  const { workload, key } = app;
+  const { spec, signal } = request;
+  if (workload === undefined)
+    return { found: app, skipped: { reason: 'Invalid', message: `there is no ${shownKey(key)} in ${spec.from}` } };
+  if (context === undefined) return { found: app, skipped: { reason: 'Unreachable', message: `${spec.to} cannot be reached` } };
+  const { objects } = ports.members;
+  const definitions = [context.from, context.to].flatMap((cluster) => objects.all(cluster, definitionKind) ?? []);
+  const countPath = countPathOf(key, definitions);
+  if (countPath === undefined) return { found: app, skipped: { reason: 'Invalid', message: `${key.kind} has no scale subresource` } };
+  const propagation = propagationOfObject(ports.hub, { cluster: context.from, uid: workload.object.metadata.uid });
+  const facts = { cluster: context.from, source: context.source, countPath, factor: propagation === undefined ? spec.copies : 1 };
+  const rendered = renderApp({ ...app, workload }, facts);
+  if (propagation !== undefined) {
+    const planned = await planPropagatedApp(ports, request, propagation);
+    return 'skipped' in planned ? { found: app, rendered, ...planned } : { found: app, rendered, propagated: planned };
+  }
+  return { found: app, rendered, ...(await preflightApp(context, rendered, signal)) };
+}
+
+/** A draft with the figures of the room. */
+interface PlacedDraft {
+  readonly draft: Draft;
+  readonly check: Omit<ReturnType<FreeRoom['check']>, 'fits' | 'message'>;
+}
+
+/** Checks whether an application fits after those before it. An application that is skipped takes no room. */
+function withRoom(draft: Draft, room: FreeRoom): PlacedDraft {
+  const { rendered, skipped } = draft;
+  if (rendered === undefined) return { draft, check: { needs: noRoom, free: room.free() } };
+  const replicas = { count: rendered.to, podSpec: podSpecOf(rendered.template.object) };
+  const check = room.check(replicas, { take: skipped === undefined });
+  if (skipped !== undefined || check.fits) return { draft, check };
+  return { draft: { ...draft, skipped: { reason: 'Capacity', message: check.message ?? 'there is no room' } }, check };
+}
+
+function appPlanOf({ draft, check }: PlacedDraft, needed: ReadonlySet<string>): AppPlan {
+  const { found, rendered, skipped, propagated, target } = draft;
+  const metadata = found.workload?.object.metadata;
+  const moves = skipped === undefined && rendered !== undefined && propagated === undefined;
+  return {
+    key: found.key,
+    ...(metadata?.uid === undefined ? {} : { uid: metadata.uid }),
+    labels: metadata?.labels ?? {},
+    from: rendered?.from ?? 0,
+    to: rendered?.to ?? 0,
+    needs: check.needs,
+    free: check.free,
+    ...(skipped === undefined ? {} : { skipped }),
+    ...(propagated === undefined ? {} : { propagated }),
+    target: moves ? (target ?? []) : [],
+    source: moves ? leavingObjects(rendered.objects, needed) : [],
+  };
+}
+
+function notesOf({ found, rendered, skipped, propagated }: Draft, copies: number): readonly MigrationNote[] {
+  const name = shownKey(found.key);
+  if (skipped !== undefined) return [note('WARNING', schemaSpelling(skipped.reason) as MigrationNoteCode, `${name}: ${skipped.message}`)];
+  const ignored = note('WARNING', 'COPIES_IGNORED', `${name} is propagated, and keeps its number of replicas`, 'copies');
+  const volumes = note('WARNING', 'VOLUME_DATA', `${name} has volumes: their data do not move`);
+  return [
+    ...(propagated !== undefined && copies !== 1 ? [ignored] : []),
+    ...(rendered !== undefined && hasVolumes(rendered) ? [volumes] : []),
+  ];
+}
+
+interface Refusal {
+  readonly notes: readonly MigrationNote[];
+  readonly faults: readonly Fault[];
+  readonly source?: SourceObjects;
+}
+
+/** Returns the plan of a migration that cannot start. It has no applications. */
+function refused({ clock }: MigrationPlannerPorts, { spec }: MigrationPlanRequest, { notes, faults, source }: Refusal): MigrationPlan {
+  const backup = source?.backup === undefined ? {} : { backup: source.backup.used };
+  const digest = migrationDigestOf(spec, { apps: [], ...backup });
+  return { digest, ok: false, asOfMs: clock.now(), needs: noRoom, free: noRoom, ...backup, apps: [], notes, faults };
+}
+
+function note(severity: MigrationNote['severity'], code: MigrationNoteCode, message: string, path?: string): MigrationNote {
+  return { severity, code, message, ...(path === undefined ? {} : { path }) };
+}
+
+function tooLarge(expected: string, got: number): MigrationNote {
+  return note('ERROR', 'TOO_LARGE', `expected ${expected}, got ${got}: divide the migration`);
+}
+
+function unreachableNote({ cluster, message }: Fault): MigrationNote {
+  return note('ERROR', 'UNREACHABLE', `${cluster}: ${message}`);
+}
+
+function unreadableNote(unread: Fault): MigrationNote {
+  const code = unread.code === 'FORBIDDEN' || unread.code === 'UNAUTHENTICATED' ? 'DENIED' : 'UNREACHABLE';
+  return note('ERROR', code, `${unread.cluster}: ${unread.message}`);
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Planner } from '../../propagate/plan/planner.ts';
+import type { PlannerPorts } from '../../propagate/plan/snapshot/plan-request.ts';
+import type { HubRecords } from '../../propagate/plan/snapshot/sources.ts';
+import type { ReadBackup } from '../discover/source-objects.ts';
+import type { MigrationSpec } from '../model/migration.ts';
+import type { MigrationPlan } from '../model/migration-plan.ts';
+
+/** The services that the planner of migrations uses. */
+export interface MigrationPlannerPorts extends Pick<PlannerPorts, 'members' | 'clientOf' | 'sensitiveKinds'> {
+  /** Plans the new placement of propagated applications. */
+  readonly planner: Pick<Planner, 'render'>;
+  /** The Propagations and their inventories. Absent: there is no hub, so nothing is propagated. */
+  readonly hub?: HubRecords;
+  readonly readBackup: ReadBackup;
+  readonly clock: Clock;
+}
+
+/** A request for a plan. */
+export interface MigrationPlanRequest {
+  /** The namespace of the Migration. */
+  readonly namespace: string;
+  readonly spec: MigrationSpec;
+  readonly signal: AbortSignal;
+}
+
+/** Plans migrations. Writes nothing. Created by create-migration-planner.ts. */
+export interface MigrationPlanner {
+  /**
+   * Finds the applications, and checks each in the target with dry runs. The engine plans again with the same request: an equal digest means
+   * that the same applications move in the same way. Ends after about 40 s at the latest. An abort rejects with the signal's reason.
+   */
+  plan(request: MigrationPlanRequest): Promise<MigrationPlan>;
+}

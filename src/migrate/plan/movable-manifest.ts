@@ -1,0 +1,105 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { listAt, numberAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import { withoutMembers, withoutValueAt, withValueAt } from '../../manifests/json-edits.ts';
+import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
+import { groupKindOfKey } from '../../manifests/object-key.ts';
+import { templateOf } from '../../propagate/plan/snapshot/read-live.ts';
+import type { TemplateObject } from '../../propagate/plan/snapshot/snapshot.ts';
+import type { SourceObject } from '../discover/source-objects.ts';
+import { migrationMarks } from '../model/migration.ts';
+
+/**
+ * Returns an object of the source as a manifest for another cluster: as a template of a Propagation, and also without node ports, the bound
+ * volume of a claim, and the marks of an earlier migration. A Secret has no data.
+ */
+export function movableManifest({ key, object }: SourceObject, cluster: ClusterName): Pick<TemplateObject, 'manifest' | 'sourceVersion'> {
+  const kind = groupKindOfKey(key);
+  const { manifest, sourceVersion } = templateOf(
+    { object, key, resource: { ...kind, namespaced: key.namespace !== undefined } },
+    cluster,
+    {},
+  );
+  const unmarked = withoutEmpty(withoutValueAt(manifest, ['metadata', 'labels', migrationMarks.migration]), 'labels');
+  return { manifest: prune(unmarked, keyOfKind(kind)), ...(sourceVersion === undefined ? {} : { sourceVersion }) };
+}
+
+function prune(manifest: Manifest, kind: string): Manifest {
+  switch (kind) {
+    case 'Service':
+      return withoutNodePorts(manifest);
+    case 'PersistentVolumeClaim':
+      return withoutVolume(manifest);
+    default:
+      return manifest;
+  }
+}
+
+function withoutNodePorts(service: Manifest): Manifest {
+  const ports = listAt(service, 'spec', 'ports');
+  const left = ports.map((port) => (isJsonObject(port) ? withoutMembers(port, ['nodePort']) : port));
+  const without = withoutValueAt(service, ['spec', 'healthCheckNodePort']);
+  return ports.length === 0 ? without : withValueAt(without, ['spec', 'ports'], left);
+}
+
+/** Annotations by which the volume controllers note to which volume a claim is bound. With them, the API server reports a new claim as Lost. */
+const volumeAnnotation = /^(pv\.kubernetes\.io|volume\.kubernetes\.io|volume\.beta\.kubernetes\.io)\//;
+
+function withoutVolume(claim: Manifest): Manifest {
+  const annotations = objectAt(claim, 'metadata', 'annotations');
+  const bound = Object.keys(annotations).filter((key) => volumeAnnotation.test(key));
+  const unbound = bound.reduce((left, key) => withoutValueAt(left, ['metadata', 'annotations', key]), claim);
+  return withoutEmpty(withoutValueAt(unbound, ['spec', 'volumeName']), 'annotations');
+}
+
+function withoutEmpty(manifest: Manifest, map: 'labels' | 'annotations'): Manifest {
+  const isEmpty = isJsonObject(manifest.metadata[map]) && Object.keys(objectAt(manifest, 'metadata', map)).length === 0;
+  return isEmpty ? withoutValueAt(manifest, ['metadata', map]) : manifest;
+}
+
+/** Returns the number of replicas in the target: the number in the source times the factor, rounded up. At least 1, unless there are none. */
+export function movedReplicas(replicas: number, factor: number): number {
+  return replicas === 0 ? 0 : Math.max(1, Math.ceil(round(replicas * factor)));
+}
+
+/** Removes the error of floating-point multiplication: 10 × 0.7 is 7, and not a little more. */
+function round(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+/** Returns a HorizontalPodAutoscaler with its bounds times the factor. Other manifests stay unchanged. */
+export function withMovedBounds(manifest: Manifest, factor: number): Manifest {
+  if (keyOfKind(groupKindOfKey(manifest)) !== 'HorizontalPodAutoscaler.autoscaling' || factor === 1) return manifest;
+  return ['minReplicas', 'maxReplicas'].reduce<Manifest>((left, field) => {
+    const bound = numberAt(left, 'spec', field);
+    return bound === undefined ? left : withValueAt(left, ['spec', field], movedReplicas(bound, factor));
+  }, manifest);
+}
+
+/** The built-in kinds that applications can be. Their count is `spec.replicas`. */
+const builtIn: ReadonlySet<string> = new Set(['Deployment.apps', 'StatefulSet.apps', 'ReplicaSet.apps', 'ReplicationController']);
+
+/**
+ * Returns the path of the count of a workload's kind, from its scale subresource. Undefined if the kind has none.
+ *
+ * @param definitions The CustomResourceDefinitions of the clusters in which the kind may be defined.
+ */
+export function countPathOf(key: Pick<ObjectKey, 'apiVersion' | 'kind'>, definitions: Iterable<JsonObject>): readonly string[] | undefined {
+  const kind = groupKindOfKey(key);
+  if (builtIn.has(keyOfKind(kind))) return ['spec', 'replicas'];
+  for (const definition of definitions) {
+    const spec = objectAt(definition, 'spec');
+    if (textAt(spec, 'group') !== kind.group || textAt(spec, 'names', 'kind') !== kind.kind) continue;
+    const path = listAt(spec, 'versions')
+      .map(scalePathIn)
+      .find((one) => one !== undefined);
+    if (path !== undefined) return path;
+  }
+  return undefined;
+}
+
+function scalePathIn(version: Json): readonly string[] | undefined {
+  const path = textAt(version, 'subresources', 'scale', 'specReplicasPath');
+  return path === undefined || valueAt(version, 'served') === false ? undefined : path.split('.').filter((part) => part !== '');
+}

@@ -1,0 +1,92 @@
+import { canonicalJson, sha256OfText } from '../../core/json/canonical-json.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { listAt, numberAt } from '../../core/json-at.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import { withValueAt } from '../../manifests/json-edits.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { inWriteOrder } from '../../manifests/write-order.ts';
+import { isTrafficPart, templateHolderOf } from '../discover/app-parts.ts';
+import type { FoundApp } from '../discover/find-apps.ts';
+import type { SourceObject, SourceObjects } from '../discover/source-objects.ts';
+import type { LeavingObject, TargetObject } from '../model/migration-plan.ts';
+import { movableManifest, movedReplicas, withMovedBounds } from './movable-manifest.ts';
+
+/** An application with its counts and manifests, before any check. */
+export interface RenderedApp {
+  readonly key: ObjectKey;
+  readonly workload: SourceObject;
+  /** The object that has the pod template. Usually the workload itself. */
+  readonly template: SourceObject;
+  readonly from: number;
+  readonly to: number;
+  /** In write order. */
+  readonly target: readonly TargetObject[];
+  /** The workload and its parts. */
+  readonly objects: readonly SourceObject[];
+}
+
+/** The facts by which applications are rendered. */
+export interface RenderFacts {
+  readonly cluster: ClusterName;
+  readonly source: SourceObjects;
+  /** The path of the count of the workload. */
+  readonly countPath: readonly string[];
+  readonly factor: number;
+}
+
+/** Renders the objects of an application for the target. An absent count is 1, the default of API servers. */
+export function renderApp(app: FoundApp & { readonly workload: SourceObject }, facts: RenderFacts): RenderedApp {
+  const { workload, parts, key } = app;
+  const from = numberAt(workload.object, ...facts.countPath) ?? 1;
+  const to = movedReplicas(from, facts.factor);
+  const objects = [workload, ...parts];
+  const target = objects.map((object) => {
+    const count = object === workload ? { path: facts.countPath, replicas: to } : undefined;
+    return targetObject(object, facts, count);
+  });
+  const template = templateHolderOf(workload, facts.source);
+  return { key, workload, template, from, to, target: inWriteOrder(target), objects };
+}
+
+interface WrittenCount {
+  readonly path: readonly string[];
+  readonly replicas: number;
+}
+
+function targetObject(object: SourceObject, { cluster, factor }: RenderFacts, count: WrittenCount | undefined): TargetObject {
+  const { manifest, sourceVersion } = movableManifest(object, cluster);
+  const counted = count === undefined ? manifest : withValueAt(manifest, count.path, count.replicas);
+  const desired = withMovedBounds(counted, factor);
+  const desiredHash = sha256OfText(`${canonicalJson(desired)} ${sourceVersion ?? ''}`);
+  return { key: object.key, action: 'CREATE', stage: stageOf(object), desired, desiredHash };
+}
+
+/**
+ * Returns the objects of an application in the source, in reverse write order.
+ *
+ * @param needed The `textOfKey`s of the objects that workloads outside the migration need.
+ */
+export function leavingObjects(objects: readonly SourceObject[], needed: ReadonlySet<string>): readonly LeavingObject[] {
+  const leaving = objects.map(({ key, object }): LeavingObject => {
+    const stays = needed.has(textOfKey(key)) || isClaim(key);
+    const { uid } = object.metadata;
+    const action = stays ? 'HOLD' : 'DELETE';
+    return { key, action, stage: stageOf({ key, object }), object, ...(uid === undefined ? {} : { uid }) };
+  });
+  return inWriteOrder(leaving).toReversed();
+}
+
+/** True if the application keeps data in volumes: it has claims, or a StatefulSet makes them. */
+export function hasVolumes({ objects, workload }: RenderedApp): boolean {
+  return objects.some(({ key }) => isClaim(key)) || listAt(workload.object as JsonObject, 'spec', 'volumeClaimTemplates').length > 0;
+}
+
+function stageOf(object: SourceObject): 'Surge' | 'Traffic' {
+  return isTrafficPart(object) ? 'Traffic' : 'Surge';
+}
+
+function isClaim(key: ObjectKey): boolean {
+  return keyOfKind(groupKindOfKey(key)) === 'PersistentVolumeClaim';
+}
