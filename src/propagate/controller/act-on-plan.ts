@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { abandonedOf, printAbandoned } from '../hub/abandoned.ts';
 import { isDecided, marks, type Propagation } from '../model/propagation.ts';
-import { documentWithoutRequester } from '../model/spec.ts';
+import { documentWithoutRequester, isDividedAsKubeFed } from '../model/spec.ts';
 import type { PropagationStatus } from '../model/status-definition.ts';
-import { isDividedAsKubeFed } from '../plan/exact/divide-as-kubefed.ts';
 import { countFieldOf } from '../plan/placing/workload-count.ts';
 import { roomRecheckMs } from '../plan/snapshot/running-replicas.ts';
 import { isRestarted } from '../rollout/resumption.ts';

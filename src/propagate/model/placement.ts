@@ -108,3 +108,10 @@ export interface ReplicaDivision {
   /** Why no replicas are placed, although clusters are chosen. Absent: those that fit are placed. */
   readonly problem?: string;
 }
+
+/** The replicas of a workload that run in a cluster, as KubeFed counts them (docs/internals/propagation.md 3.4). */
+export interface RunningReplicas {
+  readonly current: number;
+  /** The number of replicas for which the cluster has room. Absent: no Pod waits for room for longer than 60 s. */
+  readonly capacity?: number;
+}

@@ -74,6 +74,11 @@ export function printSpec(of: PropagationSpec): SpecDocument {
   return document as SpecDocument;
 }
 
+/** True if the replicas of the spec are divided by the rules of KubeFed or of Federation v1, which have the same planner. */
+export function isDividedAsKubeFed({ exact, replicas }: Pick<PropagationSpec, 'exact' | 'replicas'>): boolean {
+  return replicas.mode === 'Divided' && (exact?.system === 'Kubefed' || exact?.system === 'FederationV1');
+}
+
 /** The parts of a spec that the deletion of a Propagation needs: how copies are removed, and with whose rights. */
 export type DeletionParts = Pick<PropagationSpec, 'deletion' | 'runAs' | 'requester'>;
 

@@ -1,7 +1,6 @@
 import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { ClusterName } from '../../core/names.ts';
-import { type AffinityGroup, type PropagationSpec, printSpec } from '../model/spec.ts';
-import { isDividedAsKubeFed } from './exact/divide-as-kubefed.ts';
+import { type AffinityGroup, isDividedAsKubeFed, type PropagationSpec, printSpec } from '../model/spec.ts';
 import { areReplicasChanged } from './placing/reschedule.ts';
 import type { PlanSnapshot, PreviousDecision } from './snapshot/snapshot.ts';
 

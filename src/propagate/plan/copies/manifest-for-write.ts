@@ -8,7 +8,6 @@ import { kindTextOf } from '../../../manifests/pod-specs.ts';
 import { portableOf } from '../../../manifests/portable-object.ts';
 import type { Overriding } from '../../model/plan.ts';
 import type { ExactSpec, WriteMode } from '../../model/spec.ts';
-import { retainAsKubeFed } from '../exact/retain-as-kubefed.ts';
 import { marksOf } from './copy-marks.ts';
 import {
   type RecordPrefix,
@@ -18,6 +17,7 @@ import {
   withForeignKeys,
   withoutRecords,
 } from './managed-keys.ts';
+import { retainAsKubeFed } from './retain-as-kubefed.ts';
 import { type RetainResult, retainFieldsOfKind } from './retain-fields.ts';
 
 /** The manifest of a write, and whether it must be sent. */

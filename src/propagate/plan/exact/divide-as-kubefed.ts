@@ -1,18 +1,13 @@
 import { equalJson } from '../../../core/json/json-values.ts';
 import { type KubeFedPlanRequest, planKubeFed } from '../../kubefed/plan-kubefed.ts';
 import type { ReplicaDivision, ReplicaShare } from '../../model/placement.ts';
-import type { PropagationSpec, ReplicasSpec } from '../../model/spec.ts';
+import { isDividedAsKubeFed, type PropagationSpec, type ReplicasSpec } from '../../model/spec.ts';
 import type { DivisionTarget } from '../placing/divide-replicas.ts';
 import { divisionNotes } from '../placing/division-notes.ts';
 import { boundsOf, defaultBounds } from '../placing/replica-bounds.ts';
 import { sumBy } from '../placing/sum-by.ts';
 import { holdsCopies } from '../snapshot/cluster-locations.ts';
 import type { SnapshotCluster } from '../snapshot/snapshot.ts';
-
-/** True if the replicas of the spec are divided by the rules of KubeFed or of Federation v1, which have the same planner. */
-export function isDividedAsKubeFed({ exact, replicas }: Pick<PropagationSpec, 'exact' | 'replicas'>): boolean {
-  return replicas.mode === 'Divided' && (exact?.system === 'Kubefed' || exact?.system === 'FederationV1');
-}
 
 /**
  * True if a chosen cluster has a copy although it gets no replicas. KubeFed creates such copies. Federation v1 creates none, and keeps those

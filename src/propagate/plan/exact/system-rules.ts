@@ -1,21 +1,18 @@
 import type { ObjectKey } from '../../../manifests/manifest.ts';
-import type { PortableOptions } from '../../../manifests/portable-object.ts';
 import type { ReplicaDivision } from '../../model/placement.ts';
-import type { ExactSpec, PropagationSpec, SourceSystem } from '../../model/spec.ts';
+import { type ExactSpec, isDividedAsKubeFed, type PropagationSpec, type SourceSystem } from '../../model/spec.ts';
 import { musterOverrideRules, type OverrideRules } from '../overrides/override-rules.ts';
 import { musterSpreadRules, type SpreadRules } from '../placing/choose-by-spread.ts';
 import { type DivisionTarget, divideReplicas } from '../placing/divide-replicas.ts';
 import type { WorkloadCount } from '../placing/workload-count.ts';
 import { karmadaSpreadRules } from './choose-as-karmada.ts';
 import { divideAsKarmada } from './divide-as-karmada.ts';
-import { divideAsKubeFed, isDividedAsKubeFed } from './divide-as-kubefed.ts';
+import { divideAsKubeFed } from './divide-as-kubefed.ts';
 import { karmadaOverrideRules } from './override-as-karmada.ts';
 import { kubeFedOverrideRules } from './override-as-kubefed.ts';
 
 /** The steps of a plan that differ between Muster and the systems that `exact` can name. */
 export interface SystemRules {
-  /** How the objects of the template lose what a server filled in. */
-  readonly pruning: PortableOptions;
   readonly spreadRulesOf: (spec: PropagationSpec) => SpreadRules;
   /** Returns the room of a cluster without an estimate. Undefined: unlimited. `count` is the wanted number of replicas. */
   readonly roomWithoutEstimate: (spec: PropagationSpec, count: number) => number | undefined;
@@ -43,7 +40,6 @@ export function rulesOf(exact: ExactSpec | undefined): SystemRules {
 }
 
 const musterRules: SystemRules = {
-  pruning: {},
   spreadRulesOf: ({ placement }) => musterSpreadRules(placement.spread),
   roomWithoutEstimate: () => undefined,
   divide: (division) => divideReplicas({ ...wantedIn(division), fresh: division.fresh, rulesChanged: division.rulesChanged }),
@@ -51,7 +47,6 @@ const musterRules: SystemRules = {
 };
 
 const karmadaRules: SystemRules = {
-  pruning: { keepsSecondToken: true },
   spreadRulesOf: karmadaSpreadRules,
   roomWithoutEstimate: ({ placement, replicas }, count) => {
     const isRoomUsed = placement.spread.length > 0 || (replicas.mode === 'Divided' && replicas.strategy !== 'Weighted');

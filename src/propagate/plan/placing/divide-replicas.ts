@@ -1,7 +1,6 @@
 import type { MemberCluster } from '../../../changes/members.ts';
-import type { ChosenCluster, ReplicaDivision, ReplicaShare } from '../../model/placement.ts';
+import type { ChosenCluster, ReplicaDivision, ReplicaShare, RunningReplicas } from '../../model/placement.ts';
 import type { ReplicaRule, ReplicasSpec } from '../../model/spec.ts';
-import type { RunningReplicas } from '../snapshot/running-replicas.ts';
 import { type Apportionment, apportion, fewestSeatsThenName, type Party, type TieBreak } from './apportion.ts';
 import { divideByCapacity } from './divide-by-capacity.ts';
 import { divisionNotes } from './division-notes.ts';

@@ -6,8 +6,7 @@ import { type Stored, textOrUndefined } from '../../../core/stored.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import { textOfKey } from '../../../manifests/object-key.ts';
 import { podSpecOf } from '../../../manifests/pod-specs.ts';
-import type { PropagationSpec } from '../../model/spec.ts';
-import { isDividedAsKubeFed } from '../exact/divide-as-kubefed.ts';
+import { isDividedAsKubeFed, type PropagationSpec } from '../../model/spec.ts';
 import { nodeRoomsOf, replicasThatFit } from '../placing/node-rooms.ts';
 import { workloadCountOf } from '../placing/workload-count.ts';
 

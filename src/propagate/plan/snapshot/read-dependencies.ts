@@ -3,10 +3,17 @@ import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
 import type { Note } from '../../model/notes.ts';
 import type { TemplateOrigin } from '../../model/plan.ts';
-import { rulesOf } from '../exact/system-rules.ts';
 import { dependenciesOf, labelledDependenciesOf } from './dependencies.ts';
 import type { PlannerPorts, PlanRequest } from './plan-request.ts';
-import { type FoundTemplate, invalidInputNote, type MissingTemplate, missingTemplate, readLive, templateOf } from './read-live.ts';
+import {
+  type FoundTemplate,
+  invalidInputNote,
+  type MissingTemplate,
+  missingTemplate,
+  pruningOf,
+  readLive,
+  templateOf,
+} from './read-live.ts';
 
 /** Maximum wait for mirrors that were never read before. */
 export const maxMirrorWaitMs = 10_000;
@@ -61,7 +68,7 @@ async function readNeed(
     case 'read':
       return {
         type: 'found',
-        object: { ...templateOf(answer, from, rulesOf(request.spec.exact).pruning), path: 'dependencies', usedBy },
+        object: { ...templateOf(answer, from, pruningOf(request.spec)), path: 'dependencies', usedBy },
         from,
       };
     case 'absent': {

@@ -9,6 +9,7 @@ import { keyOfManifest } from '../../../manifests/object-key.ts';
 import { type PortableOptions, portableOf } from '../../../manifests/portable-object.ts';
 import type { Note } from '../../model/notes.ts';
 import { marks } from '../../model/propagation.ts';
+import type { PropagationSpec } from '../../model/spec.ts';
 import { copyFault } from '../copies/copy-reason.ts';
 import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import type { MissingDependency, TemplateObject } from './snapshot.ts';
@@ -128,4 +129,9 @@ export function missingTemplate(path: string, answer: Exclude<LiveRead, { readon
 /** Returns an error note for wrong input at the path. */
 export function invalidInputNote(path: string, message: string): Note {
   return { severity: 'ERROR', code: 'INVALID', message, path };
+}
+
+/** Returns how the objects of the template lose what a server filled in. Karmada leaves the second of two token Secrets in a row. */
+export function pruningOf({ exact }: Pick<PropagationSpec, 'exact'>): PortableOptions {
+  return exact?.system === 'Karmada' ? { keepsSecondToken: true } : {};
 }

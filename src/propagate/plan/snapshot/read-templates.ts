@@ -5,10 +5,17 @@ import { portableOf } from '../../../manifests/portable-object.ts';
 import type { Note } from '../../model/notes.ts';
 import type { TemplateOrigin } from '../../model/plan.ts';
 import type { TemplateSource } from '../../model/template-definition.ts';
-import { rulesOf } from '../exact/system-rules.ts';
 import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 import { type ReadDependencies, readDependencies } from './read-dependencies.ts';
-import { type FoundTemplate, invalidInputNote, type MissingTemplate, missingTemplate, readLive, templateOf } from './read-live.ts';
+import {
+  type FoundTemplate,
+  invalidInputNote,
+  type MissingTemplate,
+  missingTemplate,
+  pruningOf,
+  readLive,
+  templateOf,
+} from './read-live.ts';
 import type { MissingDependency, TemplateObject } from './snapshot.ts';
 import { createdKindOf, creationsOf, type TemplateCreations } from './template-creations.ts';
 
@@ -80,7 +87,7 @@ async function readSource(
   { source, index, request }: { readonly source: TemplateSource; readonly index: number; readonly request: PlanRequest },
 ): Promise<FoundTemplate | MissingTemplate> {
   const path = `template[${index}]`;
-  const { pruning } = rulesOf(request.spec.exact);
+  const pruning = pruningOf(request.spec);
   switch (source.type) {
     case 'manifest':
       return { type: 'found', object: { manifest: portableOf(source.manifest, pruning), path }, from: ports.hub?.cluster };

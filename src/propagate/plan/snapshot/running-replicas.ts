@@ -13,14 +13,8 @@ import type { Manifest } from '../../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import { type AnalyzedPod, clusterReplicaState, unschedulableThresholdSeconds } from '../../kubefed/capacity-feedback.ts';
+import type { RunningReplicas } from '../../model/placement.ts';
 import { countFieldOf } from '../placing/workload-count.ts';
-
-/** The replicas of a workload that run in a cluster, as KubeFed counts them (docs/internals/propagation.md 3.4). */
-export interface RunningReplicas {
-  readonly current: number;
-  /** The number of replicas for which the cluster has room. Absent: no Pod waits for room for longer than 60 s. */
-  readonly capacity?: number;
-}
 
 /** The time for which a Pod must wait for room until it counts for `RunningReplicas.capacity`. */
 export const roomRecheckMs = 1_000 * unschedulableThresholdSeconds;

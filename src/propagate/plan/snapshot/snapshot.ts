@@ -4,11 +4,11 @@ import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
 import type { Note } from '../../model/notes.ts';
+import type { RunningReplicas } from '../../model/placement.ts';
 import type { RenderedObject, TemplateOrigin } from '../../model/plan.ts';
 import type { Eviction, PreservedIn } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import type { PlanRequest, ReplacedIntent } from './plan-request.ts';
-import type { RunningReplicas } from './running-replicas.ts';
 import type { SourceObject } from './sources.ts';
 
 /** All inputs of a plan. Equal snapshots give equal plans. A snapshot is never changed. */

@@ -3,7 +3,8 @@ import type { JsonObject } from '../../../../src/core/json.ts';
 import { clusterName } from '../../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import { keyOfManifest, textOfKey } from '../../../../src/manifests/object-key.ts';
-import { type RunningReplicas, runningReplicasIn } from '../../../../src/propagate/plan/snapshot/running-replicas.ts';
+import type { RunningReplicas } from '../../../../src/propagate/model/placement.ts';
+import { runningReplicasIn } from '../../../../src/propagate/plan/snapshot/running-replicas.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 import { deployment, existingObject } from '../snapshots.ts';
 

@@ -4,11 +4,11 @@ import { withValueAt } from '../../../manifests/json-edits.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import { retainKubeFed } from '../../kubefed/retain-kubefed.ts';
 import type { Overriding } from '../../model/plan.ts';
-import { withMarksOf } from '../copies/copy-marks.ts';
-import { type RecordPrefix, withForeignKeys } from '../copies/managed-keys.ts';
-import type { RetainResult } from '../copies/retain-fields.ts';
+import { kubeFedOverrideRules } from '../exact/override-as-kubefed.ts';
 import { applyOverrides } from '../overrides/apply-overrides.ts';
-import { kubeFedOverrideRules } from './override-as-kubefed.ts';
+import { withMarksOf } from './copy-marks.ts';
+import { type RecordPrefix, withForeignKeys } from './managed-keys.ts';
+import type { RetainResult } from './retain-fields.ts';
 
 interface KubeFedReplacement {
   readonly overriding: Overriding;
