@@ -49,7 +49,7 @@ function proposalOf(document: ObjectDocument, fleet: ImportClusters): ProposalOu
   const { key, path } = document;
   if (holdsSecret(document.object)) return { result: 'refused', note: secretNote(path) };
   const { object, notes } = currentObjectOf(document.object, path);
-  const placement = placementPart(document);
+  const placement = placementPart(document, fleet);
   if (placement.result === 'refused') return placement;
   const replicas = replicasPart(document, fleet);
   const { namespace = 'default', name } = key;
@@ -74,13 +74,14 @@ function proposalOf(document: ObjectDocument, fleet: ImportClusters): ProposalOu
 type PlacementPart = ({ readonly result: 'read' } & SpecPart) | { readonly result: 'refused'; readonly note: ImportNote };
 
 /** Without a selector, Federation v1 places an object in every cluster. */
-function placementPart({ object, path }: ObjectDocument): PlacementPart {
+function placementPart({ object, path }: ObjectDocument, { visible }: ImportClusters): PlacementPart {
   const annotation = labelsAt(object, 'metadata', 'annotations')[selectorAnnotation];
   if (annotation === undefined) return { result: 'read', fields: { placement: {} }, notes: [] };
   const at = annotationPath(path, selectorAnnotation);
-  const read = readClusterSelector(annotation, at);
-  if (read.result === 'refused') return { result: 'refused', note: errorNote('INVALID', at, read.message) };
-  return { result: 'read', fields: { placement: { selector: read.selector } }, notes: read.notes };
+  const read = readClusterSelector(annotation, { path: at, labels: [...visible.values()] });
+  if (read.result === 'refused') return { result: 'refused', note: errorNote('INVALID', `${at}${read.path}`, read.message) };
+  const { selector, notes } = read;
+  return { result: 'read', fields: { placement: selector === undefined ? { clusters: [] } : { selector } }, notes };
 }
 
 /** Without readable preferences, Federation v1 gives each cluster the weight 1. */
