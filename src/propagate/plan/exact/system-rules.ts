@@ -1,6 +1,7 @@
 import type { ObjectKey } from '../../../manifests/manifest.ts';
 import type { ReplicaDivision } from '../../model/placement.ts';
 import { type ExactSpec, isDividedAsKubeFed, type PropagationSpec, type SourceSystem } from '../../model/spec.ts';
+import { kubeFedOverrideRules } from '../overrides/override-as-kubefed.ts';
 import { musterOverrideRules, type OverrideRules } from '../overrides/override-rules.ts';
 import { musterSpreadRules, type SpreadRules } from '../placing/choose-by-spread.ts';
 import { type DivisionTarget, divideReplicas } from '../placing/divide-replicas.ts';
@@ -9,7 +10,6 @@ import { karmadaSpreadRules } from './choose-as-karmada.ts';
 import { divideAsKarmada } from './divide-as-karmada.ts';
 import { divideAsKubeFed } from './divide-as-kubefed.ts';
 import { karmadaOverrideRules } from './override-as-karmada.ts';
-import { kubeFedOverrideRules } from './override-as-kubefed.ts';
 
 /** The steps of a plan that differ between Muster and the systems that `exact` can name. */
 export interface SystemRules {
