@@ -25,11 +25,16 @@ test('the README has at most 200 lines', () => {
 });
 
 test.each(userPages)('every block of %s has a language that a test knows', (page) => {
-  const known = ['graphql', 'console', 'sh', 'js', 'yaml'];
+  const known = ['graphql', 'console', 'sh', 'js', 'yaml', 'json'];
   expect(blocksOf([page]).filter(({ language }) => !known.includes(language))).toEqual([]);
   expect(blocksOf([page]).length).toBe((pageText(page).match(/^ *```/gm)?.length ?? 0) / 2);
   // Tests find only fenced code blocks, so indented code blocks are forbidden.
   expect(pageText(page).replaceAll(/^( *)```[\s\S]*?^\1```$/gm, '')).not.toMatch(/\n\n {4}\S/);
+});
+
+test('every JSON block is JSON', () => {
+  const blocks = blocksOf().filter(({ language }) => language === 'json');
+  for (const { text } of blocks) expect(() => JSON.parse(text)).not.toThrow();
 });
 
 describe('every link leads somewhere:', () => {

@@ -53,12 +53,12 @@ const failoverFields = structureSchema({
     .meta(rules(['self.all(p, self.exists_one(o, o.label == p.label))', 'expected different labels']))
     .default([])
     .describe('Values of the old status that the new copies get as labels. Only with purge `Directly`, and if one new cluster takes over.'),
-  return: describedEnum('ReturnMode', 'What happens when a cluster that was left is well again.', {
+  return: describedEnum('ReturnMode', 'The reaction when an evicted cluster is well again.', {
     Stay: 'The copies stay where they are.',
     Back: 'All clusters and replicas are decided anew after `returnAfter`, without regard to the present ones.',
   })
     .default('Stay')
-    .describe('What happens when a cluster that was left is well again.'),
+    .describe('The reaction when an evicted cluster is well again.'),
   returnAfter: duration.default(tenMinutesMs).describe('The time for which the cluster must be well before copies return to it.'),
 })
   .register(graphqlHints, { name: 'FailoverInput' })

@@ -11,7 +11,7 @@ const deployment = (preferences: string, more = '') =>
   `apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    ${annotation}: '${preferences}'\n${more}spec: { replicas: 9 }\n`;
 
 test('the example of the documentation becomes a Propagation', () => {
-  // https://github.com/kubernetes/website, docs/tasks/federation/federation-service-discovery, "Federated ReplicaSets"
+  // The page "Federated ReplicaSets" of the website of Kubernetes 1.8
   const text = deployment(
     '{ "rebalance": true, "clusters": { "foo": { "minReplicas": 2, "maxReplicas": 5, "weight": 1 }, "*": { "weight": 2 } } }',
   );
@@ -74,7 +74,7 @@ describe('a cluster selector', () => {
   const selected = (selector: string, kind = 'ConfigMap') =>
     `apiVersion: v1\nkind: ${kind}\nmetadata:\n  name: a\n  annotations:\n    federation.alpha.kubernetes.io/cluster-selector: '${selector}'\n`;
 
-  // https://github.com/kubernetes/website, docs/tasks/administer-federation/cluster, "ClusterSelector Annotation"
+  // The page "ClusterSelector Annotation" of the website of Kubernetes 1.8
   test.each<[string, unknown, readonly string[]]>([
     [
       '[{"key": "pci", "operator": "In", "values": ["true"]}, {"key": "environment", "operator": "==", "values": ["test"]}]',

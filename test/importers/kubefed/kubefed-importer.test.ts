@@ -306,7 +306,7 @@ describe('a ReplicaSchedulingPreference', () => {
   const withPreference = (text: string, { isExact = false, object = web, ns = namespace() } = {}) =>
     importedTexts([ns, object, preference(text)], { clusters, isExact });
 
-  // https://github.com/kubernetes-retired/kubefed/blob/master/docs/userguide.md
+  // The user guide of KubeFed
   test.each<[string, string, unknown]>([
     ['without clusters', '{ targetKind: FederatedDeployment, totalReplicas: 9 }', { mode: 'DIVIDED', total: 9, rules: [{}] }],
     [
