@@ -57,6 +57,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'propagate/status',
   ],
   migrate: [],
+  'migrate/backups': ['config', 'store', 'manifests', 'changes', 'propagate/plan', 'migrate/model', 'migrate/discover'],
   'migrate/traffic': ['config', 'manifests', 'migrate/model'],
   'migrate/model': ['manifests', 'changes', 'propagate/model'],
   'migrate/discover': ['store', 'manifests', 'changes', 'propagate/model', 'propagate/plan', 'migrate/model'],

@@ -36,8 +36,18 @@ export type BackupRead =
   | { readonly result: 'read'; readonly objects: SourceObjects; readonly notes?: readonly MigrationNote[] }
   | { readonly result: 'failed'; readonly note: MigrationNote; readonly fault?: Fault };
 
-/** Reads the backup that a spec names, with the identity of the spec. */
-export type ReadBackup = (spec: MigrationSpec, signal: AbortSignal) => Promise<BackupRead>;
+/** The spec of a Migration, and its namespace, in which it looks by default. */
+export interface BackupReadRequest {
+  readonly namespace: string;
+  readonly spec: MigrationSpec;
+}
+
+/**
+ * Reads the backup that a spec names, with the identity of the spec.
+ *
+ * @throws {MusterError} `BAD_INPUT` if the spec names a file outside the configured folders.
+ */
+export type ReadBackup = (request: BackupReadRequest, signal: AbortSignal) => Promise<BackupRead>;
 
 /** The result of reading a source. `faults` has the kinds that could not be read. */
 export interface SourceRead {

@@ -130,7 +130,7 @@ function reached({ members }: MigrationPlannerPorts, name: string): Reached {
 
 async function readSource(
   { members, readBackup }: MigrationPlannerPorts,
-  { spec, signal }: MigrationPlanRequest,
+  { namespace, spec, signal }: MigrationPlanRequest,
   from: Reached,
 ): Promise<ReadFacts['read'] | { readonly note: MigrationNote; readonly faults: readonly Fault[] }> {
   if (spec.source === 'Live') {
@@ -139,7 +139,7 @@ async function readSource(
     const [unread] = read.faults;
     return unread === undefined ? { ...read, notes: [] } : { note: unreadableNote(unread), faults: read.faults };
   }
-  const read = await readBackup(spec, signal);
+  const read = await readBackup({ namespace, spec }, signal);
   signal.throwIfAborted();
   if (read.result === 'failed') return { note: read.note, faults: read.fault === undefined ? [] : [read.fault] };
   const answers = note('WARNING', 'SOURCE_REACHABLE', `${from.name} can be reached, but its objects are read from a backup`);

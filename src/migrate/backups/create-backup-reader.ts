@@ -1,0 +1,73 @@
+import type { Members } from '../../changes/members.ts';
+import type { ConfiguredBackups } from '../../config/config.ts';
+import type { Clock } from '../../core/clock.ts';
+import { invariant, MusterError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { objectAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { isSecret, redact } from '../../core/redaction.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import type { ClientOf } from '../../propagate/plan/snapshot/plan-request.ts';
+import { kindsToRead } from '../discover/app-kinds.ts';
+import { type BackupReadRequest, indexSourceObjects, type ReadBackup, type SourceObject } from '../discover/source-objects.ts';
+import { type BackupLimits, readBackup } from './read-backup.ts';
+
+export interface BackupReaderPorts {
+  readonly members: Members;
+  readonly clientOf: ClientOf;
+  readonly config: ConfiguredBackups;
+  readonly clock: Clock;
+  /** Default: the real bounds. */
+  readonly limits?: BackupLimits;
+}
+
+/**
+ * Creates the reader of backups for the planner and the engine. Reads the kinds that can belong to applications, in the namespaces of the
+ * spec. Each call reads the archive once and keeps nothing. Data of Secrets are only in `secretData`.
+ */
+export function createBackupReader({ members, clientOf, config, clock, limits }: BackupReaderPorts): ReadBackup {
+  return async (request, signal) => {
+    const { spec } = request;
+    invariant(spec.backup !== undefined, 'a spec with the source Velero has a backup');
+    const ports = {
+      members,
+      config,
+      clock,
+      clientOf: (cluster: Parameters<ClientOf>[0]) => clientOf(cluster, spec),
+      ...(limits && { limits }),
+    };
+    const kinds = kindsToRead((spec.apps ?? []).map(({ key }) => groupKindOfKey(key)));
+    const read = await readBackup(ports, { spec: spec.backup, from: spec.from, namespaces: namespacesOf(request), kinds }, signal);
+    if (read.result === 'refused') {
+      const { code, message, faults } = read;
+      if (code === 'BAD_INPUT') throw new MusterError(code, message);
+      const [fault] = faults;
+      return { result: 'failed', note: { severity: 'ERROR', code, message, path: 'backup' }, ...(fault === undefined ? {} : { fault }) };
+    }
+    const data = new Map<string, JsonObject>();
+    const objects = read.objects.map((object): SourceObject => {
+      const key = keyOf(object);
+      if (!isSecret(groupKindOfKey(key))) return { key, object };
+      data.set(textOfKey(key), objectAt(object, 'data'));
+      return { key, object: withoutData(object) };
+    });
+    const backup = { used: read.backup, secretData: (key: ObjectKey) => data.get(textOfKey(key)) };
+    return { result: 'read', objects: indexSourceObjects(objects, backup) };
+  };
+}
+
+function namespacesOf({ namespace, spec: { apps, namespaces } }: BackupReadRequest): readonly string[] {
+  return apps?.map(({ key }) => key.namespace ?? namespace) ?? namespaces ?? [namespace];
+}
+
+function keyOf({ apiVersion = '', kind = '', metadata: { name, namespace } }: KubernetesObject): ObjectKey {
+  return { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name };
+}
+
+/** Keeps the type of a Secret, because an API server sets `Opaque` otherwise, and refuses to change it later. */
+function withoutData(secret: KubernetesObject): KubernetesObject {
+  const { type, immutable } = secret;
+  const facts = { ...(type === undefined ? {} : { type }), ...(immutable === undefined ? {} : { immutable }) };
+  return { ...redact(secret, { sensitive: true, live: false }), ...facts };
+}
