@@ -1,5 +1,6 @@
 import type { Note } from '../model/notes.ts';
-import type { PropagationFacts } from './facts.ts';
+import { readyOf } from './copy-state.ts';
+import type { ClusterFacts, PropagationFacts } from './facts.ts';
 
 /**
  * Returns a warning for each evicted cluster whose old copies may still run while others have replaced them: the cluster does not answer,
@@ -13,8 +14,14 @@ export function doubledNotes({ plan, previous, clusters }: Pick<PropagationFacts
     const isAway = facts.member === undefined || facts.member.phase === 'UNREACHABLE' || facts.member.phase === 'CONNECTING';
     const isPending = facts.copies.some(({ entry }) => entry.state === 'PendingDeletion');
     const wasAway = cause === 'Unreachable' && to !== undefined;
-    if (!isPending && !wasAway && !(isAway && to !== undefined)) return [];
+    if (!isPending && !wasAway && !(isAway && (to !== undefined || hasMoreThanPlanned(facts)))) return [];
     const message = `the copies in cluster ${cluster} may run in addition to those that replace them: they are removed as soon as it answers`;
     return [{ severity: 'WARNING', code: 'POSSIBLY_DOUBLED', message }];
   });
+}
+
+/** True if the cluster had more ready replicas than are planned there now, because the others moved. */
+function hasMoreThanPlanned({ planned, copies }: ClusterFacts): boolean {
+  const ready = copies.reduce((sum, copy) => sum + (readyOf(copy) ?? 0), 0);
+  return planned?.replicas !== undefined && ready > planned.replicas;
 }

@@ -66,6 +66,12 @@ test.each<[string, Partial<Eviction>, Partial<ClusterFacts>, boolean]>([
     { copies: [copyOf({ entry: { state: 'PendingDeletion' } })] },
     true,
   ],
+  [
+    'if a part of the replicas moved',
+    { to: undefined as never },
+    { member: member('UNREACHABLE'), planned: { wave: 0, replicas: 1, objects: [] } },
+    true,
+  ],
   ['not where the cluster answered all the time', { cause: 'Taint' }, { member: member('SYNCED') }, false],
   ['if such a cluster stops to answer', { cause: 'Taint' }, { member: member('UNREACHABLE') }, true],
   ['not after a return', { cause: 'Return' }, { member: member('UNREACHABLE') }, false],

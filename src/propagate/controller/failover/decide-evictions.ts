@@ -57,7 +57,10 @@ export function decideEvictions(facts: EvictionFacts): EvictionDecision {
   };
 }
 
-function mayBegin({ wave, phase, cluster }: ClusterLine, { spec: { suspend }, mayEvict }: EvictionFacts): boolean {
+/** True for a cluster with planned copies whose line has a reason to leave it. Most lines have none, so their clusters are not read. */
+function mayBegin(line: ClusterLine, { spec: { suspend }, mayEvict }: EvictionFacts): boolean {
+  const { wave, phase, cluster, awaySince, unhealthySince, taints } = line;
+  if (awaySince === undefined && unhealthySince === undefined && taints === undefined) return false;
   const isSuspended = suspend.all || suspend.scheduling || suspend.clusters.includes(cluster);
   return mayEvict && !isSuspended && wave !== undefined && phase !== 'Draining';
 }

@@ -63,11 +63,15 @@ test.each<[string, Given, object]>([
   ['nothing is left with the rights of a requester', { spec: after, ...away, mayEvict: false }, {}],
   ['nothing is left while the cluster is suspended', { spec: { ...after, suspend: { clusters: ['east'] } }, ...away }, {}],
   ['nothing is left while scheduling is suspended', { spec: { ...after, suspend: { scheduling: true } }, ...away }, {}],
-  ['a NoExecute taint evicts at once, also without `failover`', { line: {}, taints: [maintenance] }, begun('Taint')],
+  ['a NoExecute taint evicts at once, also without `failover`', { line: { taints: taintSince(0) }, taints: [maintenance] }, begun('Taint')],
   ['a NoSchedule taint evicts nothing', { line: {}, taints: [{ ...maintenance, effect: 'NoSchedule' }] }, {}],
   [
     'a tolerated taint evicts nothing',
-    { line: {}, taints: [maintenance], spec: { placement: { tolerations: [{ key: 'maintenance', operator: 'Exists' }] } } },
+    {
+      line: { taints: taintSince(0) },
+      taints: [maintenance],
+      spec: { placement: { tolerations: [{ key: 'maintenance', operator: 'Exists' }] } },
+    },
     {},
   ],
   [
