@@ -1,6 +1,6 @@
 import { MusterError } from '../../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { listAt, textAt } from '../../core/json-at.ts';
+import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { withoutServerFields } from '../../manifests/portable-object.ts';
@@ -13,12 +13,20 @@ export interface SourceDocument {
   readonly index: number;
   /** The path of the object in the input, such as `[2]` or `[2].items[0]`. Paths of notes start with it. */
   readonly path: string;
-  /** Absent: the document is no Kubernetes object, as it has no apiVersion, kind or name. `object` is then absent too. */
+  /** Absent: the document is no Kubernetes object, as it has no apiVersion, kind or name, or has a `problem`. `object` is then absent too. */
   readonly key?: ObjectKey;
   /** The object without `status` and without the metadata that a server fills in (`withoutServerFields`). */
   readonly object?: JsonObject;
   /** The uid of the object in its cluster. Karmada decides ties with it. Absent for an object that was never in a cluster. */
   readonly uid?: string;
+  /** The reason why an API server refuses the object: its namespace is no text. Absent for all other documents. */
+  readonly problem?: DocumentProblem;
+}
+
+/** A wrong field of a document, with its path in the input. */
+export interface DocumentProblem {
+  readonly path: string;
+  readonly message: string;
 }
 
 /** A document that is a Kubernetes object. */
@@ -59,6 +67,8 @@ function withKindOfList(item: Json, list: Json): Json {
 export function sourceDocumentOf(json: Json, index: number, path = `[${index}]`): SourceDocument {
   const [apiVersion, kind, name] = [textAt(json, 'apiVersion'), textAt(json, 'kind'), textAt(json, 'metadata', 'name')];
   if (!isJsonObject(json) || apiVersion === undefined || kind === undefined || name === undefined) return { index, path };
+  const problem = namespaceProblem(json, path);
+  if (problem !== undefined) return { index, path, problem };
   const [namespace, uid] = [textAt(json, 'metadata', 'namespace'), textAt(json, 'metadata', 'uid')];
   return {
     index,
@@ -67,6 +77,16 @@ export function sourceDocumentOf(json: Json, index: number, path = `[${index}]`)
     object: withoutServerFields(json),
     ...(uid === undefined ? {} : { uid }),
   };
+}
+
+/**
+ * Returns the problem of an object whose namespace is no text, such as an unquoted number. Undefined if there is none. Null counts as no
+ * namespace. `path` is the path of the object.
+ */
+export function namespaceProblem(object: Json, path: string): DocumentProblem | undefined {
+  const written = valueAt(object, 'metadata', 'namespace') ?? null;
+  if (written === null || typeof written === 'string') return undefined;
+  return { path: `${path}.metadata.namespace`, message: `expected a text, such as "shop" in quotes, got ${JSON.stringify(written)}` };
 }
 
 /** True if the document is a Kubernetes object. */

@@ -7,7 +7,7 @@ import { importClustersOf } from '../clusters/import-clusters.ts';
 import { knownClusters } from '../clusters/known-clusters.ts';
 import { adaptedPatch } from '../documents/adapted-patch.ts';
 import { holdsSecret } from '../documents/holds-secret.ts';
-import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
+import { isSourceObject, namespaceProblem, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
 import { errorNote, infoNote, secretNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { ImportContext, Importer, Proposal, Translation } from '../model/importer.ts';
@@ -69,7 +69,9 @@ function templateProblem(template: JsonObject[string], path: string): ImportNote
   if (!isJsonObject(template)) return errorNote('INVALID', path, 'expected a manifest');
   if (isList(template)) return errorNote('INVALID', path, 'expected one object, got a list of them');
   const missing = [['apiVersion'], ['kind'], ['metadata', 'name']].find((keys) => (textAt(template, ...keys) ?? '') === '');
-  return missing === undefined ? undefined : errorNote('INVALID', `${path}.${missing.join('.')}`, 'expected a text');
+  if (missing !== undefined) return errorNote('INVALID', `${path}.${missing.join('.')}`, 'expected a text');
+  const problem = namespaceProblem(template, path);
+  return problem && errorNote('INVALID', problem.path, problem.message);
 }
 
 interface PlacedClusters {

@@ -4,6 +4,7 @@ import { inputOf } from '../../propagate/model/input-spec.ts';
 import type { SourceSystem, SpecDocument } from '../../propagate/model/spec.ts';
 import { parseSpec } from '../../propagate/model/spec.ts';
 import { isSourceObject, type SourceDocument, sourceDocumentsOf } from '../documents/source-documents.ts';
+import { errorNote } from '../model/import-notes.ts';
 import type { DocumentRole, ImportedDocument, ImportedPropagation, ImportNote, ImportResult } from '../model/import-result.ts';
 import type { ImportContext, Proposal, ProposedDocument, Translation } from '../model/importer.ts';
 import { importers } from './importers.ts';
@@ -99,6 +100,7 @@ function inOrder(documents: readonly ProposedDocument[]): readonly ImportedDocum
 }
 
 function noteOfUnclaimed(document: SourceDocument): ImportNote {
+  if (document.problem !== undefined) return errorNote('INVALID', document.problem.path, document.problem.message);
   if (!isSourceObject(document)) {
     const message = `${document.path} is no Kubernetes object: expected apiVersion, kind and metadata.name`;
     return { severity: 'WARNING', code: 'NOT_AN_OBJECT', message, path: document.path };

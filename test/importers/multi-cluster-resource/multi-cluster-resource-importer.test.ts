@@ -35,6 +35,11 @@ describe('a MultiClusterResource', () => {
   test.each<[string, string, string]>([
     ['no template', 'placement: {}', '[0].spec.template'],
     ['a template without a kind', 'template: { apiVersion: v1, metadata: { name: a } }', '[0].spec.template.kind'],
+    [
+      'a template whose namespace is a number',
+      'template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a, namespace: 7 } }',
+      '[0].spec.template.metadata.namespace',
+    ],
     ['a template that is a list', 'template: { apiVersion: v1, kind: List, metadata: { name: a }, items: [] }', '[0].spec.template'],
     ['a template without a name', 'template: { apiVersion: v1, kind: ConfigMap }', '[0].spec.template.metadata.name'],
     ['customizations that are no list', `${template}, customize: { clusters: {} }`, '[0].spec.customize.clusters'],

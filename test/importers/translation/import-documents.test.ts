@@ -2,6 +2,20 @@ import { expect, test } from 'vitest';
 import { runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
 import { importText } from '../../../src/importers/translation/import-documents.ts';
 
+test.each(['2024', 'n', '[shop]'])('an object with the namespace %s, which is no text, is INVALID', (namespace) => {
+  const metadata = `metadata: { name: a, namespace: ${namespace}, annotations: { federation.kubernetes.io/deployment-preferences: "{}" } }`;
+  const texts = [
+    `apiVersion: apps/v1\nkind: Deployment\n${metadata}\n`,
+    `apiVersion: types.kubefed.io/v1beta1\nkind: FederatedConfigMap\n${metadata}\nspec: {}\n`,
+    `apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\n${metadata}\nspec: { resourceSelectors: [{ apiVersion: apps/v1, kind: Deployment }] }\n`,
+  ];
+  const result = runAtOnce(importText(texts.join('---\n'), { isExact: true, clusters: [] }));
+  expect([result.propagations, result.unread.map(({ index }) => index)]).toEqual([[], [0, 1, 2]]);
+  expect(result.notes.map(({ severity, code, path }) => [severity, code, path])).toEqual(
+    [0, 1, 2].map((index) => ['ERROR', 'INVALID', `[${index}].metadata.namespace`]),
+  );
+});
+
 test('documents that no importer takes are unread, each with a note', () => {
   const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n---\njust a text\n---\n[1, 2]\n';
   const result = runAtOnce(importText(text, { isExact: false, clusters: [] }));
