@@ -1,3 +1,4 @@
+import { parseClusterName } from '../../core/names.ts';
 import { matchesLabelSelector } from '../../core/selectors.ts';
 import type { ClusterSet, SourceSystem } from '../../propagate/model/spec.ts';
 import type { ImportNote } from '../model/import-result.ts';
@@ -37,15 +38,19 @@ export function importClustersOf(context: ImportContext, system: SourceSystem): 
   };
 }
 
-/** Returns the names for the Propagation. Each unknown name gets the note UNKNOWN_CLUSTER. Unknown names stay, unless `leavesOutUnknown`. */
+/**
+ * Returns the names for the Propagation. Each unknown name gets the note UNKNOWN_CLUSTER. Unknown names stay, unless `leavesOutUnknown`. A
+ * text that cannot be the name of a cluster, such as an empty one, never stays.
+ */
 export function knownNames(clusters: ImportClusters, { names, pathOf }: NamesInDocument, tell: TellNote): readonly string[] {
+  const stays = (name: string) => clusters.visible.has(name) || (!clusters.leavesOutUnknown && parseClusterName(name) !== undefined);
   names.forEach((name, index) => {
     if (clusters.visible.has(name)) return;
-    const outcome = clusters.leavesOutUnknown ? 'it is left out' : 'a plan refuses it';
+    const outcome = stays(name) ? 'a plan refuses it' : 'it is left out';
     const message = `expected the name of a cluster of Muster, got ${JSON.stringify(name)}: ${outcome}`;
     tell({ severity: 'WARNING', code: 'UNKNOWN_CLUSTER', message, path: pathOf(index) });
   });
-  return clusters.leavesOutUnknown ? names.filter((name) => clusters.visible.has(name)) : names;
+  return names.filter(stays);
 }
 
 /**

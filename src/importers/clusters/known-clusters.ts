@@ -1,4 +1,3 @@
-import { parseClusterName } from '../../core/names.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { type ImportClusters, knownNames } from './import-clusters.ts';
 
@@ -14,11 +13,11 @@ interface KnownClusters {
   readonly notes: readonly ImportNote[];
 }
 
-/** Looks up names of clusters as `knownNames` does. Leaves out repeated names, and texts that cannot be the name of a cluster. */
+/** Looks up names of clusters as `knownNames` does. Leaves out repeated names. */
 export function knownClusters(clusters: ImportClusters, named: readonly NamedCluster[]): KnownClusters {
   const notes: ImportNote[] = [];
   const names = knownNames(clusters, { names: named.map(({ name }) => name), pathOf: (index) => named[index]?.path ?? '' }, (note) =>
     notes.push(note),
   );
-  return { names: [...new Set(names)].filter((name) => parseClusterName(name) !== undefined), notes };
+  return { names: [...new Set(names)], notes };
 }

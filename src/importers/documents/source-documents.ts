@@ -1,4 +1,5 @@
 import { MusterError } from '../../core/errors.ts';
+import type { DocumentProblem } from '../../core/json/documents.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
@@ -21,12 +22,6 @@ export interface SourceDocument {
   readonly uid?: string;
   /** The reason why an API server refuses the object: its namespace is no text. Absent for all other documents. */
   readonly problem?: DocumentProblem;
-}
-
-/** A wrong field of a document, with its path in the input. */
-export interface DocumentProblem {
-  readonly path: string;
-  readonly message: string;
 }
 
 /** A document that is a Kubernetes object. */

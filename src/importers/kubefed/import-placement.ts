@@ -1,13 +1,13 @@
-import { printDocument } from '../../core/json/documents.ts';
+import { printDocument, structureSchema } from '../../core/json/documents.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { listAt, objectAt, valueAt } from '../../core/json-at.ts';
 import { labelSelectorOf } from '../../core/label-selectors.ts';
-import { clusterSet } from '../../propagate/model/cluster-set-definition.ts';
+import { clusterSet, labelSelector } from '../../propagate/model/cluster-set-definition.ts';
 import type { ClusterSet } from '../../propagate/model/spec.ts';
+import { clusterReferences, wrongTypeNote } from '../clusters/cluster-references.ts';
 import { type ImportClusters, withMembers } from '../clusters/import-clusters.ts';
 import { knownClusters } from '../clusters/known-clusters.ts';
 import type { ObjectDocument } from '../documents/source-documents.ts';
-import { errorNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { federatedPlacementOf } from './selected-clusters.ts';
 
@@ -57,14 +57,10 @@ export function mayLeaveOut({ names, selectors }: ClusterChoice, clusters: reado
 
 /** Returns the error of a placement that KubeFed cannot read. Undefined if it can. */
 export function placementProblem({ object, path }: ObjectDocument): ImportNote | undefined {
-  const placement = valueAt(object, 'spec', 'placement');
-  const selector = valueAt(placement, 'clusterSelector') ?? {};
-  if (labelSelectorOf(selector as JsonObject) === undefined) {
-    return errorNote('INVALID', `${path}.spec.placement.clusterSelector`, 'expected a label selector');
-  }
-  const clusters = valueAt(placement, 'clusters') ?? [];
-  return Array.isArray(clusters) ? undefined : errorNote('INVALID', `${path}.spec.placement.clusters`, 'expected a list of names');
+  return wrongTypeNote(placementSchema, valueAt(object, 'spec', 'placement'), `${path}.spec.placement`);
 }
+
+const placementSchema = structureSchema({ clusters: clusterReferences.exactOptional(), clusterSelector: labelSelector.exactOptional() });
 
 /** Returns a warning for each name in the placement of the object that is no cluster of the fleet. */
 export function placementNameNotes({ object, path }: ObjectDocument, fleet: ImportClusters): readonly ImportNote[] {

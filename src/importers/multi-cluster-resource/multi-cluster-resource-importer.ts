@@ -1,8 +1,10 @@
+import { structureSchema } from '../../core/json/documents.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { groupOfApiVersion } from '../../core/kinds.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { isList } from '../../manifests/read-manifests.ts';
+import { clusterReferences, wrongTypeNote } from '../clusters/cluster-references.ts';
 import { importClustersOf } from '../clusters/import-clusters.ts';
 import { knownClusters } from '../clusters/known-clusters.ts';
 import { adaptedPatch } from '../documents/adapted-patch.ts';
@@ -37,6 +39,8 @@ const shape: FieldShape = {
   customize: { clusters: [{ name: 'any', action: [{ path: 'any', op: 'any', value: 'any' }] }] },
 };
 
+const placementSchema = structureSchema({ clusters: clusterReferences.exactOptional() });
+
 function proposalOf(document: ObjectDocument, context: ImportContext): ProposalOutcome {
   const { key, object, path } = document;
   const refused = (note: ImportNote): ProposalOutcome => ({ result: 'refused', note });
@@ -44,6 +48,8 @@ function proposalOf(document: ObjectDocument, context: ImportContext): ProposalO
   const template = valueAt(spec, 'template');
   const problem = holdsSecret(object) ? secretNote(`${path}.spec.template`) : templateProblem(template, `${path}.spec.template`);
   if (problem !== undefined || !isJsonObject(template)) return refused(problem ?? errorNote('INVALID', path, 'expected a template'));
+  const wrongPlacement = wrongTypeNote(placementSchema, valueAt(spec, 'placement'), `${path}.spec.placement`);
+  if (wrongPlacement !== undefined) return refused(wrongPlacement);
   const read = readCustomizations(valueAt(spec, 'customize'), `${path}.spec.customize`);
   if (read.result === 'refused') return refused(errorNote('INVALID', read.path, read.message));
   const { clusters, notes } = clustersOf(document, context);

@@ -25,8 +25,10 @@ export type CustomizationsRead =
 /** Reads `spec.customize` of a MultiClusterResource. `path` is the path of `customize` in the input. */
 export function readCustomizations(customize: Json | undefined, path: string): CustomizationsRead {
   try {
-    const customizations = itemsIn(valueAt(customize ?? null, 'clusters'), `${path}.clusters`).map(({ value, at }) => ({
-      cluster: textAt(value, 'name') ?? '',
+    if (customize !== undefined && customize !== null && !isJsonObject(customize))
+      throw new RefusedCustomization(path, 'expected an object');
+    const customizations = itemsIn(valueAt(customize, 'clusters'), `${path}.clusters`).map(({ value, at }) => ({
+      cluster: nameIn(value, at),
       at,
       operations: itemsIn(value.action, `${at}.action`).map((action) => ({ operation: operationOf(action), at: action.at })),
     }));
@@ -58,6 +60,12 @@ function itemsIn(list: Json | undefined, path: string): readonly Item[] {
     if (!isJsonObject(value)) throw new RefusedCustomization(`${path}[${index}]`, 'expected an object');
     return { value, at: `${path}[${index}]` };
   });
+}
+
+function nameIn({ name }: JsonObject, at: string): string {
+  if (name === undefined || name === null) return '';
+  if (typeof name !== 'string') throw new RefusedCustomization(`${at}.name`, 'expected a text');
+  return name;
 }
 
 const operations: readonly string[] = ['add', 'remove', 'replace', 'test'];

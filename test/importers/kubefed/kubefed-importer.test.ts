@@ -155,6 +155,12 @@ describe('the placement', () => {
     expect(imports(result, 1).documents.map(({ role: one }) => one)).toEqual(['OTHER', 'TEMPLATE']);
   });
 
+  test('of null is none, and does not hide unknown fields', () => {
+    const text = '{ placement: { clusters: null, clusterSelector: { matchLabels: null }, other: 1 } }';
+    expect(spec(federated('a', text)).placement).toEqual({});
+    expect(notes(federated('a', text))).toMatchObject([{ code: 'UNKNOWN_FIELD', path: '[1].spec.placement.other' }]);
+  });
+
   test('keeps the names of unknown clusters, except in exact mode', () => {
     const text = '{ placement: { clusters: [{ name: cluster1 }, { name: other }] } }';
     expect(spec(federated('a', text)).placement).toEqual({ clusters: ['cluster1', 'other'] });
@@ -247,8 +253,30 @@ spec:
       'a wrong selector',
       federated('a', '{ placement: { clusterSelector: { matchExpressions: [{ key: a, operator: Like }] } } }'),
       'INVALID',
-      '[1].spec.placement.clusterSelector',
+      '[1].spec.placement.clusterSelector.matchExpressions[0].operator',
     ],
+    ...(
+      [
+        ['placement: text', ''],
+        ['placement: [cluster1]', ''],
+        ['placement: { clusters: cluster1 }', '.clusters'],
+        ['placement: { clusters: [cluster1, { name: cluster2 }] }', '.clusters[0]'],
+        ['placement: { clusters: [{ name: cluster1 }, { nam: cluster2 }] }', '.clusters[1].name'],
+        ['placement: { clusters: [{ name: 5 }] }', '.clusters[0].name'],
+        ['placement: { clusters: [{ name: null }] }', '.clusters[0].name'],
+        ['placement: { clusterSelector: tier }', '.clusterSelector'],
+        ['placement: { clusterSelector: { matchLabels: { tier: 5 } } }', '.clusterSelector.matchLabels.tier'],
+        [
+          'placement: { clusterSelector: { matchExpressions: [{ key: tier, operator: In, values: [] }] } }',
+          '.clusterSelector.matchExpressions[0].values',
+        ],
+      ] as const
+    ).map(([text, path]): [string, string, string, string] => [
+      text,
+      federated('a', `{ ${text} }`),
+      'INVALID',
+      `[1].spec.placement${path}`,
+    ]),
     ['a FederatedNamespace of another name', federated('b', everywhere, 'FederatedNamespace'), 'INVALID', '[1].metadata.namespace'],
   ])('is refused with %s', (_, text, code, path) => {
     const result = importedTexts([namespace(), text], { clusters });

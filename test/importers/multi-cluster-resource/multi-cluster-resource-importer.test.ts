@@ -42,6 +42,13 @@ describe('a MultiClusterResource', () => {
     ],
     ['a template that is a list', 'template: { apiVersion: v1, kind: List, metadata: { name: a }, items: [] }', '[0].spec.template'],
     ['a template without a name', 'template: { apiVersion: v1, kind: ConfigMap }', '[0].spec.template.metadata.name'],
+    ['a placement that is a text', `${template}, placement: tencent1`, '[0].spec.placement'],
+    ['clusters that are a text', `${template}, placement: { clusters: tencent1 }`, '[0].spec.placement.clusters'],
+    ['a cluster that is a text', `${template}, placement: { clusters: [{ name: tencent1 }, tencent2] }`, '[0].spec.placement.clusters[1]'],
+    ['a cluster without a name', `${template}, placement: { clusters: [{ nam: tencent2 }] }`, '[0].spec.placement.clusters[0].name'],
+    ['a name that is a number', `${template}, placement: { clusters: [{ name: 5 }] }`, '[0].spec.placement.clusters[0].name'],
+    ['a customization that is a number', `${template}, customize: 5`, '[0].spec.customize'],
+    ['a customized name that is a number', `${template}, customize: { clusters: [{ name: 5 }] }`, '[0].spec.customize.clusters[0].name'],
     ['customizations that are no list', `${template}, customize: { clusters: {} }`, '[0].spec.customize.clusters'],
     [
       'actions that are no list',

@@ -1,0 +1,20 @@
+import type { z } from 'zod';
+import { listSchema, readDocument, structureSchema } from '../../core/json/documents.ts';
+import { anyText } from '../../core/json/field-definitions.ts';
+import type { Json } from '../../core/json.ts';
+import { errorNote } from '../model/import-notes.ts';
+import type { ImportNote } from '../model/import-result.ts';
+
+/** A list of clusters by name, as KubeFed and MultiClusterResources have it: `[{ name: eu }]`. A name may be an empty text. */
+export const clusterReferences = listSchema(structureSchema({ name: anyText }), { max: 10_000 });
+
+/**
+ * Returns an error for the first wrong type in a value. Undefined if there is none. Null counts as absent, and unknown fields are left to
+ * `unknownFieldNotes`.
+ */
+export function wrongTypeNote(schema: z.ZodType, value: Json | undefined, path: string): ImportNote | undefined {
+  if (value === undefined || value === null) return undefined;
+  const read = readDocument(schema, value, { path, ignoreUnknown: () => undefined });
+  const first = 'problems' in read ? read.problems[0] : undefined;
+  return first && errorNote('INVALID', first.path, first.message);
+}
