@@ -81,6 +81,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'propagate/model',
     'propagate/hub',
     'propagate/plan',
+    'propagate/api',
     'migrate/model',
     'migrate/hub',
     'migrate/plan',

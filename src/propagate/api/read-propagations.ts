@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 import { boundedList } from '../../core/bounded-list.ts';
-import { MusterError } from '../../core/errors.ts';
-import { type Json, parseJson } from '../../core/json.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import { matchesLabelSelector, parseLabelSelector } from '../../core/selectors.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
@@ -10,11 +8,9 @@ import type { HubStores } from '../hub/hub-stores.ts';
 import { shareNameOf } from '../hub/share-name.ts';
 import type { Propagation } from '../model/propagation.ts';
 import type { PropagationFilter, PropagationName, PropagationPage, PropagationView } from '../model/propagations.ts';
+import { pageByName } from './page-by-name.ts';
 import { propagationViewOf, shownPhaseOf } from './propagation-view.ts';
 import { hubUnavailable } from './ready-hub.ts';
-
-const defaultPage = 100;
-const maxPage = 500;
 
 /**
  * Reads one Propagation from the mirror. Undefined if it does not exist.
@@ -41,25 +37,8 @@ export function readPropagation(stores: HubStores, name: PropagationName): Propa
  * @throws {MusterError} `BAD_INPUT` for a filter or a cursor that cannot be served.
  */
 export function propagationPageOf(stores: HubStores, filter: PropagationFilter, callerKey: string): PropagationPage {
-  const first = filter.first ?? defaultPage;
-  if (!Number.isInteger(first) || first < 1 || first > maxPage) {
-    throw new MusterError('BAD_INPUT', `first: expected 1 to ${maxPage}, got ${first}`);
-  }
-  const seal = sealOf(filter, callerKey);
-  const after = filter.after === undefined || filter.after === null ? undefined : openCursor(filter.after, seal);
-  const found = (stores.propagations.all() ?? [])
-    .filter(filterOf(filter))
-    .toSorted((a, b) => comparePositions(positionOf(a), positionOf(b)));
-  const rest = after === undefined ? found : found.filter((one) => comparePositions(positionOf(one), after) > 0);
-  const page = rest.slice(0, first);
-  const last = page.at(-1);
-  return {
-    items: page.map((propagation) => propagationViewOf(stores, propagation, [])),
-    totalCount: found.length,
-    hasNextPage: rest.length > page.length,
-    hasPreviousPage: found.length > rest.length,
-    ...(last === undefined ? {} : { endCursor: cursorOf(positionOf(last), seal) }),
-  };
+  const page = pageByName((stores.propagations.all() ?? []).filter(filterOf(filter)), { ...filter, seal: sealOf(filter, callerKey) });
+  return { ...page, items: page.items.map((propagation) => propagationViewOf(stores, propagation, [])) };
 }
 
 function filterOf({ namespaces, labels, phases }: PropagationFilter): (propagation: Propagation) => boolean {
@@ -72,43 +51,10 @@ function filterOf({ namespaces, labels, phases }: PropagationFilter): (propagati
     (selector === undefined || matchesLabelSelector(selector, propagation.metadata.labels));
 }
 
-type PagePosition = readonly [namespace: string, name: string];
-
-function positionOf({ metadata: { namespace, name } }: Propagation): PagePosition {
-  return [namespace, name];
-}
-
-function comparePositions(a: PagePosition, b: PagePosition): number {
-  const [first, second] = a[0] === b[0] ? [a[1], b[1]] : [a[0], b[0]];
-  return first === second ? 0 : first < second ? -1 : 1;
-}
-
 /** Returns a hash of the filter and the caller. A cursor is valid only for the same filter and caller. */
 function sealOf({ namespaces, labels, phases }: PropagationFilter, callerKey: string): string {
   const text = JSON.stringify([callerKey, namespaces ?? null, labels ?? null, phases ?? null]);
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
-}
-
-function cursorOf(place: PagePosition, seal: string): string {
-  return Buffer.from(JSON.stringify([seal, ...place])).toString('base64url');
-}
-
-function openCursor(cursor: string, wanted: string): PagePosition {
-  const parts = cursorParts(cursor);
-  const [seal, namespace, name] = parts;
-  if (seal !== wanted || typeof namespace !== 'string' || typeof name !== 'string' || cursorOf([namespace, name], wanted) !== cursor) {
-    throw new MusterError('BAD_INPUT', 'after: expected a cursor of this list');
-  }
-  return [namespace, name];
-}
-
-function cursorParts(cursor: string): readonly Json[] {
-  try {
-    const parts = parseJson(Buffer.from(cursor, 'base64url').toString('utf8'));
-    return Array.isArray(parts) ? parts : [];
-  } catch {
-    return [];
-  }
 }
 
 /** A listener for changes of one Propagation and its shares. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
 import { compareVersions } from '../../store/versions.ts';
-import { hubKinds } from '../hub/hub.ts';
+import { type Hub, hubKinds } from '../hub/hub.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
 import type { Propagation } from '../model/propagation.ts';
 import type { PropagationName, PropagationOutcome } from '../model/propagations.ts';
@@ -73,6 +73,14 @@ export async function waitUntilMirrored(
     if (uid !== metadata.uid) return true;
     return isGoing ? deletionTimestamp !== undefined : (compareVersions(version, metadata.version) ?? -1) >= 0;
   };
+  await waitForMirror({ hub, clock, isHeld }, signal);
+}
+
+/** Waits until the mirrors of the hub fulfil a condition, which is checked after each change. Resolves after 5 s at the latest. */
+export async function waitForMirror(
+  { hub, clock, isHeld }: { readonly hub: Hub; readonly clock: Clock; readonly isHeld: () => boolean },
+  signal: AbortSignal,
+): Promise<void> {
   if (isHeld()) return;
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);

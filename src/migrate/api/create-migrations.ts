@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import type { WriteContext } from '../../changes/write-context.ts';
+import { boundedList } from '../../core/bounded-list.ts';
+import { MusterError } from '../../core/errors.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import { pageByName } from '../../propagate/api/page-by-name.ts';
+import { hubUnavailable, maxHubWaitMs, waitForMirror } from '../../propagate/api/ready-hub.ts';
+import type { AnnotationChange } from '../../propagate/hub/resource-writes.ts';
+import { compareVersions } from '../../store/versions.ts';
+import { type MigrationWrite, migrationKind } from '../hub/migration-store.ts';
+import { isSameMigration, type Migration, migrationMarks, printMigrationSpec } from '../model/migration.ts';
+import type { MigrationNote, MigrationPlan } from '../model/migration-plan.ts';
+import type { MigrateRequest, MigrationFilter, MigrationName, MigrationPage, Migrations, MigrationView } from '../model/migrations.ts';
+import { migrationViewOf, plannedView, shownMigrationPhase } from './migration-view.ts';
+import type { MigrationHub, MigrationsPorts } from './migrations-ports.ts';
+import { badInput, type RequestedMove, readMigrateInput } from './read-migrate-input.ts';
+
+/** Creates the operations on Migrations. The result needs no disposal. */
+export function createMigrations(ports: MigrationsPorts): Migrations {
+  const onHub = (signal: AbortSignal) => readyMigrationHub(ports.hub, signal);
+  return {
+    plan: (context, input) => planRequested(ports, readMigrateInput(ports, context, input), context.signal),
+    migrate: async (context, request) => migrate(ports, context, request),
+    undo: async ({ signal }, name) => undo(ports, { hub: await onHub(signal), name }, signal),
+    async get({ signal }, name) {
+      return readMigration(await onHub(signal), name);
+    },
+    list: async ({ caller, signal }, filter) => migrationPageOf(await onHub(signal), filter, caller.key),
+    async follow({ signal: request }, name, listener, signal) {
+      followMigration(await onHub(request), { name, listener }, signal);
+    },
+    propagationOf({ propagation }) {
+      const read = propagation === undefined ? undefined : ports.hub?.propagations.read(propagation);
+      return read?.result === 'held' && read.propagation.metadata.uid === propagation?.uid ? read.propagation : undefined;
+    },
+  };
+}
+
+/**
+ * Waits until the Migrations of the hub can be read.
+ *
+ * @throws {MusterError} `UNAVAILABLE` if no hub is configured, or if it cannot be read within 5 s.
+ */
+async function readyMigrationHub(hub: MigrationHub | undefined, signal: AbortSignal): Promise<MigrationHub> {
+  if (hub === undefined) {
+    throw new MusterError('UNAVAILABLE', 'there is no hub to keep Migrations: name its cluster with --hub, or as hub in the config file');
+  }
+  const { migrations, hub: at } = hub;
+  if (migrations.unavailability() === undefined && migrations.all() !== undefined) return hub;
+  await at.members.objects.whenRead([{ cluster: at.cluster, kind: migrationKind }], maxHubWaitMs, signal);
+  const problem = migrations.unavailability();
+  if (problem !== undefined) throw hubUnavailable(problem);
+  const read = migrations.read({ namespace: 'default', name: 'unread' });
+  if (read.result === 'unread') throw hubUnavailable(read.fault);
+  return hub;
+}
+
+/** @throws {MusterError} `BAD_INPUT` if the plan finds that the input itself is wrong, such as a backup file outside the folders. */
+async function planRequested({ planner }: MigrationsPorts, { name, spec }: RequestedMove, signal: AbortSignal): Promise<MigrationPlan> {
+  const plan = await planner.plan({ namespace: name.namespace, spec, signal });
+  const wrong = plan.notes.filter(({ severity, code }) => severity === 'ERROR' && code === 'INVALID');
+  if (wrong.length > 0) throw badInput(wrong.map(({ path = '', message }) => ({ path, message })));
+  return plan;
+}
+
+async function migrate(ports: MigrationsPorts, context: WriteContext, request: MigrateRequest): Promise<MigrationView> {
+  const { signal } = context;
+  const requested = readMigrateInput(ports, context, request.input);
+  const hub = await readyMigrationHub(ports.hub, signal);
+  const existing = await fetchMigration(hub, requested.name, signal);
+  if (existing !== undefined) checkSame(existing, requested);
+  if (existing !== undefined && !request.isDryRun) return resume(ports, { hub, migration: existing }, signal);
+  const plan = await planRequested(ports, requested, signal);
+  const refusal = refusalOf(plan, request.digest ?? undefined);
+  if (refusal !== undefined) return plannedView(requested, { ...plan, notes: [...plan.notes, ...refusal.notes] }, refusal.phase);
+  if (request.isDryRun) return plannedView(requested, plan, 'Planning');
+  const annotations = request.digest == null ? {} : { [migrationMarks.planDigest]: request.digest };
+  const written = await hub.migrations.create(requested.name, { document: printMigrationSpec(requested.spec), annotations }, signal);
+  if (written.result !== 'conflict') {
+    await waitUntilHeld(ports, { hub, migration: writtenOn(hub, written) }, signal);
+    return plannedView(requested, plan, 'Planning');
+  }
+  // Another client has created a Migration of this name in between.
+  const other = await fetchMigration(hub, requested.name, signal);
+  if (other === undefined) throw new MusterError('UNAVAILABLE', 'other clients keep changing the Migration: try again');
+  checkSame(other, requested);
+  return migrationViewOf(other, []);
+}
+
+/** Returns why a plan is not carried out. Undefined if it can be. */
+function refusalOf(plan: MigrationPlan, digest: string | undefined) {
+  const stale: MigrationNote = { severity: 'ERROR', code: 'PLAN_STALE', message: 'the plan has changed since the digest was given' };
+  if (digest !== undefined && digest !== plan.digest) return { phase: 'Held', notes: [stale] } as const;
+  return plan.ok ? undefined : ({ phase: 'Failed', notes: [] } as const);
+}
+
+function checkSame(existing: Migration, { name, spec }: RequestedMove): void {
+  const shown = `${name.namespace}/${name.name}`;
+  if (existing.metadata.deletionTimestamp !== undefined) throw badInput([{ path: 'name', message: `Migration ${shown} is being deleted` }]);
+  const isSame = !('problems' in existing.spec) && isSameMigration(existing.spec, spec);
+  if (!isSame) throw badInput([{ path: 'name', message: `Migration ${shown} exists with another input: choose another name` }]);
+}
+
+interface HubMigration {
+  readonly hub: MigrationHub;
+  readonly migration: Migration;
+}
+
+/** Lets a paused Migration go on. Any other Migration stays as it is. */
+async function resume(ports: MigrationsPorts, { hub, migration }: HubMigration, signal: AbortSignal): Promise<MigrationView> {
+  if (shownMigrationPhase(migration) !== 'Paused') return migrationViewOf(migration, []);
+  const resumedAt = new Date(ports.clock.now()).toISOString();
+  return annotate(ports, { hub, migration }, { [migrationMarks.resumedAt]: resumedAt }, signal);
+}
+
+/**
+ * Requests the undo. A request for an undo that is paused, because a hook refused it, lets it go on.
+ *
+ * @throws {MusterError} `BAD_INPUT` if there is no such Migration.
+ */
+async function undo(
+  ports: MigrationsPorts,
+  { hub, name }: { readonly hub: MigrationHub; readonly name: MigrationName },
+  signal: AbortSignal,
+): Promise<MigrationView> {
+  const migration = await fetchMigration(hub, name, signal);
+  if (migration === undefined) throw badInput([{ path: 'name', message: `there is no Migration ${name.namespace}/${name.name}` }]);
+  const at = new Date(ports.clock.now()).toISOString();
+  const isRequested = migration.metadata.annotations[migrationMarks.undo] !== undefined;
+  if (isRequested && shownMigrationPhase(migration) !== 'Paused') return migrationViewOf(migration, []);
+  return annotate(ports, { hub, migration }, { [isRequested ? migrationMarks.resumedAt : migrationMarks.undo]: at }, signal);
+}
+
+async function annotate(
+  ports: MigrationsPorts,
+  { hub, migration }: HubMigration,
+  annotations: AnnotationChange,
+  signal: AbortSignal,
+): Promise<MigrationView> {
+  const changed = writtenOn(hub, await hub.migrations.annotate(migration, annotations, signal));
+  await waitUntilHeld(ports, { hub, migration: changed }, signal);
+  return migrationViewOf(changed, []);
+}
+
+/** @throws {MusterError} `BAD_INPUT` if the hub refuses the write. `UNAVAILABLE` if it does not answer. */
+function writtenOn({ hub }: MigrationHub, answer: MigrationWrite): Migration {
+  switch (answer.result) {
+    case 'written':
+      return answer.migration;
+    case 'conflict':
+    case 'absent':
+      throw new MusterError('UNAVAILABLE', `hub ${hub.cluster}: the Migration was replaced by another client: try again`);
+    case 'failed': {
+      const { code, status, message } = answer.fault;
+      if (code === 'INVALID' || code === 'NOT_FOUND' || code === 'FORBIDDEN')
+        throw badInput([{ path: '', message: status?.message ?? message }]);
+      throw hubUnavailable(answer.fault);
+    }
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** Waits until the mirror shows this version of the Migration or a later one, at most 5 s. */
+async function waitUntilHeld(
+  { clock }: MigrationsPorts,
+  { hub, migration: { metadata } }: HubMigration,
+  signal: AbortSignal,
+): Promise<void> {
+  const isHeld = () => {
+    const read = hub.migrations.read(metadata);
+    if (read.result !== 'held') return false;
+    const { uid, version } = read.migration.metadata;
+    return uid !== metadata.uid || (compareVersions(version, metadata.version) ?? -1) >= 0;
+  };
+  await waitForMirror({ hub: hub.hub, clock, isHeld }, signal);
+}
+
+/** @throws {MusterError} `UNAVAILABLE` if the hub does not answer. */
+async function fetchMigration({ migrations }: MigrationHub, name: MigrationName, signal: AbortSignal): Promise<Migration | undefined> {
+  const found = await migrations.fetch(name, signal);
+  if (found === 'absent') return undefined;
+  if ('fault' in found) throw hubUnavailable(found.fault);
+  return found;
+}
+
+function readMigration({ migrations }: MigrationHub, name: MigrationName): MigrationView | undefined {
+  const read = migrations.read(name);
+  if (read.result === 'unread') throw hubUnavailable(read.fault);
+  return read.result === 'held' ? migrationViewOf(read.migration, read.fault === undefined ? [] : [read.fault]) : undefined;
+}
+
+function migrationPageOf({ migrations }: MigrationHub, filter: MigrationFilter, callerKey: string): MigrationPage {
+  const { namespaces, phases } = filter;
+  const inNamespaces = namespaces == null ? undefined : new Set(boundedList('namespaces', namespaces));
+  boundedList('phases', phases);
+  const found = (migrations.all() ?? []).filter(
+    (one) => (inNamespaces?.has(one.metadata.namespace) ?? true) && (phases?.includes(shownMigrationPhase(one)) ?? true),
+  );
+  const text = JSON.stringify([callerKey, 'migrations', namespaces ?? null, phases ?? null]);
+  const seal = createHash('sha256').update(text).digest('base64url').slice(0, 16);
+  const page = pageByName(found, { ...filter, seal });
+  return { ...page, items: page.items.map((one) => migrationViewOf(one, [])) };
+}
+
+/** A listener for changes of one Migration. */
+interface MigrationFollower {
+  readonly name: MigrationName;
+  readonly listener: (view: MigrationView | undefined) => void;
+}
+
+function followMigration(hub: MigrationHub, { name, listener }: MigrationFollower, signal: AbortSignal): void {
+  const { hub: at, migrations } = hub;
+  let exists = true;
+  const show = (view: MigrationView | undefined) => {
+    exists = view !== undefined;
+    listener(view);
+  };
+  show(readMigration(hub, name));
+  at.members.objects.onChange((changes) => {
+    const concerned = changes.some((change) => {
+      if (change.cluster !== at.cluster || change.type === 'cluster' || keyOfKind(change.kind) !== keyOfKind(migrationKind)) return false;
+      return change.type === 'mirror' || (change.place.namespace === name.namespace && change.place.name === name.name);
+    });
+    if (!concerned || migrations.read(name).result === 'unread') return;
+    const view = readMigration(hub, name);
+    if (view !== undefined || exists) show(view);
+  }, signal);
+}

@@ -1,0 +1,96 @@
+import { type Fault, fault } from '../../core/faults.ts';
+import { parseClusterName } from '../../core/names.ts';
+import type { PropagationPhase } from '../../propagate/model/propagation.ts';
+import { migrateInputOf } from '../model/migrate-input.ts';
+import { type Migration, migrationMarks, printMigrationSpec } from '../model/migration.ts';
+import type { AppPlan, MigrationPlan } from '../model/migration-plan.ts';
+import type { MigratedApp } from '../model/migration-status-definition.ts';
+import type { MigrationView } from '../model/migrations.ts';
+import type { RequestedMove } from './read-migrate-input.ts';
+
+/** Returns a Migration of the hub as GraphQL shows it. `faults` are the faults of the hub. */
+export function migrationViewOf(migration: Migration, faults: readonly Fault[]): MigrationView {
+  const { metadata, spec, status } = migration;
+  const { namespace, name, uid, createdAt, annotations } = metadata;
+  const { apps = [], notes = [], backup } = status;
+  const [from, to] = 'problems' in spec ? ['', ''] : [spec.from, spec.to];
+  const user = 'problems' in spec ? undefined : spec.requester?.user;
+  return {
+    namespace,
+    name,
+    uid,
+    createdAt,
+    phase: shownMigrationPhase(migration),
+    digest: status.digest ?? annotations[migrationMarks.planDigest] ?? '',
+    spec: migrateInputOf(migration),
+    from,
+    to,
+    ...(user === undefined ? {} : { requester: user }),
+    ...(backup === undefined ? {} : { backup }),
+    apps,
+    notes,
+    faults: [...faults, ...apps.flatMap((app) => faultsOf(app, { from, to }))],
+  };
+}
+
+/**
+ * Returns the phase to show. The engine may not have seen a requested undo or resumption yet: the Migration is then shown as if it had.
+ */
+export function shownMigrationPhase({ metadata: { annotations, deletionTimestamp }, status }: Migration): PropagationPhase {
+  if (deletionTimestamp !== undefined) return 'Deleting';
+  if (annotations[migrationMarks.undo] !== undefined && status.undoSince === undefined) return 'RollingBack';
+  const phase = status.phase ?? 'Planning';
+  const isResumed = annotations[migrationMarks.resumedAt] !== undefined && annotations[migrationMarks.resumedAt] !== status.resumedAt;
+  return phase === 'Paused' && isResumed ? 'Rolling' : phase;
+}
+
+/** Returns a plan as a Migration of which nothing is kept yet. */
+export function plannedView({ name, spec }: RequestedMove, plan: MigrationPlan, phase: PropagationPhase): MigrationView {
+  const { requester, ...content } = spec;
+  const document = printMigrationSpec(content);
+  const { digest, backup, notes, faults } = plan;
+  const since = new Date(plan.asOfMs).toISOString();
+  const metadata = name as Migration['metadata'];
+  return {
+    ...name,
+    phase,
+    digest,
+    spec: migrateInputOf({ metadata, spec: content, document }),
+    from: spec.from,
+    to: spec.to,
+    ...(requester === undefined ? {} : { requester: requester.user }),
+    ...(backup === undefined ? {} : { backup }),
+    apps: plan.apps.map((app) => plannedApp(app, since)),
+    notes,
+    faults,
+  };
+}
+
+/** Returns the first state of an application: before its preflight is recorded, or skipped. */
+export function plannedApp({ key, uid, from, to, needs, free, skipped, propagated }: AppPlan, since: string): MigratedApp {
+  const metadata = propagated?.propagation.metadata;
+  return {
+    key,
+    ...(uid === undefined ? {} : { uid }),
+    step: skipped === undefined ? 'Preflight' : 'Skipped',
+    from,
+    to,
+    ...skipped,
+    since,
+    needs,
+    free,
+    ...(metadata === undefined ? {} : { propagation: { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid } }),
+    source: [],
+    target: [],
+    calls: [],
+  };
+}
+
+/** Returns the recorded fault of an application, as one of the cluster that its step works in. */
+function faultsOf({ step, fault: recorded }: MigratedApp, { from, to }: Pick<MigrationView, 'from' | 'to'>): readonly Fault[] {
+  if (recorded === undefined) return [];
+  const cluster = parseClusterName(step === 'Drain' || step === 'Remove' ? from : to);
+  return cluster === undefined
+    ? []
+    : [fault(recorded.code, recorded.message, { cluster, retry: 'LATER', sinceMs: Date.parse(recorded.since) })];
+}

@@ -1,0 +1,29 @@
+import type { Access, Caller } from '../../access/access.ts';
+import type { Members } from '../../changes/members.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Hub } from '../../propagate/hub/hub.ts';
+import type { PropagationStore } from '../../propagate/hub/propagation-store.ts';
+import type { Requester } from '../../propagate/model/spec.ts';
+import type { MigrationStore } from '../hub/migration-store.ts';
+import type { MigrationPlanner } from '../plan/migration-planner.ts';
+
+/** The hub and the stores that operations on Migrations need. */
+export interface MigrationHub {
+  readonly hub: Hub;
+  readonly migrations: MigrationStore;
+  readonly propagations: Pick<PropagationStore, 'read'>;
+}
+
+/** The services that the operations on Migrations use. */
+export interface MigrationsPorts {
+  readonly planner: MigrationPlanner;
+  readonly members: Members;
+  readonly access: Access;
+  /** Absent: no hub is configured. */
+  readonly hub?: MigrationHub;
+  /** The names of the configured hooks. */
+  readonly hooks: readonly string[];
+  /** Returns the identity of a caller, as API servers know it. */
+  readonly identityOf: (caller: Caller) => Omit<Requester, 'at'>;
+  readonly clock: Clock;
+}
