@@ -89,7 +89,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'migrate/hub': ['store', 'changes', 'propagate/model', 'propagate/hub', 'migrate/model'],
   importers: ['cluster', 'access', 'manifests', 'changes', 'propagate/model', 'propagate/karmada', 'propagate/kubefed', 'propagate/plan'],
   'importers/upkeep': ['store', 'changes', 'importers', 'propagate/model', 'propagate/hub', 'propagate/controller', 'propagate/api'],
-  graph: ['importers', 'load', 'streams', 'streams/messages', 'manifests', 'changes', 'propagate/model', 'model'],
+  graph: ['importers', 'load', 'streams', 'streams/messages', 'manifests', 'changes', 'propagate/model', 'migrate/model', 'model'],
   operations: ['streams', 'access', 'load', 'graph'],
   'streams/sending': ['streams', 'access', 'graph', 'operations'],
   serve: ['config', 'access', 'operations', 'streams', 'streams/sending'],

@@ -6,6 +6,7 @@ import { addClusters, addGateway } from './fleet/clusters.ts';
 import { addFaults } from './fleet/faults.ts';
 import { addKinds } from './fleet/kinds.ts';
 import { addSync } from './fleet/sync.ts';
+import { addMigration } from './migration/migration-root.ts';
 import { addAggregates } from './objects/aggregates.ts';
 import { addColumns } from './objects/columns.ts';
 import { addConnections, addKindConnections } from './objects/connections.ts';
@@ -60,7 +61,9 @@ export function* buildGraphInSteps(model: Model): Steps<GraphQLSchema> {
   yield;
   const enums = addColumns(builder);
   yield;
-  addJobs(builder, { enums, ...addPropagation(builder, addObjectMutations(builder), connections.ofKinds.get('Job')) });
+  const propagation = addPropagation(builder, addObjectMutations(builder), connections.ofKinds.get('Job'));
+  addMigration(builder, propagation);
+  addJobs(builder, { enums, ...propagation });
   addLogs(builder);
   yield;
   return yield* schemaInSteps(builder);

@@ -5,6 +5,7 @@ import type { Imports } from '../../importers/model/imports.ts';
 import type { Logs } from '../../load/logs/logs.ts';
 import type { FoundObject, ReadContext, Reads, Row } from '../../load/reads/reads.ts';
 import type { Relations } from '../../load/relations/relations.ts';
+import type { Migrations } from '../../migrate/model/migrations.ts';
 import type { Propagations } from '../../propagate/model/propagations.ts';
 import type { Streams } from '../../streams/messages/streams.ts';
 import type { Budget } from './budget.ts';
@@ -33,6 +34,7 @@ export interface GraphContext {
   readonly logs: Logs;
   readonly writes: ObjectChanges;
   readonly propagations: Propagations;
+  readonly migrations: Migrations;
   readonly imports: Imports;
   readonly read: ReadContext;
   readonly gateway: GatewayView;

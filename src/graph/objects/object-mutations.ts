@@ -24,7 +24,15 @@ export function addObjectMutations(builder: GraphBuilder) {
     FOREGROUND: 'Owned objects are deleted first.',
     ORPHAN: 'Owned objects stay.',
   });
-  const resourceRef = pothos.inputType('ResourceRef', {
+  const resourceRef = addResourceRef(pothos);
+  const action = enumsOf(pothos)('Action', 'The result of a write.', actionMeanings);
+  const objectKey = addObjectKey(builder);
+  const target = addWrites(builder, { outcome: addOutcome(builder, { action, objectKey }), cascade, resourceRef });
+  return { cascade, resourceRef, action, objectKey, target };
+}
+
+function addResourceRef(pothos: Pothos) {
+  return pothos.inputType('ResourceRef', {
     description: 'A reference to an object in one cluster.',
     fields: (t) => ({
       cluster: t.string({ required: true, description: 'The name of the cluster.' }),
@@ -36,10 +44,6 @@ export function addObjectMutations(builder: GraphBuilder) {
       resourceVersion: t.string({ description: 'A precondition: the object must have this resourceVersion. Default: any version.' }),
     }),
   });
-  const action = enumsOf(pothos)('Action', 'The result of a write.', actionMeanings);
-  const objectKey = addObjectKey(builder);
-  addWrites(builder, { outcome: addOutcome(builder, { action, objectKey }), cascade, resourceRef });
-  return { cascade, resourceRef, action, objectKey };
 }
 
 function addObjectKey({ pothos }: GraphBuilder) {
@@ -121,19 +125,23 @@ function rowOf({ cluster, written }: ObjectChangeResult, { context, kinds }: Row
   return { cluster: view, kind, ...written, sync };
 }
 
+type ResourceRefInput = ReturnType<typeof addResourceRef>;
+
 interface WriteTypes {
   readonly outcome: ObjectRefOf<ObjectChangesOutcome>;
   readonly cascade: PothosSchemaTypes.EnumRef<never, 'BACKGROUND' | 'FOREGROUND' | 'ORPHAN'>;
-  readonly resourceRef: ReturnType<typeof addObjectMutations>['resourceRef'];
+  readonly resourceRef: ResourceRefInput;
 }
 
 /** The value of an input with `@oneOf`. Exactly one member is set, which graphql-js has checked. */
 type OneOf<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
-function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: WriteTypes): void {
+/** Adds the mutations, and returns the input that names an object. */
+function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: WriteTypes): WriteInputs['target'] {
   const inputs = addWriteInputs(pothos, resourceRef);
   addManifestWrites(pothos, outcome, inputs);
   addTargetWrites(pothos, { outcome, cascade }, inputs);
+  return inputs.target;
 }
 
 type WriteInputs = ReturnType<typeof addWriteInputs>;
@@ -224,7 +232,7 @@ function addTargetWrites(pothos: Pothos, { outcome, cascade }: Omit<WriteTypes, 
   });
 }
 
-function addWriteInputs(pothos: Pothos, resourceRef: WriteTypes['resourceRef']) {
+function addWriteInputs(pothos: Pothos, resourceRef: ResourceRefInput) {
   const manifest = pothos.inputType('Manifest', {
     description: 'A manifest, as YAML or as JSON.',
     isOneOf: true,

@@ -60,14 +60,20 @@ interface PlanTypes {
   readonly note: ObjectRefOf<NoteView>;
 }
 
-/**
- * Adds `PropagationPlan` and its parts.
- *
- * @returns `PropagationPlan`.
- */
-export function addPlans(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<PropagationPlan> {
+/** The types of plans. */
+interface AddedPlans {
+  readonly plan: ObjectRefOf<PropagationPlan>;
+  readonly object: ObjectRefOf<PlannedObject>;
+}
+
+/** Adds `PropagationPlan` and its parts. */
+export function addPlans(builder: GraphBuilder, using: PlanTypes): AddedPlans {
+  const object = addObjectPlan(builder, using);
+  return { plan: addPropagationPlan(builder, using, addClusterPlan(builder, using, object)), object };
+}
+
+function addPropagationPlan(builder: GraphBuilder, using: PlanTypes, cluster: ObjectRefOf<PlannedCluster>): ObjectRefOf<PropagationPlan> {
   const { pothos, types } = builder;
-  const cluster = addClusterPlan(builder, using);
   return pothos.objectRef<PropagationPlan>('PropagationPlan').implement({
     description:
       'The plan of an intent: its effect in each cluster, and the reasons why clusters are not chosen. Making a plan writes nothing.',
@@ -120,7 +126,11 @@ export function addPlans(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<P
   });
 }
 
-function syncOf({ clusters }: PropagationPlan, { reads, read }: GraphContext): readonly SyncView[] {
+/** Returns the sync of each kind of these objects, in each of their clusters. */
+export function syncOf(
+  { clusters }: { readonly clusters: readonly Pick<PlannedCluster, 'cluster' | 'objects'>[] },
+  { reads, read }: GraphContext,
+): readonly SyncView[] {
   return clusters.flatMap(({ cluster, objects }) => {
     const view = objects.length === 0 ? undefined : reads.cluster(read, cluster);
     if (view === undefined) return [];
@@ -132,9 +142,8 @@ function syncOf({ clusters }: PropagationPlan, { reads, read }: GraphContext): r
   });
 }
 
-function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<PlannedCluster> {
+function addClusterPlan(builder: GraphBuilder, using: PlanTypes, object: ObjectRefOf<PlannedObject>): ObjectRefOf<PlannedCluster> {
   const { pothos, types } = builder;
-  const object = addObjectPlan(builder, using);
   const share = addShare(builder, using.defined);
   return pothos.objectRef<PlannedCluster>('ClusterPlan').implement({
     description: 'The plan for one cluster.',

@@ -30,15 +30,23 @@ interface RootTypes extends PropagationTypes {
   readonly note: ObjectRefOf<NoteView>;
 }
 
+/** The types of Propagations that other parts of the schema use. */
+export type AddedPropagation = ReturnType<typeof addPropagation>;
+
 /**
  * Adds the queries, mutations and the subscription of Propagations.
  *
- * @returns The types that the stream of Jobs needs.
+ * @returns The types that the stream of Jobs and migrations need.
  */
 export function addPropagation(builder: GraphBuilder, changing: MutationTypes, jobs: ObjectRefOf<ListPage> | undefined) {
-  const defined = createDefinedTypes(builder, { ResourceRef: changing.resourceRef, Cascade: changing.cascade, Action: changing.action });
+  const defined = createDefinedTypes(builder, {
+    ResourceRef: changing.resourceRef,
+    Cascade: changing.cascade,
+    Action: changing.action,
+    Target: changing.target,
+  });
   const note = addNotes(builder);
-  const plan = addPlans(builder, { changing, defined, note });
+  const { plan, object: objectPlan } = addPlans(builder, { changing, defined, note });
   const made = addPropagationTypes(builder, { changing, defined, note, jobs });
   const types = { ...made, defined, plan, note };
   addQueries(builder, types);
@@ -59,7 +67,7 @@ export function addPropagation(builder: GraphBuilder, changing: MutationTypes, j
       resolve: (view) => view,
     }),
   );
-  return { namespacedName: defined.input<PropagationName>(namespacedName), completion: made.completion };
+  return { ...made, changing, defined, note, objectPlan, namespacedName: defined.input<PropagationName>(namespacedName) };
 }
 
 type Arguments = Parameters<Parameters<GraphBuilder['pothos']['queryField']>[1]>[0]['arg'];
@@ -165,7 +173,7 @@ function addOutcome({ pothos, types }: GraphBuilder, { propagation, plan, note }
  *
  * @throws {MusterError} `BAD_INPUT` for a text that cannot be the digest of a plan.
  */
-function checkedDigest(digest: string | null | undefined): string | undefined {
+export function checkedDigest(digest: string | null | undefined): string | undefined {
   if (digest === null || digest === undefined || /^[0-9a-f]{64}$/.test(digest)) return digest ?? undefined;
   throw new MusterError('BAD_INPUT', 'digest: expected the 64 hexadecimal digits of a plan');
 }

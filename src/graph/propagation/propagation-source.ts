@@ -3,40 +3,59 @@ import { MusterError } from '../../core/errors.ts';
 import type { PropagationName, Propagations, PropagationView } from '../../propagate/model/propagations.ts';
 import type { StreamListener, StreamReader, StreamSource } from '../../streams/stream-source.ts';
 
-/**
- * Streams the whole state of one Propagation: at once, then after each change of a selected field. A state that the reader has not taken is
- * replaced by the next one, so no reader is ever too slow. Ends with `GONE` when the Propagation is deleted.
- *
- * @throws {MusterError} when it is opened: `BAD_INPUT` if the Propagation does not exist, `UNAVAILABLE` without a hub.
- */
+/** Streams the whole state of one Propagation, as `latestStateSource` does. */
 export function propagationSource(propagations: Propagations, context: WriteContext, name: PropagationName): StreamSource<PropagationView> {
+  return latestStateSource(name, {
+    kind: 'propagation',
+    get: () => propagations.get(context, name),
+    follow: (listener, signal) => propagations.follow(context, name, listener, signal),
+  });
+}
+
+/** A resource of the hub whose state can be followed. */
+export interface FollowedResource<View extends object> {
+  /** The kind in small letters, for messages. */
+  readonly kind: string;
+  readonly get: () => Promise<View | undefined>;
+  readonly follow: (listener: (view: View | undefined) => void, signal: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Streams the whole state of one resource of the hub: at once, then after each change of a selected field. A state that the reader has not
+ * taken is replaced by the next one, so no reader is ever too slow. Ends with `GONE` when the resource is deleted.
+ *
+ * @throws {MusterError} when it is opened: `BAD_INPUT` if the resource does not exist, `UNAVAILABLE` without a hub.
+ */
+export function latestStateSource<View extends object>({ namespace, name }: PropagationName, resource: FollowedResource<View>): StreamSource<View> {
   return {
     async open(listener, signal) {
-      const reader = new LatestReader(listener);
+      const reader = new LatestReader<View>(listener, resource.kind);
       const life = AbortSignal.any([signal, reader.life]);
-      const found = await propagations.get(context, name);
+      const found = await resource.get();
       if (found === undefined) {
         throw new MusterError(
           'BAD_INPUT',
-          `expected a propagation that exists, got ${JSON.stringify(`${name.namespace}/${name.name}`.slice(0, 160))}`,
+          `expected a ${resource.kind} that exists, got ${JSON.stringify(`${namespace}/${name}`.slice(0, 160))}`,
         );
       }
-      await propagations.follow(context, name, (view) => reader.hear(view), life);
+      await resource.follow((view) => reader.hear(view), life);
       return reader;
     },
   };
 }
 
 /** Keeps the newest state until the reader takes it. */
-class LatestReader implements StreamReader<PropagationView> {
+class LatestReader<View extends object> implements StreamReader<View> {
   readonly isState = true;
   readonly #listener: StreamListener;
+  readonly #kind: string;
   readonly #life = new AbortController();
-  #next: PropagationView | undefined;
+  #next: View | undefined;
   #hasEnded = false;
 
-  constructor(listener: StreamListener) {
+  constructor(listener: StreamListener, kind: string) {
     this.#listener = listener;
+    this.#kind = kind;
   }
 
   get life(): AbortSignal {
@@ -47,11 +66,11 @@ class LatestReader implements StreamReader<PropagationView> {
     return this.#next !== undefined;
   }
 
-  hear(view: PropagationView | undefined): void {
+  hear(view: View | undefined): void {
     if (this.#life.signal.aborted || this.#hasEnded) return;
     if (view === undefined) {
       this.#hasEnded = true;
-      this.#listener.ended(new MusterError('GONE', 'the propagation was deleted'));
+      this.#listener.ended(new MusterError('GONE', `the ${this.#kind} was deleted`));
       return;
     }
     const isFirst = this.#next === undefined;
@@ -59,7 +78,7 @@ class LatestReader implements StreamReader<PropagationView> {
     if (isFirst) this.#listener.ready();
   }
 
-  take(): PropagationView | undefined {
+  take(): View | undefined {
     const next = this.#next;
     this.#next = undefined;
     return next;

@@ -36,6 +36,7 @@ export interface PropagationTypesUsing {
 export interface PropagationTypes {
   readonly propagation: ObjectRefOf<PropagationView>;
   readonly completion: ObjectRefOf<CompletionStatus>;
+  readonly object: ObjectRefOf<EntryView>;
 }
 
 const maxRevisions = 10;
@@ -44,7 +45,8 @@ interface LineView extends ClusterLine {
   readonly entries: readonly InventoryEntry[];
 }
 
-interface EntryView {
+/** An object of an inventory, and its cluster. */
+export interface EntryView {
   readonly cluster: string;
   readonly entry: InventoryEntry;
 }
@@ -53,7 +55,8 @@ interface EntryView {
 export function addPropagationTypes(builder: GraphBuilder, using: PropagationTypesUsing): PropagationTypes {
   const { pothos, types } = builder;
   const completion = addCompletion(builder, using.defined);
-  const cluster = addCluster(builder, using);
+  const object = addObject(builder, using);
+  const cluster = addCluster(builder, using, object);
   const aggregate = addAggregate(builder, using);
   const progress = addProgress(builder, using.defined);
   const revision = addRevision(builder);
@@ -67,7 +70,7 @@ export function addPropagationTypes(builder: GraphBuilder, using: PropagationTyp
     }),
   });
   addJobsOf(builder, propagation, using.jobs);
-  return { propagation, completion };
+  return { propagation, completion, object };
 }
 
 /** Returns the fields about the request and the requester. */
@@ -285,9 +288,8 @@ function faultOf(cluster: string, fault: RecordedFault | undefined): Fault | und
 /** The members of a cluster status that GraphQL returns unchanged. The other fields of `PropagationCluster` have their own resolvers. */
 const lineFields = ['phase', 'reason', 'message', 'wave', 'replicas', 'ready', 'health', 'since', 'asOf'];
 
-function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): ObjectRefOf<LineView> {
+function addCluster(builder: GraphBuilder, using: PropagationTypesUsing, object: ObjectRefOf<EntryView>): ObjectRefOf<LineView> {
   const { pothos, types } = builder;
-  const object = addObject(builder, using);
   return pothos.objectRef<LineView>('PropagationCluster').implement({
     description: 'The state of a Propagation in one cluster.',
     fields: (t) => ({

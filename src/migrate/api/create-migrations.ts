@@ -29,10 +29,6 @@ export function createMigrations(ports: MigrationsPorts): Migrations {
     async follow({ signal: request }, name, listener, signal) {
       followMigration(await onHub(request), { name, listener }, signal);
     },
-    propagationOf({ propagation }) {
-      const read = propagation === undefined ? undefined : ports.hub?.propagations.read(propagation);
-      return read?.result === 'held' && read.propagation.metadata.uid === propagation?.uid ? read.propagation : undefined;
-    },
   };
 }
 

@@ -2,16 +2,14 @@ import type { Access, Caller } from '../../access/access.ts';
 import type { Members } from '../../changes/members.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Hub } from '../../propagate/hub/hub.ts';
-import type { PropagationStore } from '../../propagate/hub/propagation-store.ts';
 import type { Requester } from '../../propagate/model/spec.ts';
 import type { MigrationStore } from '../hub/migration-store.ts';
 import type { MigrationPlanner } from '../plan/migration-planner.ts';
 
-/** The hub and the stores that operations on Migrations need. */
+/** The hub, and its Migrations. */
 export interface MigrationHub {
   readonly hub: Hub;
   readonly migrations: MigrationStore;
-  readonly propagations: Pick<PropagationStore, 'read'>;
 }
 
 /** The services that the operations on Migrations use. */

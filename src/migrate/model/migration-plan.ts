@@ -1,4 +1,5 @@
 import type { Fault } from '../../core/faults.ts';
+import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { Note } from '../../propagate/model/notes.ts';
@@ -101,6 +102,9 @@ export interface MigrationPlan {
   readonly ok: boolean;
   /** The earliest time of sync among the mirrors that were read, in Unix milliseconds. */
   readonly asOfMs: number;
+  /** The clusters of the migration. A name may be that of a cluster that has left the fleet. */
+  readonly from: ClusterName;
+  readonly to: ClusterName;
   /** The needs of all applications together, also of those that are skipped. */
   readonly needs: RecordedRoom;
   /** The room in the target before the migration. */

@@ -97,7 +97,8 @@ const propagationRef = structureSchema({
 
 const appObjects = listSchema(entry, { max: maxAppObjects });
 
-const migratedApp = translatedSchema(
+/** One application of a Migration. */
+export const migratedApp = translatedSchema(
   structureSchema({
     ...objectKeyFields,
     uid: anyText.exactOptional().describe('The uid of the workload in the source, or in the backup.'),

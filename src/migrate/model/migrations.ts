@@ -1,7 +1,7 @@
 import type { WriteContext } from '../../changes/write-context.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { Json } from '../../core/json.ts';
-import type { Propagation, PropagationPhase } from '../../propagate/model/propagation.ts';
+import type { PropagationPhase } from '../../propagate/model/propagation.ts';
 import type { MigrateInput } from './migrate-input.ts';
 import type { MigrationPlan } from './migration-plan.ts';
 import type { BackupUsed, MigratedApp } from './migration-status-definition.ts';
@@ -91,6 +91,4 @@ export interface Migrations {
     listener: (view: MigrationView | undefined) => void,
     signal: AbortSignal,
   ): Promise<void>;
-  /** Returns the Propagation of an application. Undefined if it does not exist any more. */
-  propagationOf(app: Pick<MigratedApp, 'propagation'>): Propagation | undefined;
 }

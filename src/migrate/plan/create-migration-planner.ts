@@ -104,6 +104,7 @@ async function planApps(ports: MigrationPlannerPorts, request: MigrationPlanRequ
     digest: migrationDigestOf(spec, { apps, ...(backup === undefined ? {} : { backup: backup.used }) }),
     ok: notes.every(({ severity }) => severity !== 'ERROR'),
     asOfMs: Math.min(read.asOfMs, ports.clock.now()),
+    ...clustersOf(ports, request),
     needs: placed.map(({ check }) => check.needs).reduce(addRooms, noRoom),
     free,
     ...(backup === undefined ? {} : { backup: backup.used }),
@@ -111,6 +112,10 @@ async function planApps(ports: MigrationPlannerPorts, request: MigrationPlanRequ
     notes,
     faults: read.faults,
   };
+}
+
+function clustersOf(ports: MigrationPlannerPorts, { spec }: MigrationPlanRequest): Pick<MigrationPlan, 'from' | 'to'> {
+  return { from: reached(ports, spec.from).name, to: reached(ports, spec.to).name };
 }
 
 /** A cluster of the migration, and why it cannot be reached. */
@@ -147,9 +152,10 @@ async function readSource(
   return { objects: read.objects, faults: [], notes, asOfMs: Number.POSITIVE_INFINITY };
 }
 
-function contextOf(ports: MigrationPlannerPorts, { spec }: MigrationPlanRequest, facts: ReadFacts): PreflightContext | undefined {
+function contextOf(ports: MigrationPlannerPorts, request: MigrationPlanRequest, facts: ReadFacts): PreflightContext | undefined {
+  const { spec } = request;
   const { members, clientOf, sensitiveKinds } = ports;
-  const [from, to] = [reached(ports, spec.from).name, reached(ports, spec.to).name];
+  const { from, to } = clustersOf(ports, request);
   const toClient = clientOf(to, spec);
   if (toClient === undefined) return undefined;
   const fromClient = facts.isSourceThere ? clientOf(from, spec) : undefined;
@@ -235,10 +241,21 @@ interface Refusal {
 }
 
 /** Returns the plan of a migration that cannot start. It has no applications. */
-function refused({ clock }: MigrationPlannerPorts, { spec }: MigrationPlanRequest, { notes, faults, source }: Refusal): MigrationPlan {
+function refused(ports: MigrationPlannerPorts, request: MigrationPlanRequest, { notes, faults, source }: Refusal): MigrationPlan {
   const backup = source?.backup === undefined ? {} : { backup: source.backup.used };
-  const digest = migrationDigestOf(spec, { apps: [], ...backup });
-  return { digest, ok: false, asOfMs: clock.now(), needs: noRoom, free: noRoom, ...backup, apps: [], notes, faults };
+  const digest = migrationDigestOf(request.spec, { apps: [], ...backup });
+  return {
+    digest,
+    ok: false,
+    asOfMs: ports.clock.now(),
+    ...clustersOf(ports, request),
+    needs: noRoom,
+    free: noRoom,
+    ...backup,
+    apps: [],
+    notes,
+    faults,
+  };
 }
 
 function note(severity: MigrationNote['severity'], code: MigrationNoteCode, message: string, path?: string): MigrationNote {

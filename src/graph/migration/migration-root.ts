@@ -1,0 +1,138 @@
+import { resourceSpelling } from '../../core/enum-spelling.ts';
+import type { MigrateInput } from '../../migrate/model/migrate-input.ts';
+import { migrateInput } from '../../migrate/model/migration-spec-definition.ts';
+import type { MigrationPage, MigrationView } from '../../migrate/model/migrations.ts';
+import type { PropagationPhase } from '../../propagate/model/propagation.ts';
+import { propagationPhase } from '../../propagate/model/status-definition.ts';
+import type { GraphBuilder } from '../builder/builder.ts';
+import type { ObjectRefOf } from '../builder/pothos.ts';
+import { resolveChargedList } from '../context/budget.ts';
+import { SourceCarrier } from '../context/subscribe.ts';
+import { type AddedPropagation, checkedDigest } from '../propagation/propagation-root.ts';
+import { latestStateSource } from '../propagation/propagation-source.ts';
+import { addMigrationPlan } from './migration-plan-types.ts';
+import { addMigrationTypes } from './migration-types.ts';
+
+/** Adds the queries, mutations and the subscription of Migrations. */
+export function addMigration(builder: GraphBuilder, using: AddedPropagation): void {
+  const types = addMigrationTypes(builder, using);
+  const { migration } = types;
+  const plan = addMigrationPlan(builder, using, types);
+  const input = using.defined.input<MigrateInput>(migrateInput);
+  builder.pothos.queryFields((t) => ({
+    planMigration: t.field({
+      type: plan,
+      nullable: false,
+      description: 'The plan of a migration: the applications that move, their figures, and the reasons why others do not. Writes nothing.',
+      args: { input: t.arg({ type: input, required: true, description: 'The migration.' }) },
+      resolve: (_root, { input: requested }, { migrations, read }) => migrations.plan(read, requested),
+    }),
+    migration: t.field({
+      type: migration,
+      description: 'One Migration. Null if it does not exist.',
+      args: nameArguments(t.arg),
+      resolve: (_root, name, { migrations, read }) => migrations.get(read, name),
+    }),
+  }));
+  addList(builder, using, migration);
+  addMutations(builder, using, migration);
+  builder.pothos.subscriptionField('migration', (t) =>
+    t.field({
+      type: migration,
+      nullable: false,
+      description:
+        'The whole state of one Migration: once at the start, then after each change of a selected field. Ends with `GONE` when the Migration ' +
+        'is deleted.',
+      args: nameArguments(t.arg),
+      subscribe: (_root, name, { migrations, read }): AsyncIterable<MigrationView> =>
+        new SourceCarrier(
+          latestStateSource<MigrationView>(name, {
+            kind: 'migration',
+            get: () => migrations.get(read, name),
+            follow: (listener, signal) => migrations.follow(read, name, listener, signal),
+          }),
+        ),
+      resolve: (view) => view,
+    }),
+  );
+}
+
+type Arguments = Parameters<Parameters<GraphBuilder['pothos']['queryField']>[1]>[0]['arg'];
+
+function nameArguments(arg: Arguments) {
+  return {
+    namespace: arg.string({ required: true, description: 'The namespace of the Migration on the hub.' }),
+    name: arg.string({ required: true, description: 'The name of the Migration.' }),
+  };
+}
+
+function addList(
+  { pothos, types: { pageInfo } }: GraphBuilder,
+  { defined }: AddedPropagation,
+  migration: ObjectRefOf<MigrationView>,
+): void {
+  const connection = pothos.objectRef<MigrationPage>('MigrationConnection').implement({
+    description: 'One page of Migrations.',
+    fields: (t) => ({
+      items: t.field({
+        type: [migration],
+        nullable: false,
+        description: 'The Migrations of this page, ordered by namespace and name.',
+        resolve: resolveChargedList('items'),
+      }),
+      pageInfo: t.field({
+        type: pageInfo,
+        nullable: false,
+        description: 'The position of this page in the list, with the cursors to continue.',
+        resolve: (page) => page,
+      }),
+      totalCount: t.exposeInt('totalCount', { nullable: false, description: 'The number of matching Migrations on all pages.' }),
+    }),
+  });
+  pothos.queryField('migrations', (t) =>
+    t.field({
+      type: connection,
+      nullable: false,
+      description: 'The Migrations of the hub.',
+      args: {
+        namespaces: t.arg.stringList({ description: 'Only Migrations in these namespaces of the hub. Default: all namespaces.' }),
+        phases: t.arg({
+          type: [defined.enum(propagationPhase)],
+          description: 'Only Migrations in one of these phases. Default: all phases.',
+        }),
+        first: t.arg.int({ defaultValue: 100, description: 'The maximum number of Migrations on the page: 1 to 500.' }),
+        after: t.arg.string({ description: 'Continue after this cursor. Default: the first page.' }),
+      },
+      resolve: (_root, { phases, ...filter }, { migrations, read }) =>
+        migrations.list(read, { ...filter, phases: phases?.map((phase) => resourceSpelling(phase) as PropagationPhase) }),
+    }),
+  );
+}
+
+function addMutations({ pothos }: GraphBuilder, { defined }: AddedPropagation, migration: ObjectRefOf<MigrationView>): void {
+  pothos.mutationFields((t) => ({
+    migrate: t.field({
+      type: migration,
+      nullable: false,
+      description:
+        'Records a migration on the hub, and answers at once. The gateway then carries it out. `HELD`: the digest is not that of the current ' +
+        'plan. `FAILED`: a note is an error. In both cases nothing is kept. The same input once more resumes a migration that is paused.',
+      args: {
+        input: t.arg({ type: defined.input<MigrateInput>(migrateInput), required: true, description: 'The migration.' }),
+        digest: t.arg.string({
+          description: 'The digest of a plan of this input. If the current plan has another digest, nothing is kept. Default: no check.',
+        }),
+        dryRun: t.arg.boolean({ defaultValue: false, description: 'True: the same answer, in phase `PLANNING`, and nothing is kept.' }),
+      },
+      resolve: (_root, { input, digest, dryRun }, { migrations, read }) =>
+        migrations.migrate(read, { input, digest: checkedDigest(digest), isDryRun: dryRun === true }),
+    }),
+    undoMigration: t.field({
+      type: migration,
+      nullable: false,
+      description: 'Takes a migration back: the applications run in the source again as before. The gateway carries it out.',
+      args: nameArguments(t.arg),
+      resolve: (_root, name, { migrations, read }) => migrations.undo(read, name),
+    }),
+  }));
+}
