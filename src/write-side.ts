@@ -5,7 +5,7 @@ import { createObjectClient } from './changes/create-object-client.ts';
 import type { Members } from './changes/members.ts';
 import type { ObjectClient } from './changes/object-client.ts';
 import type { ClusterApi } from './cluster/cluster-api.ts';
-import type { ConfiguredImporter } from './config/config.ts';
+import type { ConfiguredBackups, ConfiguredHook, ConfiguredImporter } from './config/config.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import { type ClusterName, clusterName } from './core/names.ts';
@@ -16,6 +16,10 @@ import { createImports } from './importers/create-imports.ts';
 import { runUpkeep } from './importers/upkeep/run-upkeep.ts';
 import { createClusterViews } from './load/reads/cluster-views.ts';
 import { listRulesIn } from './manifests/list-rules.ts';
+import { createMigrations } from './migrate/api/create-migrations.ts';
+import { createBackupReader } from './migrate/backups/create-backup-reader.ts';
+import { createMigrationStore } from './migrate/hub/migration-store.ts';
+import { createMigrationPlanner } from './migrate/plan/create-migration-planner.ts';
 import type { Model } from './model/model.ts';
 import { createPropagations } from './propagate/api/create-propagations.ts';
 import { createController } from './propagate/controller/create-controller.ts';
@@ -37,6 +41,9 @@ export interface WriteSideOptions {
   readonly importers: readonly ConfiguredImporter[];
   /** Kinds that are as confidential as Secrets, by `keyOfKind`. */
   readonly sensitiveKinds: readonly string[];
+  /** The hooks that migrations may name. */
+  readonly hooks: readonly ConfiguredHook[];
+  readonly backups: ConfiguredBackups;
   /** Milliseconds before the controller sends its first request. Default: 0. */
   readonly controllerStartMs?: number | undefined;
   readonly clock: Clock;
@@ -45,7 +52,7 @@ export interface WriteSideOptions {
 
 /** The resolvers that write, and the controller. Disposing of it stops the workers first and then releases the Lease. */
 export interface WriteSide extends AsyncDisposable {
-  readonly resolvers: Pick<GraphContext, 'writes' | 'propagations' | 'imports'>;
+  readonly resolvers: Pick<GraphContext, 'writes' | 'propagations' | 'migrations' | 'imports'>;
   /** Undefined without a hub. */
   readonly leadership?: Leadership | undefined;
 }
@@ -77,6 +84,11 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const accounts = 'one';
   const shared = { members, clientOf, listRulesOf, sensitiveKinds, accounts, clock, log } as const;
   const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
+  const migrationPlanner = createMigrationPlanner({
+    ...{ members, clientOf, sensitiveKinds, planner, clock },
+    readBackup: createBackupReader({ members, clientOf, config: options.backups, clock }),
+    ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }),
+  });
   const local = { identity: `muster-${randomUUID()}`, startAfterMs: options.controllerStartMs } as const;
   const leaderWork = hub === undefined ? undefined : upkeepOf(options, hub);
   const controller =
@@ -99,6 +111,15 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
         ...(hub === undefined ? {} : { hub: hub.hub.cluster }),
       }),
       propagations: createPropagations({ planner, ...(hub === undefined ? {} : { hub }), identityOf: () => localRequester, clock }),
+      migrations: createMigrations({
+        planner: migrationPlanner,
+        members,
+        access: createLocalAccess(),
+        hooks: options.hooks.map(({ name }) => name),
+        ...(hub === undefined ? {} : { hub: { hub: hub.hub, migrations: createMigrationStore(hub.hub, signal) } }),
+        identityOf: () => localRequester,
+        clock,
+      }),
     },
     leadership: controller?.leadership,
     [Symbol.asyncDispose]: async () => controller?.[Symbol.asyncDispose](),

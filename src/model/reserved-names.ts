@@ -20,6 +20,7 @@ export const reservedTypeNames: ReadonlySet<string> = new Set([
   ...words('PropagationPlan ClusterPlan ReplicaShare ObjectPlan FieldConflict PlanAction Note Severity PropagationOutcome'),
   ...words('PropagationResult Propagation PropagationPhase RolloutProgress PropagationCluster CopyPhase PropagatedObject InventoryState'),
   ...words('Health AggregatedStatus ClusterCondition Completion PropagationRevision PropagationConnection PropagationInput Migration'),
+  ...words('MigrationPlan MigrationConnection AppPlan Room BackupInput BackupUsed'),
   ...words('MigratedApp ImportResult ImportedPropagation ImportedDocument DocumentFormat DocumentRole SourceSystem Workload'),
 ]);
 
@@ -29,7 +30,7 @@ export const reservedTypeNames: ReadonlySet<string> = new Set([
  */
 export const reservedRootFields: ReadonlySet<string> = new Set([
   ...words('clusters cluster gateway kinds resource resources podLogs jobStatus _service _entities'),
-  ...words('planPropagation importManifests importFromCluster propagation propagations migration'),
+  ...words('planPropagation importManifests importFromCluster propagation propagations migration migrations planMigration'),
 ]);
 
 /** Fields of the interface `Resource`. A field of a kind with such a name gets a trailing `_`. */

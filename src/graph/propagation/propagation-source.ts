@@ -26,7 +26,10 @@ export interface FollowedResource<View extends object> {
  *
  * @throws {MusterError} when it is opened: `BAD_INPUT` if the resource does not exist, `UNAVAILABLE` without a hub.
  */
-export function latestStateSource<View extends object>({ namespace, name }: PropagationName, resource: FollowedResource<View>): StreamSource<View> {
+export function latestStateSource<View extends object>(
+  { namespace, name }: PropagationName,
+  resource: FollowedResource<View>,
+): StreamSource<View> {
   return {
     async open(listener, signal) {
       const reader = new LatestReader<View>(listener, resource.kind);

@@ -1,10 +1,11 @@
 import type { GraphContext } from '../../../src/graph/context/context.ts';
 
 /** A write side for a graph that only reads. A call throws. */
-export const noWrites: Pick<GraphContext, 'writes' | 'propagations' | 'imports'> = {
+export const noWrites: Pick<GraphContext, 'writes' | 'propagations' | 'imports' | 'migrations'> = {
   writes: neverAsked('writes'),
   propagations: neverAsked('propagations'),
   imports: neverAsked('imports'),
+  migrations: neverAsked('migrations'),
 };
 
 function neverAsked<T extends object>(name: string): T {
