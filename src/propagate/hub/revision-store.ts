@@ -249,7 +249,8 @@ function eachOnce(values: readonly OldValues[]): readonly OldValues[] {
 /** The maximum number of characters in one resource. The limit of etcd is 1.5 MiB. */
 const maxPartCharacters = 1024 * 1024;
 
-function inParts(printed: readonly Json[]): readonly (readonly Json[])[] {
+/** Divides values into lists, each of which fits into one resource on the hub. The order stays. A larger value is in a list of its own. */
+export function inParts(printed: readonly Json[]): readonly (readonly Json[])[] {
   const parts: Json[][] = [];
   let room = 0;
   for (const one of printed) {

@@ -218,7 +218,7 @@ function recoveryOf(line: WaveLine | undefined, { soakMs, breachedAtMs }: Breach
  * Returns `value` if it is a number. Returns that percentage of `total`, rounded up, if it is a text such as `25%`. Any other text counts
  * as 0, but a parsed spec contains none.
  */
-function portionOf(value: number | string, total: number): number {
+export function portionOf(value: number | string, total: number): number {
   if (typeof value === 'number') return value;
   const percent = /^(\d+)%$/.exec(value)?.[1];
   return percent === undefined ? 0 : Math.ceil((Number(percent) * total) / 100);

@@ -1,0 +1,133 @@
+import { describeFault } from '../../changes/describe-fault.ts';
+import type { ObjectAddress } from '../../changes/object-client.ts';
+import type { Fault } from '../../core/faults.ts';
+import { versionOfApiVersion } from '../../core/kinds.ts';
+import { type ClusterName, clusterName } from '../../core/names.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import { groupKindOfKey, objectPlaceOf, textOfKey } from '../../manifests/object-key.ts';
+import type { GuardedClient } from '../../propagate/apply/guarded-client.ts';
+import { retryAfterMs } from '../../propagate/controller/state/work-queue.ts';
+import type { InventoryEntry } from '../../propagate/model/inventory.ts';
+import type { CopyReason } from '../../propagate/model/propagation.ts';
+import { copyFault, copyReasonOf, recordFault } from '../../propagate/plan/copies/copy-reason.ts';
+import type { MirroredObject } from '../../store/member-objects.ts';
+import type { KeptManifest } from '../hub/app-revision-store.ts';
+import type { MigratedApp, MigratedAppReason } from '../model/migration-status-definition.ts';
+import { isReturning } from './app-state.ts';
+import type { MigrationPorts, ValidMigration } from './step-ports.ts';
+
+/** The two clusters of a migration, as an application sees them. */
+export type Side = KeptManifest['side'];
+
+/** The inputs and tools of one pass over one application. */
+export interface AppPass {
+  readonly ports: MigrationPorts;
+  readonly migration: ValidMigration;
+  /** The manifests of the application in both clusters. */
+  readonly kept: readonly KeptManifest[];
+  readonly signal: AbortSignal;
+  /** Returns the client of one of the clusters, with the identity of the migration. Undefined if the cluster is not in the fleet. */
+  client(side: Side): GuardedClient | undefined;
+}
+
+/** The result of one step of an application. */
+export type StepOutcome =
+  /** The application is recorded, and its next step begins. */
+  | { readonly type: 'next'; readonly app: MigratedApp }
+  /** The application is recorded. The next pass follows a change, or `againMs` at the latest. */
+  | { readonly type: 'wait'; readonly app: MigratedApp; readonly againMs?: number | undefined }
+  /** This process does not lead any more. Nothing is recorded. */
+  | { readonly type: 'stopped' };
+
+/** The time between two looks at objects whose deletion takes long, in milliseconds. Changes of their mirrors are noticed at once. */
+export const recheckMs = 10_000;
+
+export function clusterOf({ migration: { spec } }: Pick<AppPass, 'migration'>, side: Side): ClusterName {
+  return clusterName(side === 'source' ? spec.from : spec.to);
+}
+
+export function nowOf({ ports: { clock } }: Pick<AppPass, 'ports'>): string {
+  return new Date(clock.now()).toISOString();
+}
+
+/** True if the cluster is in the fleet and answers, as far as the mirrors know. */
+export function isReachable(pass: Pick<AppPass, 'ports' | 'migration'>, side: Side): boolean {
+  const phase = pass.ports.hub.members.get(clusterOf(pass, side))?.phase;
+  return phase !== undefined && phase !== 'UNREACHABLE';
+}
+
+/** Returns the address of an object in one of the clusters, or the fault why there is none. */
+export function addressIn(pass: AppPass, side: Side, key: ObjectKey): ObjectAddress | { readonly fault: Fault } {
+  const cluster = clusterOf(pass, side);
+  const served = pass.ports.hub.members.objects.served(cluster, key);
+  if (served === undefined) return { fault: copyFault(cluster, 'UNREACHABLE', 'the cluster has not answered yet') };
+  if (served === 'absent')
+    return { fault: copyFault(cluster, 'NOT_SERVED', `the cluster does not serve ${key.kind} in ${key.apiVersion}`) };
+  const { namespace, name } = key;
+  return { resource: { ...served, version: versionOfApiVersion(key.apiVersion) }, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** Reads an object of one of the clusters from its mirror. */
+export function mirroredIn(pass: Pick<AppPass, 'ports' | 'migration'>, side: Side, key: ObjectKey): MirroredObject {
+  return pass.ports.hub.members.objects.read(clusterOf(pass, side), groupKindOfKey(key), objectPlaceOf(key));
+}
+
+/** Returns the entry of an object in one of the clusters. Undefined if there is none. */
+export function entryOf(app: Pick<MigratedApp, Side>, side: Side, key: ObjectKey): InventoryEntry | undefined {
+  const text = textOfKey(key);
+  return app[side].find((entry) => textOfKey(entry.key) === text);
+}
+
+/** Returns the application with another entry for an object. Undefined removes the entry. */
+export function withEntry(app: MigratedApp, side: Side, key: ObjectKey, next: InventoryEntry | undefined): MigratedApp {
+  const text = textOfKey(key);
+  const known = app[side].some((entry) => textOfKey(entry.key) === text);
+  if (!known) return next === undefined ? app : { ...app, [side]: [...app[side], next] };
+  return { ...app, [side]: app[side].flatMap((entry) => (textOfKey(entry.key) !== text ? [entry] : next === undefined ? [] : [next])) };
+}
+
+/**
+ * Returns the outcome of a fault. A cluster that is away is tried again with a backoff. Any other fault halts the application, except while
+ * it is taken back: then each fault is tried again.
+ */
+export function outcomeOfFault(pass: AppPass, app: MigratedApp, fault: Fault): StepOutcome {
+  const recorded = recordFault(fault, app.fault, nowOf(pass));
+  const reason = appReasonOf(copyReasonOf(fault));
+  const message = `${fault.cluster}: ${describeFault(fault)}`.slice(0, 1_024);
+  const againMs = retryAfterMs(recorded.count ?? 1, pass.ports.clock.random());
+  if (isReturning(app)) return { type: 'wait', app: { ...app, fault: recorded }, againMs };
+  if (reason !== 'Unreachable') return halted(pass, { ...app, fault: recorded }, { reason, message });
+  return { type: 'wait', app: { ...app, reason, message, fault: recorded }, againMs };
+}
+
+/** Returns the outcome of a failure: the application stops, or is taken back, as `onFailure` says. */
+export function halted(
+  { migration }: AppPass,
+  app: MigratedApp,
+  { reason, message }: { readonly reason: MigratedAppReason; readonly message: string },
+): StepOutcome {
+  const { deadlineSince: _deadline, ...failed } = { ...app, reason, message };
+  if (migration.spec.onFailure !== 'Rollback' || isReturning(app)) return { type: 'wait', app: failed };
+  return { type: 'wait', app: { ...failed, undo: { ...app.undo, isRequested: true } } };
+}
+
+function appReasonOf(reason: CopyReason): MigratedAppReason {
+  switch (reason) {
+    case 'Conflict':
+    case 'Denied':
+    case 'NamespaceMissing':
+    case 'ApiMissing':
+    case 'Invalid':
+    case 'Unreachable':
+    case 'Unhealthy':
+    case 'TimedOut':
+    case 'SurgeHeld':
+      return reason;
+    case 'Quota':
+      return 'Denied';
+    case 'Terminating':
+      return 'NamespaceMissing';
+    default:
+      return 'Invalid';
+  }
+}

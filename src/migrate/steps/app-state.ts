@@ -1,0 +1,115 @@
+import { portionOf } from '../../propagate/rollout/next-waves.ts';
+import type { MigrationSpec } from '../model/migration.ts';
+import type { HookCall, MigratedApp, MigratedAppReason, MigrationStatus } from '../model/migration-status-definition.ts';
+
+/** The reasons with which an application waits. With any other reason it has failed, or was skipped. */
+const waitingReasons: readonly MigratedAppReason[] = ['Unreachable', 'SurgeHeld'];
+
+/** True if nothing is left to do for the application, unless it is taken back. */
+export function isEnded({ step }: Pick<MigratedApp, 'step'>): boolean {
+  return step === 'Done' || step === 'Undone' || step === 'Skipped';
+}
+
+/** True if the application is being taken back, and is not back yet. */
+export function isReturning({ step, undo }: MigratedApp): boolean {
+  return undo?.isRequested === true && step !== 'Undone' && step !== 'Skipped';
+}
+
+/** True if the application has failed and waits for a person. While it is taken back, only a refused call of the hook stops it. */
+export function isHalted(app: MigratedApp): boolean {
+  if (isReturning(app)) return callOf(app, 'Undo')?.state === 'Failed';
+  return !isEnded(app) && app.reason !== undefined && !waitingReasons.includes(app.reason);
+}
+
+/** True if the application has left its source, except for objects in a cluster that is away. */
+export function isPending(app: MigratedApp): boolean {
+  return app.source.some(({ state }) => state === 'PendingDeletion') && !isReturning(app) && !isEnded(app);
+}
+
+/** True if the application takes a slot of `maxConcurrency`. */
+function takesSlot(app: MigratedApp): boolean {
+  if (isHalted(app) || isPending(app)) return false;
+  return isReturning(app) ? hasReturnBegun(app) : !isEnded(app) && app.step !== 'Preflight';
+}
+
+/** True if the return of the application has its slot already. `deadlineSince` is set when it begins. */
+function hasReturnBegun({ undo, deadlineSince }: MigratedApp): boolean {
+  return undo?.isRequested === true && deadlineSince !== undefined;
+}
+
+/** Returns the call of the hook for an operation. Undefined if it was not recorded yet. */
+export function callOf({ calls }: Pick<MigratedApp, 'calls'>, operation: HookCall['operation']): HookCall | undefined {
+  return calls.find((call) => call.operation === operation);
+}
+
+/**
+ * Returns the indexes of the applications that may run now: those that have begun, and as many waiting ones as `maxConcurrency` leaves
+ * room for. They begin in order, and are taken back in reverse order. None begins while a failure pauses the migration.
+ */
+export function runnableApps(status: MigrationStatus, spec: Pick<MigrationSpec, 'maxConcurrency' | 'onFailure'>): readonly number[] {
+  const apps = status.apps ?? [];
+  const limit = spec.maxConcurrency === undefined ? apps.length : Math.max(1, portionOf(spec.maxConcurrency, apps.length));
+  const running = apps.flatMap((app, index) => (takesSlot(app) ? [index] : []));
+  const pending = apps.flatMap((app, index) => (isPending(app) ? [index] : []));
+  if (isPausedBy(status, spec)) return [...running, ...pending];
+  const returning = apps.flatMap((app, index) => (isReturning(app) && !hasReturnBegun(app) && !isHalted(app) ? [index] : [])).toReversed();
+  const waiting = apps.flatMap((app, index) => (app.step === 'Preflight' && !isReturning(app) && !isHalted(app) ? [index] : []));
+  const free = Math.max(0, limit - running.length);
+  return [...running, ...pending, ...[...returning, ...waiting].slice(0, free)];
+}
+
+/** True if a failure keeps further applications from beginning. */
+function isPausedBy({ apps = [] }: MigrationStatus, { onFailure }: Pick<MigrationSpec, 'onFailure'>): boolean {
+  return apps.some((app) => isHalted(app) && (onFailure === 'Pause' || isReturning(app)));
+}
+
+/** Returns the phase of a Migration whose plan is recorded. */
+export function phaseOf(status: MigrationStatus, spec: Pick<MigrationSpec, 'onFailure'>): NonNullable<MigrationStatus['phase']> {
+  const { apps = [], undoSince } = status;
+  if (isPausedBy(status, spec)) return 'Paused';
+  const open = apps.filter((app) => (isReturning(app) || !isEnded(app)) && !isHalted(app) && !isPending(app));
+  if (open.length > 0) return open.every(isReturning) ? 'RollingBack' : 'Rolling';
+  if (undoSince !== undefined) return 'Settled';
+  if (apps.some(({ step }) => step === 'Undone')) return 'Failed';
+  return apps.every(({ step }) => step === 'Done') ? 'Settled' : 'Degraded';
+}
+
+/** Returns the status with the phase and the notes that follow from the states of its applications. A status without a plan stays. */
+export function summarized(status: MigrationStatus, spec: Pick<MigrationSpec, 'onFailure' | 'from' | 'traffic'>): MigrationStatus {
+  if (status.plannedAt === undefined) return status;
+  const kept = (status.notes ?? []).filter(({ code }) => code !== 'POSSIBLY_DOUBLED' && code !== 'HOOK_FAILED');
+  return { ...status, phase: phaseOf(status, spec), notes: [...kept, ...progressNotes(status, spec)] };
+}
+
+function progressNotes({ apps = [] }: MigrationStatus, { from, traffic }: Pick<MigrationSpec, 'from' | 'traffic'>) {
+  const pending = apps.filter((app) => app.source.some(({ state }) => state === 'PendingDeletion'));
+  const doubled = `applications may run in ${from} too, because that cluster does not answer: ${namesOf(pending)}`;
+  const failed = apps.filter((app) => callOf(app, 'Finish')?.state === 'Failed');
+  const refused = `the hook ${traffic ?? ''} did not accept that the move has finished: ${namesOf(failed)}`;
+  return [
+    ...(pending.length === 0 ? [] : [{ severity: 'WARNING', code: 'POSSIBLY_DOUBLED', message: doubled }]),
+    ...(failed.length === 0 ? [] : [{ severity: 'WARNING', code: 'HOOK_FAILED', message: refused }]),
+  ];
+}
+
+const maxNames = 10;
+
+function namesOf(apps: readonly MigratedApp[]): string {
+  const names = apps.slice(0, maxNames).map(({ key: { namespace, name } }) => (namespace === undefined ? name : `${namespace}/${name}`));
+  return names.join(', ') + (apps.length > maxNames ? ` and ${apps.length - maxNames} more` : '');
+}
+
+/**
+ * Returns the application at another step. The fault, the reason and the deadline of the step before are removed. An application that is
+ * taken back keeps its reason.
+ */
+export function atStep({ fault: _fault, ...app }: MigratedApp, step: MigratedApp['step'], now: string): MigratedApp {
+  if (app.undo?.isRequested === true) return { ...app, step, since: now };
+  const { deadlineSince: _deadline, ...rest } = withoutReason(app);
+  return { ...rest, step, since: now };
+}
+
+/** Returns the application without a reason and a message. */
+export function withoutReason({ reason: _reason, message: _message, ...app }: MigratedApp): MigratedApp {
+  return app;
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { Fault } from '../../core/faults.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
+import { groupKindOfKey } from '../../manifests/object-key.ts';
+import { portableOf } from '../../manifests/portable-object.ts';
+import type { InventoryEntry } from '../../propagate/model/inventory.ts';
+import type { KeptManifest } from '../hub/app-revision-store.ts';
+import { migrationMarks } from '../model/migration.ts';
+import type { AppPlan, LeavingObject, MigrationPlan } from '../model/migration-plan.ts';
+import type { MigratedApp, MigrationStatus } from '../model/migration-status-definition.ts';
+import type { MigrationPorts, ValidMigration } from './step-ports.ts';
+
+/** The status of a Migration after its plan was made: refused, or to be carried out. */
+export type BegunMigration = { readonly status: MigrationStatus } | { readonly fault: Fault };
+
+/**
+ * Plans a Migration, and records the manifests of its applications. Returns the status to record. A plan with another digest than the
+ * requested one is `Held`, one with an error `Failed`: nothing is written in the clusters for them.
+ */
+export async function beginMigration(ports: MigrationPorts, migration: ValidMigration, signal: AbortSignal): Promise<BegunMigration> {
+  const plan = await ports.plan(migration, signal);
+  signal.throwIfAborted();
+  const { annotations, generation } = migration.metadata;
+  const resumedAt = annotations[migrationMarks.resumedAt];
+  const { plannedAt: _plannedAt, apps: _apps, notes: _notes, ...rest } = migration.status;
+  const { digest, notes, backup } = plan;
+  const known = {
+    ...rest,
+    ...{ observedGeneration: generation, digest, notes: notes.map(({ severity, code, message }) => ({ severity, code, message })) },
+    ...(backup === undefined ? {} : { backup }),
+    ...(resumedAt === undefined ? {} : { resumedAt }),
+  };
+  const requested = annotations[migrationMarks.planDigest];
+  if (requested !== undefined && requested !== digest) {
+    const message = 'the plan has changed since it was shown: plan again, and use the new digest';
+    return { status: { ...known, phase: 'Held', notes: [...known.notes, { severity: 'ERROR', code: 'PLAN_STALE', message }] } };
+  }
+  if (!plan.ok) return { status: { ...known, phase: 'Failed' } };
+  const apps = await recordedApps(ports, migration, { plan, signal });
+  if ('fault' in apps) return apps;
+  return { status: { ...known, plannedAt: new Date(ports.clock.now()).toISOString(), apps: apps.apps } };
+}
+
+/** True if the plan of this Migration was refused, and no user has asked to go on since. */
+export function isRefused({ status, metadata }: ValidMigration): boolean {
+  if (status.plannedAt !== undefined || status.observedGeneration !== metadata.generation) return false;
+  return (status.phase === 'Failed' || status.phase === 'Held') && status.resumedAt === metadata.annotations[migrationMarks.resumedAt];
+}
+
+/** Maximum number of revisions that are written at the same time. */
+const maxWrites = 8;
+
+async function recordedApps(
+  { revisions, clock }: MigrationPorts,
+  migration: ValidMigration,
+  { plan, signal }: { readonly plan: MigrationPlan; readonly signal: AbortSignal },
+): Promise<{ readonly apps: readonly MigratedApp[] } | { readonly fault: Fault }> {
+  const now = new Date(clock.now()).toISOString();
+  const apps: MigratedApp[] = [];
+  for (let first = 0; first < plan.apps.length; first += maxWrites) {
+    const planned = plan.apps.slice(first, first + maxWrites);
+    const recorded = await Promise.all(
+      planned.map((app) => (app.skipped === undefined ? revisions.record(migration, keptManifestsOf(app), signal) : undefined)),
+    );
+    for (const [index, app] of planned.entries()) {
+      const revision = recorded[index];
+      if (revision !== undefined && 'fault' in revision) return revision;
+      apps.push(migratedAppOf(app, { now, revision: revision?.name }));
+    }
+  }
+  return { apps };
+}
+
+/** Returns the manifests that the steps and the undo of an application need. */
+function keptManifestsOf({ target, source }: AppPlan): readonly KeptManifest[] {
+  const created = target.filter(({ action }) => action === 'CREATE');
+  const left = source.filter(({ action, stage }) => action === 'DELETE' || stage === 'Traffic');
+  return [
+    ...created.map(({ stage, desired }): KeptManifest => ({ side: 'target', stage, manifest: withoutSecretData(desired) })),
+    ...left.map((one): KeptManifest => ({ side: 'source', stage: one.stage, manifest: withoutSecretData(manifestOfLeaving(one)) })),
+  ];
+}
+
+function manifestOfLeaving({ key: { apiVersion, kind }, object }: LeavingObject): Manifest {
+  return portableOf({ ...(object as KubernetesObject & Manifest), apiVersion, kind });
+}
+
+/** The annotation in which `kubectl apply` keeps the manifest that was applied, with all values. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+function withoutSecretData(manifest: Manifest): Manifest {
+  if (keyOfKind(groupKindOfKey(manifest)) !== 'Secret') return manifest;
+  const { data: _data, stringData: _stringData, metadata, ...rest } = manifest;
+  const { annotations, ...others } = metadata as Manifest['metadata'] & { readonly annotations?: Readonly<Record<string, string>> };
+  const { [lastApplied]: _applied, ...harmless } = annotations ?? {};
+  return { ...rest, metadata: { ...others, name: metadata.name, annotations: harmless } } as unknown as Manifest;
+}
+
+function migratedAppOf(
+  { key, uid, from, to, needs, free, skipped, propagated, target, source }: AppPlan,
+  { now, revision }: { readonly now: string; readonly revision: string | undefined },
+): MigratedApp {
+  const metadata = propagated?.propagation.metadata;
+  return {
+    ...{ key, from, to, needs, free, since: now, calls: [] },
+    ...(uid === undefined ? {} : { uid }),
+    ...(skipped === undefined ? { step: 'Preflight' as const } : { step: 'Skipped' as const, ...skipped }),
+    ...(metadata === undefined ? {} : { propagation: { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid } }),
+    source: source.map(
+      (one): InventoryEntry => ({
+        ...{ key: one.key, health: 'Unknown', state: one.action === 'HOLD' ? 'Shared' : 'Owned' },
+        ...(one.uid === undefined ? {} : { uid: one.uid }),
+      }),
+    ),
+    target: target.map((one): InventoryEntry => {
+      const { key: own, uid: known } = one;
+      if (one.action === 'CREATE') return { key: own, health: 'Unknown', state: 'Intended', intent: randomUUID() };
+      return { key: own, health: 'Unknown', state: 'Shared', action: 'Unchanged', ...(known === undefined ? {} : { uid: known }) };
+    }),
+    ...(skipped === undefined ? { undo: { replicas: from, ...(revision === undefined ? {} : { revision }) } } : {}),
+  };
+}

@@ -1,0 +1,146 @@
+import type { ObjectAddress } from '../../changes/object-client.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
+import type { GuardedAnswer, GuardedClient } from '../../propagate/apply/guarded-client.ts';
+import type { InventoryEntry } from '../../propagate/model/inventory.ts';
+import { deletionOf } from '../../propagate/plan/copies/copy-marks.ts';
+import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
+import { isRaceFault } from '../../propagate/plan/copies/copy-task.ts';
+import { migrationMarks } from '../model/migration.ts';
+
+/** Maximum number of attempts to change an object that other clients change at the same time. */
+const maxAttempts = 4;
+
+/** The result of a change of one object. `stopped`: this process does not lead any more. */
+export type ObjectChange =
+  | { readonly result: 'created' | 'changed'; readonly object: KubernetesObject }
+  /** The object does not exist any more. */
+  | { readonly result: 'gone' }
+  /** The object is being deleted, and waits for its finalizers. */
+  | { readonly result: 'deleting' }
+  /** The object of this name is another one. It was not changed. */
+  | { readonly result: 'foreign' }
+  | { readonly result: 'failed'; readonly fault: Fault }
+  | { readonly result: 'stopped' };
+
+/**
+ * Creates an object with the marks of the migration. Never changes an existing object. If one exists that has the intent token of the
+ * entry, it was created by an earlier attempt, and counts as created.
+ */
+export async function createObject(
+  client: GuardedClient,
+  address: ObjectAddress,
+  { manifest, intent, owner }: { readonly manifest: Manifest; readonly intent: string; readonly owner: string },
+): Promise<ObjectChange> {
+  const marked = withMigrationMarks(manifest, { intent, owner });
+  const answer = await client.write((cluster, signal) =>
+    cluster.apply({ ...address, manifest: marked, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal),
+  );
+  switch (answer.result) {
+    case 'answered':
+      return { result: 'created', object: answer.object };
+    case 'absent':
+      return { result: 'failed', fault: copyFault(client.cluster, 'NOT_FOUND', 'the namespace does not exist') };
+    case 'failed':
+      return answer.fault.code === 'CONFLICT' || isRaceFault(answer.fault) ? await existingObject(client, address, intent) : answer;
+    case 'stopped':
+      return answer;
+    default:
+      return answer satisfies never;
+  }
+}
+
+async function existingObject(client: GuardedClient, address: ObjectAddress, intent: string): Promise<ObjectChange> {
+  const found = await client.get(address);
+  if (found.result === 'absent') {
+    return { result: 'failed', fault: copyFault(client.cluster, 'TIMED_OUT', 'it changed while it was created') };
+  }
+  if (found.result !== 'answered') return found;
+  return hasIntent(found.object, intent) ? { result: 'created', object: found.object } : { result: 'foreign' };
+}
+
+/**
+ * Deletes the object of an entry. A live read must confirm its uid, or its intent token if the uid was not saved. The deletion is guarded by
+ * the uid and the version that was read.
+ */
+export async function deleteObject(client: GuardedClient, address: ObjectAddress, entry: InventoryEntry): Promise<ObjectChange> {
+  return changeObject(client, address, entry, async ({ metadata: { uid, resourceVersion } }) => {
+    const answer = await client.write((cluster, signal) =>
+      cluster.delete({ ...address, preconditions: { uid, resourceVersion }, cascade: 'Background', run: 'real' }, signal),
+    );
+    return answer.result === 'answered' && deletionOf(answer.object) === undefined ? { result: 'absent' } : answer;
+  });
+}
+
+/**
+ * Sets `spec.replicas` of the workload of an entry, guarded by its uid and version. Sends no request if it has this number already, or no
+ * such field.
+ */
+export async function scaleObject(
+  client: GuardedClient,
+  address: ObjectAddress,
+  { entry, replicas }: { readonly entry: InventoryEntry; readonly replicas: number },
+): Promise<ObjectChange> {
+  return changeObject(client, address, entry, async (object) => {
+    const { spec } = object as { readonly spec?: { readonly replicas?: unknown } };
+    if (typeof spec?.replicas !== 'number' || spec.replicas === replicas) return { result: 'answered', object, isNew: false, warnings: [] };
+    const { uid, resourceVersion } = object.metadata;
+    const guard = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    const patch = { metadata: guard, spec: { replicas } };
+    return await client.write((cluster, signal) => cluster.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
+  });
+}
+
+/** Reads the object of an entry. `changed`: it exists, and its uid is that of the entry. */
+export async function readObject(client: GuardedClient, address: ObjectAddress, entry: InventoryEntry): Promise<ObjectChange> {
+  return changeObject(client, address, entry, async (object) => ({ result: 'answered', object, isNew: false, warnings: [] }));
+}
+
+async function changeObject(
+  client: GuardedClient,
+  address: ObjectAddress,
+  entry: InventoryEntry,
+  change: (object: KubernetesObject) => Promise<GuardedAnswer>,
+): Promise<ObjectChange> {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const found = await client.get(address);
+    if (found.result === 'absent') return { result: 'gone' };
+    if (found.result !== 'answered') return found;
+    if (!isObjectOf(entry, found.object)) return { result: 'foreign' };
+    if (deletionOf(found.object) !== undefined) return { result: 'deleting' };
+    const answer = await change(found.object);
+    if (answer.result === 'absent') return { result: 'gone' };
+    if (answer.result === 'failed' && isRaceFault(answer.fault)) continue;
+    if (answer.result !== 'answered') return answer;
+    return deletionOf(answer.object) === undefined ? { result: 'changed', object: answer.object } : { result: 'deleting' };
+  }
+  return { result: 'failed', fault: copyFault(client.cluster, 'TIMED_OUT', 'it changed each time before it could be written') };
+}
+
+/** True if the object is that of the entry: it has its uid, or the intent token of an entry without a uid. */
+function isObjectOf({ uid, intent }: InventoryEntry, object: KubernetesObject): boolean {
+  if (uid !== undefined) return uid === object.metadata.uid;
+  return intent !== undefined && hasIntent(object, intent);
+}
+
+function hasIntent({ metadata }: KubernetesObject, intent: string): boolean {
+  return metadata.annotations?.[migrationMarks.intent] === intent;
+}
+
+function withMigrationMarks(manifest: Manifest, { intent, owner }: { readonly intent: string; readonly owner: string }): Manifest {
+  const { labels, annotations, ...metadata } = manifest.metadata;
+  return {
+    ...manifest,
+    metadata: {
+      ...metadata,
+      name: manifest.metadata.name,
+      labels: { ...asTexts(labels), [migrationMarks.migration]: owner },
+      annotations: { ...asTexts(annotations), [migrationMarks.intent]: intent },
+    },
+  };
+}
+
+function asTexts(value: unknown): Record<string, string> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, string>) : {};
+}

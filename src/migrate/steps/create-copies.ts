@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import type { Fault } from '../../core/faults.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
+import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import { inWriteOrder } from '../../manifests/write-order.ts';
+import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
+import type { KeptManifest } from '../hub/app-revision-store.ts';
+import type { MigratedApp } from '../model/migration-status-definition.ts';
+import { type AppPass, addressIn, clusterOf, entryOf, type Side, withEntry } from './app-pass.ts';
+import { createObject, readObject } from './change-objects.ts';
+
+/** The result of several changes. `app` has the changes that were made, also if a later one failed. */
+export type ChangedApp =
+  | { readonly result: 'done'; readonly app: MigratedApp }
+  | { readonly result: 'failed'; readonly app: MigratedApp; readonly fault: Fault }
+  | { readonly result: 'stopped' };
+
+/** The objects to create: those of one cluster in one stage. */
+export interface CreatedStage {
+  readonly side: Side;
+  readonly stage: KeptManifest['stage'];
+}
+
+/** Creates the objects whose entries are `Intended`, in write order. Stops at the first that cannot be created. */
+export async function createCopies(pass: AppPass, given: MigratedApp, { side, stage }: CreatedStage): Promise<ChangedApp> {
+  let app = given;
+  const kept = pass.kept.filter((one) => one.side === side && one.stage === stage);
+  for (const { key, manifest } of inWriteOrder(kept.map(({ manifest }) => ({ key: keyOfManifest(manifest), manifest })))) {
+    const entry = entryOf(app, side, key);
+    if (entry?.state !== 'Intended' || entry.intent === undefined) continue;
+    const { intent } = entry;
+    const client = pass.client(side);
+    const address = addressIn(pass, side, key);
+    if (client === undefined) return { result: 'failed', app, fault: goneFault(pass, side) };
+    if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+    const filled = await withSecretData(pass, app, { side, manifest });
+    if (filled.result === 'failed') return { result: 'failed', app, fault: filled.fault };
+    const change = await createObject(client, address, { manifest: filled.value, intent, owner: pass.migration.metadata.uid });
+    switch (change.result) {
+      case 'created': {
+        const { uid } = change.object.metadata;
+        app = withEntry(app, side, key, { ...entry, state: 'Owned', action: 'Created', ...(uid === undefined ? {} : { uid }) });
+        break;
+      }
+      case 'foreign': {
+        const uid = uidOfSibling(pass, side, key);
+        if (uid === undefined) return { result: 'failed', app, fault: takenFault(pass, side, key) };
+        app = withEntry(app, side, key, { key, state: 'Shared', action: 'Unchanged', health: 'Unknown', uid });
+        break;
+      }
+      case 'failed':
+        return { result: 'failed', app, fault: change.fault };
+      case 'stopped':
+        return change;
+      default:
+        return { result: 'failed', app, fault: copyFault(clusterOf(pass, side), 'TIMED_OUT', `${nameOf(key)} is being deleted`) };
+    }
+  }
+  return { result: 'done', app };
+}
+
+/**
+ * Looks up the objects of the source. An object that does not exist any more gets an `Intended` entry, so that it is created again. The
+ * returned application must be recorded before.
+ */
+export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<ChangedApp> {
+  let app = given;
+  for (const { manifest, side } of pass.kept) {
+    const key = keyOfManifest(manifest);
+    const entry = entryOf(app, 'source', key);
+    if (side !== 'source' || entry?.state === 'Intended' || entry?.state === 'Shared') continue;
+    const client = pass.client('source');
+    const address = addressIn(pass, 'source', key);
+    if (client === undefined) return { result: 'failed', app, fault: goneFault(pass, 'source') };
+    if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+    const intended = { key, state: 'Intended', health: 'Unknown', intent: randomUUID() } as const;
+    const change = entry === undefined ? ({ result: 'gone' } as const) : await readObject(client, address, entry);
+    switch (change.result) {
+      case 'gone':
+        app = withEntry(app, 'source', key, intended);
+        break;
+      case 'changed':
+        app = withEntry(app, 'source', key, { ...entry, key, health: 'Unknown', state: 'Owned' });
+        break;
+      case 'foreign':
+        app = withEntry(app, 'source', key, { key, state: 'Shared', health: 'Unknown' });
+        break;
+      case 'failed':
+        return { result: 'failed', app, fault: change.fault };
+      case 'stopped':
+        return change;
+      default:
+        return { result: 'failed', app, fault: copyFault(clusterOf(pass, 'source'), 'TIMED_OUT', `${nameOf(key)} is being deleted`) };
+    }
+  }
+  return { result: 'done', app };
+}
+
+/** Returns the fault of a cluster that has left the fleet. */
+export function goneFault(pass: AppPass, side: Side): Fault {
+  return copyFault(clusterOf(pass, side), 'GONE', 'the cluster is not in the fleet');
+}
+
+/** Returns the name of an object for messages. */
+export function nameOf({ kind, namespace, name }: ObjectKey): string {
+  return namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+}
+
+function takenFault(pass: AppPass, side: Side, key: ObjectKey): Fault {
+  return copyFault(clusterOf(pass, side), 'CONFLICT', `${nameOf(key)} exists already, and was not created by this migration`);
+}
+
+/** Returns the uid of the object with this key that another application of the same migration has created. */
+function uidOfSibling({ migration }: AppPass, side: Side, key: ObjectKey): string | undefined {
+  const text = textOfKey(key);
+  const entries = (migration.status.apps ?? []).flatMap((app) => app[side]);
+  return entries.find((entry) => textOfKey(entry.key) === text && entry.state === 'Owned')?.uid;
+}
+
+function isSecret(key: Pick<ObjectKey, 'apiVersion' | 'kind'>): boolean {
+  return keyOfKind(groupKindOfKey(key)) === 'Secret';
+}
+
+/**
+ * Adds the data of a Secret, read live: for the target those of the source, or of its backup; for the source those of the copy. The data
+ * go to the API server only. They are never stored, hashed or logged.
+ */
+async function withSecretData(
+  pass: AppPass,
+  app: MigratedApp,
+  { side, manifest }: { readonly side: Side; readonly manifest: Manifest },
+): Promise<Read<Manifest>> {
+  if (!isSecret(manifest)) return { result: 'read', value: manifest };
+  const key = keyOfManifest(manifest);
+  const other: Side = side === 'target' ? 'source' : 'target';
+  const isFromBackup = side === 'target' && pass.migration.spec.source === 'Velero';
+  const found = isFromBackup ? await secretInBackup(pass, key) : await liveSecret(pass, app, { side: other, key });
+  if (found.result === 'failed') return found;
+  const { data, type, immutable } = found.value as JsonObject;
+  const value = {
+    ...manifest,
+    ...(isJsonObject(data) ? { data } : {}),
+    ...(typeof type === 'string' ? { type } : {}),
+    ...(typeof immutable === 'boolean' ? { immutable } : {}),
+  };
+  return { result: 'read', value };
+}
+
+/** The result of reading an object. */
+type Read<T> = { readonly result: 'read'; readonly value: T } | { readonly result: 'failed'; readonly fault: Fault };
+
+function unread(fault: Fault): { readonly result: 'failed'; readonly fault: Fault } {
+  return { result: 'failed', fault };
+}
+
+async function secretInBackup({ ports, migration, signal }: AppPass, key: ObjectKey): Promise<Read<KubernetesObject>> {
+  const found = await ports.secretsInBackup(migration, [key], signal);
+  if ('fault' in found) return unread(found.fault as Fault);
+  const [value] = found;
+  const missing = copyFault(clusterOf({ migration }, 'source'), 'INVALID', `the backup does not have ${nameOf(key)}`);
+  return value === undefined ? unread(missing) : { result: 'read', value };
+}
+
+async function liveSecret(
+  pass: AppPass,
+  app: MigratedApp,
+  { side, key }: { readonly side: Side; readonly key: ObjectKey },
+): Promise<Read<KubernetesObject>> {
+  const client = pass.client(side);
+  const address = addressIn(pass, side, key);
+  if (client === undefined) return unread(goneFault(pass, side));
+  if ('fault' in address) return unread(address.fault);
+  const answer = await client.get(address);
+  const uid = entryOf(app, side, key)?.uid;
+  if (answer.result === 'answered' && (uid === undefined || answer.object.metadata.uid === uid))
+    return { result: 'read', value: answer.object };
+  if (answer.result === 'failed') return answer;
+  return unread(copyFault(clusterOf(pass, side), 'INVALID', `${nameOf(key)} does not exist any more, so its data cannot be copied`));
+}

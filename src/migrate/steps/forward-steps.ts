@@ -1,0 +1,208 @@
+import { numberAt } from '../../core/json-at.ts';
+import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import type { RolloutState } from '../../model/columns/rollout.ts';
+import { copyReasonOf } from '../../propagate/plan/copies/copy-reason.ts';
+import type { MigratedApp } from '../model/migration-status-definition.ts';
+import {
+  type AppPass,
+  addressIn,
+  entryOf,
+  halted,
+  isReachable,
+  mirroredIn,
+  nowOf,
+  outcomeOfFault,
+  recheckMs,
+  type Side,
+  type StepOutcome,
+} from './app-pass.ts';
+import { atStep, callOf, withoutReason } from './app-state.ts';
+import { callAppHook } from './call-app-hook.ts';
+import { scaleObject } from './change-objects.ts';
+import { type ChangedApp, createCopies, goneFault } from './create-copies.ts';
+import { isRemovalOpen, removeObjects, withoutPendingRemovals, withPendingRemovals } from './remove-objects.ts';
+import { workloadHealthOf } from './workload-health.ts';
+
+/** Runs the step of an application that moves to the target. The step is recorded already. */
+export async function moveForward(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
+  switch (app.step) {
+    case 'Preflight':
+      return { type: 'next', app: atStep(app, 'Surge', nowOf(pass)) };
+    case 'Surge':
+      return await surge(pass, app);
+    case 'Health':
+      return checkHealth(pass, app);
+    case 'Traffic':
+      return await moveTraffic(pass, app);
+    case 'Soak':
+      return soak(pass, app);
+    case 'Drain':
+      return await drain(pass, app);
+    case 'Remove':
+      return await remove(pass, app);
+    case 'Done':
+    case 'Undone':
+    case 'Skipped':
+      return { type: 'wait', app };
+    default:
+      return app.step satisfies never;
+  }
+}
+
+/** Returns the outcome of changes: `next` if all were made. */
+export function outcomeOfChanges(pass: AppPass, changed: ChangedApp, next: (app: MigratedApp) => StepOutcome): StepOutcome {
+  switch (changed.result) {
+    case 'done':
+      return next(changed.app);
+    case 'failed':
+      return outcomeOfFault(pass, changed.app, changed.fault);
+    case 'stopped':
+      return { type: 'stopped' };
+    default:
+      return changed satisfies never;
+  }
+}
+
+async function surge(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
+  const created = await createCopies(pass, app, { side: 'target', stage: 'Surge' });
+  const now = nowOf(pass);
+  return outcomeOfChanges(pass, created, (done) => ({ type: 'next', app: { ...atStep(done, 'Health', now), deadlineSince: now } }));
+}
+
+/** Returns the progress of the workload in one of the clusters, from its mirror. */
+export function workloadHealthIn(pass: AppPass, app: MigratedApp, side: Side): RolloutState {
+  const mirrored = mirroredIn(pass, side, app.key);
+  if (mirrored.result === 'unread') return { phase: 'progressing', message: mirrored.fault.message };
+  if (mirrored.fault !== undefined) return { phase: 'progressing', message: mirrored.fault.message };
+  const uid = entryOf(app, side, app.key)?.uid;
+  if (mirrored.result === 'absent' || (uid !== undefined && mirrored.object.metadata.uid !== uid))
+    return { phase: 'progressing', message: 'it is not visible in the cluster' };
+  return workloadHealthOf(groupKindOfKey(app.key), mirrored.object);
+}
+
+function checkHealth(pass: AppPass, app: MigratedApp): StepOutcome {
+  const { phase, message } = workloadHealthIn(pass, app, 'target');
+  if (phase === 'done') return { type: 'next', app: atStep(app, 'Traffic', nowOf(pass)) };
+  if (phase === 'failed') return halted(pass, app, { reason: 'Unhealthy', message });
+  const { deadline } = pass.migration.spec;
+  if (deadline === undefined) return { type: 'wait', app };
+  const leftMs = Date.parse(app.deadlineSince ?? app.since) + deadline - pass.ports.clock.now();
+  if (leftMs > 0) return { type: 'wait', app, againMs: leftMs };
+  return halted(pass, app, { reason: 'TimedOut', message: `not healthy within ${deadline / 1_000} s: ${message}` });
+}
+
+async function moveTraffic(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
+  const created = await createCopies(pass, app, { side: 'target', stage: 'Traffic' });
+  if (created.result !== 'done') return outcomeOfChanges(pass, created, (done) => ({ type: 'next', app: done }));
+  if (created.app !== app) return { type: 'next', app: withoutFault(created.app) };
+  const called = await callAppHook(pass, app, 'Shift');
+  return called.type === 'over' ? { type: 'next', app: atStep(app, 'Soak', nowOf(pass)) } : called;
+}
+
+function soak(pass: AppPass, app: MigratedApp): StepOutcome {
+  const leftMs = Date.parse(app.since) + pass.migration.spec.soak - pass.ports.clock.now();
+  if (leftMs > 0) return { type: 'wait', app, againMs: leftMs };
+  // The source serves on until the target is healthy at this moment.
+  if (workloadHealthIn(pass, app, 'target').phase !== 'done') return { type: 'wait', app, againMs: recheckMs };
+  return { type: 'next', app: atStep(app, 'Drain', nowOf(pass)) };
+}
+
+async function drain(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
+  const traffic = trafficKeysIn(pass);
+  const removed = { side: 'source', only: (key: MigratedApp['key']) => traffic.has(textOfKey(key)) } as const;
+  return await inSource(
+    pass,
+    app,
+    async (present) => {
+      const changed = await removeObjects(pass, present, removed);
+      if (changed.result !== 'done' || isRemovalOpen(changed.app, removed)) return changed;
+      return await scaleDown(pass, changed.app);
+    },
+    (done) => {
+      if (isRemovalOpen(done, removed) || !isScaledDown(pass, done)) return { type: 'wait', app: done, againMs: recheckMs };
+      return { type: 'next', app: atStep(done, 'Remove', nowOf(pass)) };
+    },
+  );
+}
+
+async function remove(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
+  const outcome = await inSource(
+    pass,
+    app,
+    (present) => removeObjects(pass, present, { side: 'source' }),
+    (done) => {
+      if (isRemovalOpen(done, { side: 'source' })) return { type: 'wait', app: done, againMs: recheckMs };
+      return { type: 'next', app: done };
+    },
+  );
+  if (outcome.type !== 'next') return outcome;
+  if (!isSameInventory(outcome.app, app)) return outcome;
+  if (callOf(app, 'Shift') === undefined) return { type: 'next', app: atStep(app, 'Done', nowOf(pass)) };
+  const called = await callAppHook(pass, app, 'Finish');
+  return called.type === 'over' ? { type: 'next', app: atStep(app, 'Done', nowOf(pass)) } : called;
+}
+
+/**
+ * Changes the source. If the cluster is away, all objects that are still to be deleted become pending, and the application waits until the
+ * cluster is back.
+ */
+async function inSource(
+  pass: AppPass,
+  app: MigratedApp,
+  change: (app: MigratedApp) => Promise<ChangedApp>,
+  next: (app: MigratedApp) => StepOutcome,
+): Promise<StepOutcome> {
+  const away = (given: MigratedApp, message: string): StepOutcome => ({
+    type: 'wait',
+    app: { ...withPendingRemovals(given), reason: 'Unreachable', message },
+    againMs: recheckMs,
+  });
+  if (!isReachable(pass, 'source')) return away(app, `${pass.migration.spec.from} does not answer`);
+  const changed = await change(withoutPendingRemovals(app));
+  if (changed.result === 'failed' && copyReasonOf(changed.fault) === 'Unreachable') return away(changed.app, changed.fault.message);
+  return outcomeOfChanges(pass, changed, (done) => next(isHeld(app) ? withoutReason(withoutFault(done)) : withoutFault(done)));
+}
+
+function isHeld({ reason }: MigratedApp): boolean {
+  return reason !== undefined;
+}
+
+function withoutFault(app: MigratedApp): MigratedApp {
+  if (app.fault === undefined) return app;
+  const { fault: _fault, ...rest } = app;
+  return rest;
+}
+
+function isSameInventory(a: MigratedApp, b: MigratedApp): boolean {
+  return a.source.length === b.source.length && a.source.every(({ state }, index) => state === b.source[index]?.state);
+}
+
+async function scaleDown(pass: AppPass, app: MigratedApp): Promise<ChangedApp> {
+  const entry = entryOf(app, 'source', app.key);
+  if (entry === undefined || entry.state === 'Shared') return { result: 'done', app };
+  const client = pass.client('source');
+  const address = addressIn(pass, 'source', app.key);
+  if (client === undefined) return { result: 'failed', app, fault: goneFault(pass, 'source') };
+  if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+  const change = await scaleObject(client, address, { entry, replicas: 0 });
+  if (change.result === 'failed') return { ...change, app };
+  return change.result === 'stopped' ? change : { result: 'done', app };
+}
+
+/** True if the workload has no replicas left in the source, or is not there any more. */
+function isScaledDown(pass: AppPass, app: MigratedApp): boolean {
+  const uid = entryOf(app, 'source', app.key)?.uid;
+  const mirrored = mirroredIn(pass, 'source', app.key);
+  if (uid === undefined || mirrored.result === 'absent') return true;
+  if (mirrored.result === 'unread') return false;
+  const { object } = mirrored;
+  if (object.metadata.uid !== uid) return true;
+  const wanted = numberAt(object, 'spec', 'replicas');
+  return wanted === undefined || (wanted === 0 && (numberAt(object, 'status', 'replicas') ?? 0) === 0);
+}
+
+/** Returns the `textOfKey`s of the objects that receive traffic in the source. */
+function trafficKeysIn({ kept }: AppPass): ReadonlySet<string> {
+  const traffic = kept.filter(({ side, stage }) => side === 'source' && stage === 'Traffic');
+  return new Set(traffic.map(({ manifest }) => textOfKey(keyOfManifest(manifest))));
+}

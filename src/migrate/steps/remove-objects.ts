@@ -1,0 +1,97 @@
+import { keyOfKind } from '../../core/kinds.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { inWriteOrder } from '../../manifests/write-order.ts';
+import type { InventoryEntry } from '../../propagate/model/inventory.ts';
+import type { MigratedApp } from '../model/migration-status-definition.ts';
+import { type AppPass, addressIn, type Side, withEntry } from './app-pass.ts';
+import { isEnded, isReturning } from './app-state.ts';
+import { deleteObject } from './change-objects.ts';
+import { type ChangedApp, goneFault } from './create-copies.ts';
+
+/** The objects to remove. */
+export interface RemovedObjects {
+  readonly side: Side;
+  /** Default: all. */
+  readonly only?: (key: ObjectKey) => boolean;
+}
+
+/**
+ * Deletes the objects of an application in one cluster, in reverse write order, each by its uid. PersistentVolumeClaims, shared objects, and
+ * objects that another application of the migration still needs, stay. The entry of a deleted object is removed. An object that waits for
+ * its finalizers keeps its entry, as `Deleting`.
+ */
+export async function removeObjects(pass: AppPass, given: MigratedApp, { side, only = () => true }: RemovedObjects): Promise<ChangedApp> {
+  let app = given;
+  for (const entry of inWriteOrder(given[side]).toReversed()) {
+    const { key } = entry;
+    if (!only(key) || entry.state === 'Shared') continue;
+    if (isClaim(key) || isNeededBySibling(pass, app, { side, key })) {
+      app = withEntry(app, side, key, { ...entry, state: 'Shared' });
+      continue;
+    }
+    const client = pass.client(side);
+    const address = addressIn(pass, side, key);
+    if (client === undefined) return { result: 'failed', app, fault: goneFault(pass, side) };
+    if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+    const change = await deleteObject(client, address, entry);
+    switch (change.result) {
+      case 'gone':
+      case 'foreign':
+        app = withEntry(app, side, key, undefined);
+        break;
+      case 'deleting':
+        app = withEntry(app, side, key, { ...entry, state: 'Deleting' });
+        break;
+      case 'failed':
+        return { result: 'failed', app, fault: change.fault };
+      case 'stopped':
+        return change;
+      default:
+        return { result: 'failed', app, fault: goneFault(pass, side) };
+    }
+  }
+  return { result: 'done', app };
+}
+
+/** True if an object of the application is still to be deleted, or is being deleted. */
+export function isRemovalOpen(app: MigratedApp, { side, only = () => true }: RemovedObjects): boolean {
+  return app[side].some(({ key, state }) => only(key) && state !== 'Shared');
+}
+
+/** Marks the objects that are to be deleted in a cluster that is away. */
+export function withPendingRemovals(app: MigratedApp): MigratedApp {
+  const pending = ({ state, ...entry }: InventoryEntry): InventoryEntry => ({
+    ...entry,
+    state: state === 'Shared' ? state : 'PendingDeletion',
+  });
+  return { ...app, source: app.source.map(pending) };
+}
+
+/** Removes the marks of `withPendingRemovals`. */
+export function withoutPendingRemovals(app: MigratedApp): MigratedApp {
+  const owned = ({ state, ...entry }: InventoryEntry): InventoryEntry => ({
+    ...entry,
+    state: state === 'PendingDeletion' ? 'Owned' : state,
+  });
+  return { ...app, source: app.source.map(owned) };
+}
+
+function isClaim(key: ObjectKey): boolean {
+  return keyOfKind(groupKindOfKey(key)) === 'PersistentVolumeClaim';
+}
+
+/** True if another application of the migration has an entry for the object, and still runs in that cluster. */
+function isNeededBySibling(
+  { migration }: AppPass,
+  app: MigratedApp,
+  { side, key }: { readonly side: Side; readonly key: ObjectKey },
+): boolean {
+  const [own, text] = [textOfKey(app.key), textOfKey(key)];
+  return (migration.status.apps ?? []).some((other) => {
+    if (textOfKey(other.key) === own || other.step === 'Skipped') return false;
+    const hasLeft = side === 'source' ? other.step === 'Done' : other.step === 'Undone' || other.step === 'Preflight';
+    const isLeaving = side === 'source' ? !isReturning(other) && isEnded(other) : false;
+    return !hasLeft && !isLeaving && other[side].some((entry) => textOfKey(entry.key) === text && entry.state !== 'Intended');
+  });
+}

@@ -1,0 +1,100 @@
+import { numberAt } from '../../core/json-at.ts';
+import { groupKindOfKey } from '../../manifests/object-key.ts';
+import type { MigratedApp } from '../model/migration-status-definition.ts';
+import { type AppPass, addressIn, entryOf, isReachable, nowOf, outcomeOfFault, recheckMs, type StepOutcome } from './app-pass.ts';
+import { atStep, callOf } from './app-state.ts';
+import { callAppHook } from './call-app-hook.ts';
+import { scaleObject } from './change-objects.ts';
+import { type ChangedApp, createCopies, findRemoved, goneFault } from './create-copies.ts';
+import { outcomeOfChanges } from './forward-steps.ts';
+import { isRemovalOpen, removeObjects, withoutPendingRemovals } from './remove-objects.ts';
+import { workloadHealthOf } from './workload-health.ts';
+
+/**
+ * Runs one step of an application that is taken back. The steps go backwards:
+ *
+ * 1. From Done, Remove and Drain: the source is restored. Once it is healthy and has its traffic objects, the step is Soak.
+ * 2. From Soak and Traffic: the hook moves traffic back, if a Shift was sent. Then the step is Health.
+ * 3. From Health and Surge: the copies in the target are deleted. Then the step is Undone.
+ */
+export async function moveBack(pass: AppPass, given: MigratedApp): Promise<StepOutcome> {
+  if (given.deadlineSince === undefined) return { type: 'next', app: { ...given, deadlineSince: nowOf(pass) } };
+  const app = given;
+  switch (app.step) {
+    case 'Preflight':
+      return { type: 'next', app: atStep(app, 'Undone', nowOf(pass)) };
+    case 'Done':
+    case 'Remove':
+    case 'Drain':
+      return await restoreSource(pass, app);
+    case 'Soak':
+    case 'Traffic':
+      return await moveTrafficBack(pass, app);
+    case 'Health':
+    case 'Surge':
+      return await removeCopies(pass, app);
+    case 'Undone':
+    case 'Skipped':
+      return { type: 'wait', app };
+    default:
+      return app.step satisfies never;
+  }
+}
+
+async function restoreSource(pass: AppPass, given: MigratedApp): Promise<StepOutcome> {
+  if (!isReachable(pass, 'source')) return outcomeOfFault(pass, given, goneFault(pass, 'source'));
+  const found = await findRemoved(pass, withoutPendingRemovals(given));
+  if (found.result !== 'done') return outcomeOfChanges(pass, found, (app) => ({ type: 'next', app }));
+  // The intents are recorded before the objects are created.
+  if (hasNewIntents(found.app, given)) return { type: 'next', app: found.app };
+  const created = await createCopies(pass, found.app, { side: 'source', stage: 'Surge' });
+  if (created.result !== 'done') return outcomeOfChanges(pass, created, (app) => ({ type: 'next', app }));
+  const restored = await restoreReplicas(pass, created.app);
+  if (restored.result !== 'done') return outcomeOfChanges(pass, restored, (app) => ({ type: 'next', app }));
+  if (!restored.isHealthy) return { type: 'wait', app: restored.app, againMs: recheckMs };
+  const traffic = await createCopies(pass, restored.app, { side: 'source', stage: 'Traffic' });
+  return outcomeOfChanges(pass, traffic, (app) => ({ type: 'next', app: atStep(app, 'Soak', nowOf(pass)) }));
+}
+
+function hasNewIntents(after: MigratedApp, before: MigratedApp): boolean {
+  return after.source.some((entry) => entry.state === 'Intended' && entryOf(before, 'source', entry.key)?.intent !== entry.intent);
+}
+
+/**
+ * Gives a workload that was scaled down its replicas again. `isHealthy`: a live read shows that it runs. A mirror may still show it as it was
+ * before it was scaled down.
+ */
+async function restoreReplicas(pass: AppPass, app: MigratedApp): Promise<ChangedApp & { readonly isHealthy?: boolean }> {
+  const entry = entryOf(app, 'source', app.key);
+  const client = pass.client('source');
+  const address = addressIn(pass, 'source', app.key);
+  if (client === undefined) return { result: 'failed', app, fault: goneFault(pass, 'source') };
+  if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+  const found = await client.get(address);
+  if (found.result === 'failed') return { ...found, app };
+  if (found.result === 'stopped') return found;
+  if (found.result === 'absent' || entry === undefined) return { result: 'done', app, isHealthy: false };
+  const replicas = app.undo?.replicas ?? app.from;
+  const isHealthy = workloadHealthOf(groupKindOfKey(app.key), found.object).phase === 'done';
+  // Only a workload without replicas gets them back. Any other number was set by another client.
+  if (entry.state === 'Shared' || replicas === 0 || numberAt(found.object, 'spec', 'replicas') !== 0)
+    return { result: 'done', app, isHealthy };
+  const change = await scaleObject(client, address, { entry, replicas });
+  if (change.result === 'failed') return { ...change, app };
+  return change.result === 'stopped' ? change : { result: 'done', app, isHealthy: false };
+}
+
+async function moveTrafficBack(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
+  const called = callOf(app, 'Shift') === undefined ? ({ type: 'over' } as const) : await callAppHook(pass, app, 'Undo');
+  return called.type === 'over' ? { type: 'next', app: atStep(app, 'Health', nowOf(pass)) } : called;
+}
+
+async function removeCopies(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
+  if (!isReachable(pass, 'target')) return outcomeOfFault(pass, app, goneFault(pass, 'target'));
+  const removed = await removeObjects(pass, app, { side: 'target' });
+  return outcomeOfChanges(pass, removed, (done) => {
+    if (isRemovalOpen(done, { side: 'target' })) return { type: 'wait', app: done, againMs: recheckMs };
+    const { deadlineSince: _began, ...undone } = atStep(done, 'Undone', nowOf(pass));
+    return { type: 'next', app: undone };
+  });
+}

@@ -1,0 +1,108 @@
+import type { ClusterName } from '../../core/names.ts';
+import { groupKindOfKey, objectPlaceOf } from '../../manifests/object-key.ts';
+import { createGuardedClient, type GuardedClient } from '../../propagate/apply/guarded-client.ts';
+import type { Interest } from '../../propagate/controller/events/interests.ts';
+import type { Term } from '../../propagate/controller/lease/lease.ts';
+import type { KeptManifest } from '../hub/app-revision-store.ts';
+import type { MigratedApp } from '../model/migration-status-definition.ts';
+import { type AppPass, clusterOf, recheckMs, type Side, type StepOutcome } from './app-pass.ts';
+import { isReturning, runnableApps } from './app-state.ts';
+import { moveForward } from './forward-steps.ts';
+import type { MigrationRecord } from './migration-record.ts';
+import { moveBack } from './return-steps.ts';
+import type { MigrationPorts, ValidMigration } from './step-ports.ts';
+
+/** One application of a Migration, and the services for its steps. */
+export interface AppRun {
+  readonly ports: MigrationPorts;
+  readonly term: Term;
+  readonly record: MigrationRecord;
+  readonly index: number;
+  /** The manifests that were read before, by the name of their revision. */
+  readonly revisions: Map<string, readonly KeptManifest[]>;
+}
+
+/** Milliseconds until the next pass after a save that failed. */
+const retrySaveMs = 1_000;
+
+/**
+ * Runs the steps of an application until it has to wait. Each step is recorded before it is done. Returns the milliseconds until the next
+ * pass. Undefined if only a change triggers it.
+ */
+export async function runApp(run: AppRun): Promise<number | undefined> {
+  const { ports, term, record, index } = run;
+  const found = appIn(run);
+  if (found === undefined) return undefined;
+  const kept = await keptManifestsOfApp(run, found);
+  if (kept === undefined) return term.signal.aborted ? undefined : recheckMs;
+  const pass = appPassOf(run, kept);
+  for (let app: MigratedApp | undefined = found; app !== undefined; app = appIn(run)) {
+    const outcome: StepOutcome = await (isReturning(app) ? moveBack(pass, app) : moveForward(pass, app));
+    if (outcome.type === 'stopped' || term.signal.aborted) return undefined;
+    if (outcome.app !== app && !(await record.saveApp(index, app, outcome.app))) return term.signal.aborted ? undefined : retrySaveMs;
+    if (outcome.app.step !== app.step) {
+      const { namespace, name } = record.migration.metadata;
+      const { kind, namespace: place, name: of } = app.key;
+      ports.log.info({ migration: `${namespace}/${name}`, kind, namespace: place, name: of, step: outcome.app.step }, 'moves on');
+    }
+    if (outcome.type === 'wait') return outcome.againMs;
+  }
+  return undefined;
+}
+
+/** Returns the objects whose changes concern an application. */
+export function interestsOfApp(migration: ValidMigration, app: MigratedApp): readonly Interest[] {
+  const at = (side: Side) => {
+    const cluster: ClusterName = clusterOf({ migration }, side);
+    const keys = [app.key, ...app[side].map(({ key }) => key)];
+    return keys.map((key): Interest => ({ cluster, kind: groupKindOfKey(key), place: objectPlaceOf(key) }));
+  };
+  return [...at('source'), ...at('target')];
+}
+
+/** Returns the application if it may run now. */
+function appIn({ record, index }: AppRun): MigratedApp | undefined {
+  const { status, spec } = record.migration;
+  return runnableApps(status, spec).includes(index) ? status.apps?.[index] : undefined;
+}
+
+async function keptManifestsOfApp(
+  { ports, term, record, revisions }: AppRun,
+  app: MigratedApp,
+): Promise<readonly KeptManifest[] | undefined> {
+  const name = app.undo?.revision;
+  if (name === undefined) return [];
+  const known = revisions.get(name);
+  if (known !== undefined) return known;
+  const read = await ports.revisions.read(record.migration, name, term.signal);
+  if (!('fault' in read)) {
+    revisions.set(name, read);
+    return read;
+  }
+  const { namespace, name: migration } = record.migration.metadata;
+  ports.log.warn(
+    { migration: `${namespace}/${migration}`, revision: name, code: read.fault.code },
+    'the manifests of an application cannot be read',
+  );
+  return undefined;
+}
+
+function appPassOf({ ports, term, record }: AppRun, kept: readonly KeptManifest[]): AppPass {
+  const clients = new Map<Side, GuardedClient>();
+  const pass: AppPass = {
+    ...{ ports, kept, signal: term.signal },
+    get migration() {
+      return record.migration;
+    },
+    client(side) {
+      const known = clients.get(side);
+      if (known !== undefined) return known;
+      const client = ports.clientOf(clusterOf(pass, side), record.migration.spec);
+      if (client === undefined) return undefined;
+      const guarded = createGuardedClient({ client, mayWrite: () => term.isLeading() }, term.signal);
+      clients.set(side, guarded);
+      return guarded;
+    },
+  };
+  return pass;
+}

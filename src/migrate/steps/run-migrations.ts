@@ -1,0 +1,191 @@
+import { keyOfKind } from '../../core/kinds.ts';
+import { loggableError } from '../../core/loggable-error.ts';
+import { whenAborted } from '../../core/scheduling/until-aborted.ts';
+import { createInterests, type Interests } from '../../propagate/controller/events/interests.ts';
+import type { Term } from '../../propagate/controller/lease/lease.ts';
+import { createWorkQueue, retryAfterMs, type WorkQueue } from '../../propagate/controller/state/work-queue.ts';
+import type { HubObjectName } from '../../propagate/hub/hub.ts';
+import type { MemberChange } from '../../store/member-objects.ts';
+import type { KeptManifest } from '../hub/app-revision-store.ts';
+import { migrationKind } from '../hub/migration-store.ts';
+import type { Migration } from '../model/migration.ts';
+import { isEnded, isReturning, runnableApps } from './app-state.ts';
+import { beginMigration, isRefused } from './begin-migration.ts';
+import { MigrationRecord } from './migration-record.ts';
+import { interestsOfApp, runApp } from './run-app.ts';
+import type { MigrationPorts, ValidMigration } from './step-ports.ts';
+import { withUserRequests } from './user-requests.ts';
+
+/** Maximum number of passes at a time, of Migrations and of applications together. */
+const mostPasses = 32;
+
+/** One Migration during a term. */
+interface MigrationRun {
+  readonly record: MigrationRecord;
+  /** The applications that may run, as of the last pass. */
+  active: ReadonlySet<number>;
+  readonly revisions: Map<string, readonly KeptManifest[]>;
+  /** The number of attempts to begin that failed in a row. */
+  failures: number;
+}
+
+interface Engine {
+  readonly ports: MigrationPorts;
+  readonly term: Term;
+  readonly runs: Map<string, MigrationRun>;
+  readonly interests: Interests;
+  readonly queue: WorkQueue;
+}
+
+/**
+ * Carries out the Migrations of the hub for one term. A key of the queue is a Migration (`namespace/name`), or one of its applications
+ * (`namespace/name#index`). The pass of a Migration plans it, records requests of users, and starts applications. The pass of an application
+ * runs its steps. Changes of the Migration, of the objects of its applications and of the two clusters trigger passes.
+ *
+ * Resolves when the term has ended and all work that it started has ended.
+ */
+export async function runMigrations(ports: MigrationPorts, term: Term): Promise<void> {
+  const { members } = ports.hub;
+  const work = (key: string) => passOf(engine, key);
+  const onBug = (key: string, error: unknown) =>
+    ports.log.error({ migration: key, error: loggableError(error) }, 'bug: a pass of a migration threw an error');
+  const queue = createWorkQueue({ work, onBug, most: mostPasses, clock: ports.clock }, term.signal);
+  const engine: Engine = { ports, term, queue, runs: new Map(), interests: createInterests(members.objects, term.signal) };
+  members.objects.onChange((changes) => {
+    for (const change of changes) {
+      if (isOfMigrations(change, ports)) onMigrationChange(engine, change);
+      else for (const key of engine.interests.keysOf(change)) queue.add(key);
+    }
+  }, term.signal);
+  enqueueAll(engine);
+  await whenAborted(term.signal);
+  await queue.idle();
+}
+
+function isOfMigrations(change: MemberChange, { hub }: MigrationPorts): boolean {
+  return change.type !== 'cluster' && change.cluster === hub.cluster && keyOfKind(change.kind) === keyOfKind(migrationKind);
+}
+
+function onMigrationChange(engine: Engine, change: MemberChange): void {
+  if (change.type === 'object') engine.queue.add(`${change.place.namespace}/${change.place.name}`);
+  else enqueueAll(engine);
+}
+
+function enqueueAll({ ports, queue, runs }: Engine): void {
+  for (const { metadata } of ports.migrations.all() ?? []) queue.add(`${metadata.namespace}/${metadata.name}`);
+  for (const key of runs.keys()) queue.add(key);
+}
+
+async function passOf(engine: Engine, key: string): Promise<number | undefined> {
+  const [migration = '', index] = key.split('#');
+  if (index === undefined) return await passOfMigration(engine, migration);
+  const { ports, term, runs, interests, queue } = engine;
+  const run = runs.get(migration);
+  const app = run?.record.migration.status.apps?.[Number(index)];
+  if (run === undefined || app === undefined) {
+    interests.set(key, []);
+    return undefined;
+  }
+  interests.set(key, interestsOfApp(run.record.migration, app));
+  const againMs = await runApp({ ports, term, record: run.record, index: Number(index), revisions: run.revisions });
+  const after = run.record.migration.status.apps?.[Number(index)];
+  if (after === undefined || (isEnded(after) && !isReturning(after))) interests.set(key, []);
+  if (after !== app) queue.add(migration);
+  return againMs;
+}
+
+async function passOfMigration(engine: Engine, key: string): Promise<number | undefined> {
+  const { ports, runs, term } = engine;
+  const name = nameOf(key);
+  const read = ports.migrations.read(name);
+  if (read.result === 'unread') return undefined;
+  if (read.result === 'absent') {
+    forget(engine, key);
+    return undefined;
+  }
+  const { migration } = read;
+  if (!isValid(migration)) return await refuseInvalid(engine, migration);
+  const known = runs.get(key);
+  if (known !== undefined && known.record.migration.metadata.uid !== migration.metadata.uid) forget(engine, key);
+  const run = runs.get(key) ?? newRun(engine, migration);
+  runs.set(key, run);
+  run.record.observe(migration);
+  const { status, metadata } = run.record.migration;
+  if (status.plannedAt === undefined) {
+    if (metadata.deletionTimestamp !== undefined) return await release(engine, run);
+    return isRefused(run.record.migration) ? undefined : await begin(engine, run);
+  }
+  const now = new Date(ports.clock.now()).toISOString();
+  if (withUserRequests(run.record.migration, now) !== undefined) {
+    const isSaved = await run.record.save((current) => withUserRequests({ ...run.record.migration, status: current }, now));
+    if (!isSaved) return term.signal.aborted ? undefined : 1_000;
+  }
+  startApps(engine, key, run);
+  return metadata.deletionTimestamp === undefined ? undefined : await release(engine, run);
+}
+
+/** Queues the applications that have become runnable. Those that run already continue by themselves. */
+function startApps({ queue }: Engine, key: string, run: MigrationRun): void {
+  const { status, spec } = run.record.migration;
+  const runnable = new Set(runnableApps(status, spec));
+  for (const index of runnable) if (!run.active.has(index)) queue.add(`${key}#${index}`);
+  run.active = runnable;
+}
+
+async function begin(engine: Engine, run: MigrationRun): Promise<number | undefined> {
+  const { ports, term, queue } = engine;
+  const { record } = run;
+  const held = await ports.migrations.setFinalizer(record.migration, 'present', term.signal);
+  if (held.result !== 'written') return retryLater(engine, run);
+  record.observe(held.migration);
+  const begun = await beginMigration(ports, record.migration, term.signal);
+  if ('fault' in begun) return retryLater(engine, run);
+  const isAway = begun.status.phase === 'Failed' && begun.status.notes?.some(({ code }) => code === 'UNREACHABLE') === true;
+  const next = isAway ? { ...begun.status, phase: 'Planning' as const } : begun.status;
+  if (!(await record.save(() => next)) || isAway) return retryLater(engine, run);
+  run.failures = 0;
+  const { namespace, name } = record.migration.metadata;
+  queue.add(`${namespace}/${name}`);
+  return undefined;
+}
+
+function retryLater({ ports, term }: Engine, run: MigrationRun): number | undefined {
+  run.failures += 1;
+  return term.signal.aborted ? undefined : retryAfterMs(run.failures, ports.clock.random());
+}
+
+/** Removes the finalizer of a Migration that is being deleted, once no application is left between the clusters. */
+async function release({ ports, term }: Engine, { record }: MigrationRun): Promise<number | undefined> {
+  const { migration } = record;
+  if ((migration.status.apps ?? []).some((app) => isReturning(app) || !isEnded(app))) return undefined;
+  const released = await ports.migrations.setFinalizer(migration, 'absent', term.signal);
+  return released.result === 'failed' || released.result === 'conflict' ? 1_000 : undefined;
+}
+
+async function refuseInvalid({ ports, term }: Engine, migration: Migration): Promise<undefined> {
+  if (!('problems' in migration.spec) || migration.status.phase === 'Failed') return undefined;
+  const notes = migration.spec.problems.map(({ path, message }) => ({ severity: 'ERROR', code: 'INVALID', message, path })).slice(0, 100);
+  const status = { ...migration.status, observedGeneration: migration.metadata.generation, phase: 'Failed' as const, notes };
+  await ports.migrations.patchStatus(migration, status, term.signal);
+  return undefined;
+}
+
+function newRun({ ports, term }: Engine, migration: ValidMigration): MigrationRun {
+  const options = { store: ports.migrations, mayWrite: () => term.isLeading() };
+  return { record: new MigrationRecord(migration, options, term.signal), active: new Set(), revisions: new Map(), failures: 0 };
+}
+
+function forget({ runs, interests, queue: _queue }: Engine, key: string): void {
+  const run = runs.get(key);
+  runs.delete(key);
+  for (const index of run?.record.migration.status.apps?.keys() ?? []) interests.set(`${key}#${index}`, []);
+}
+
+function nameOf(key: string): HubObjectName {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
+}
+
+function isValid(migration: Migration): migration is ValidMigration {
+  return !('problems' in migration.spec);
+}

@@ -1,0 +1,38 @@
+import { type Migration, migrationMarks } from '../model/migration.ts';
+import type { MigratedApp, MigrationStatus } from '../model/migration-status-definition.ts';
+import { isEnded, isHalted, isReturning, withoutReason } from './app-state.ts';
+import { withRenewedCalls } from './call-app-hook.ts';
+
+/**
+ * Returns the status with the requests of users that are not recorded yet: to resume, to undo, or to delete the Migration. Undefined if there
+ * are none.
+ */
+export function withUserRequests({ metadata, status }: Migration, now: string): MigrationStatus | undefined {
+  const { annotations, deletionTimestamp } = metadata;
+  const [undo, resumedAt] = [annotations[migrationMarks.undo], annotations[migrationMarks.resumedAt]];
+  let next = status;
+  if (resumedAt !== undefined && resumedAt !== status.resumedAt) {
+    next = { ...withApps(next, (app) => (isHalted(app) ? resumed(app, now) : app)), resumedAt };
+  }
+  if (undo !== undefined && undo !== status.undoSince) next = { ...withApps(next, returned), undoSince: undo };
+  const isLeft = (app: MigratedApp) => !isEnded(app) && !isReturning(app);
+  if (deletionTimestamp !== undefined && next.apps?.some(isLeft)) next = withApps(next, (app) => (isLeft(app) ? returned(app) : app));
+  return next === status ? undefined : next;
+}
+
+function withApps(status: MigrationStatus, change: (app: MigratedApp) => MigratedApp): MigrationStatus {
+  return status.apps === undefined ? status : { ...status, apps: status.apps.map(change) };
+}
+
+/** Returns the application to go on: without its failure, with a new deadline, and with the calls of the hook to be made again. */
+function resumed({ fault: _fault, ...app }: MigratedApp, now: string): MigratedApp {
+  return { ...withRenewedCalls(withoutReason(app)), deadlineSince: now };
+}
+
+/** Returns the application to be taken back. One that is being taken back already makes a refused call again. */
+function returned({ fault: _fault, ...app }: MigratedApp): MigratedApp {
+  if (app.step === 'Undone' || app.step === 'Skipped') return app;
+  if (isReturning(app)) return withRenewedCalls(withoutReason(app));
+  const { deadlineSince: _deadline, ...rest } = withoutReason(app);
+  return { ...rest, undo: { ...app.undo, isRequested: true } };
+}

@@ -1,0 +1,111 @@
+import { createObjectClient } from '../../../src/changes/create-object-client.ts';
+import type { ConfiguredHook } from '../../../src/config/config.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { clusterName } from '../../../src/core/names.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { createAppRevisionStore } from '../../../src/migrate/hub/app-revision-store.ts';
+import { createMigrationStore, type MigrationStore } from '../../../src/migrate/hub/migration-store.ts';
+import type { Migration } from '../../../src/migrate/model/migration.ts';
+import { runMigrations } from '../../../src/migrate/steps/run-migrations.ts';
+import type { MigrationPorts } from '../../../src/migrate/steps/step-ports.ts';
+import { type ControllerWorld, deployment, startControllerWorld } from '../../propagate/controller/controller-world.ts';
+import { planOfObjects } from './plan-of-objects.ts';
+
+/** Clusters, a hub, and processes with the engine of migrations. */
+export interface MigrationWorld extends AsyncDisposable {
+  readonly controller: ControllerWorld;
+  readonly migrations: MigrationStore;
+  /** Creates a Migration in `default`, from south to east. */
+  migrate(name: string, document: JsonObject, annotations?: Readonly<Record<string, string>>): Promise<void>;
+  annotate(name: string, annotations: Readonly<Record<string, string>>): Promise<void>;
+  /** The Migration from the mirror, at once. */
+  mirrored(name: string): Migration | undefined;
+  /** Advances time until the Migration has this phase, and its applications these steps. */
+  ended(name: string, phase: string, steps: Readonly<Record<string, string>>, withinMs?: number): Promise<Migration>;
+  /** An object of a cluster as kubectl gets it. */
+  live(cluster: string, kind: string, name: string): KubernetesObject | undefined;
+}
+
+export interface MigrationWorldOptions {
+  readonly objects: readonly KubernetesObject[];
+  readonly hook?: ConfiguredHook;
+}
+
+/** Starts the clusters north (the hub), south with these objects, and east. */
+export async function startMigrationWorld({ objects, hook }: MigrationWorldOptions): Promise<MigrationWorld> {
+  const life = new AbortController();
+  const controller = await startControllerWorld(
+    { north: [], south: objects, east: [] },
+    {
+      living: true,
+      leaderWork:
+        ({ hub, clock, log }) =>
+        (term) => {
+          const clientOf: MigrationPorts['clientOf'] = (name) => {
+            const api = hub.members.api(name);
+            return api === undefined ? undefined : createObjectClient(api);
+          };
+          const ports: MigrationPorts = {
+            ...{ hub, clientOf, clock, log },
+            migrations: createMigrationStore(hub, term.signal),
+            revisions: createAppRevisionStore(hub),
+            plan: (migration, signal) => planOfObjects(hub.members, migration, signal),
+            secretsInBackup: async () => [],
+            hookNamed: () => hook,
+          };
+          return runMigrations(ports, term);
+        },
+    },
+  );
+  const { world } = controller;
+  const migrations = createMigrationStore(world.hub, life.signal);
+  const read = (name: string) => {
+    const found = migrations.read({ namespace: 'default', name });
+    return found.result === 'held' ? found.migration : undefined;
+  };
+  return {
+    ...{ controller, migrations, mirrored: read },
+    async migrate(name, document, annotations = {}) {
+      const place = { namespace: 'default', name };
+      const creation = { document: { from: 'south', to: 'east', ...document }, annotations };
+      const written = await world.pumped(migrations.create(place, creation, life.signal));
+      if (written.result !== 'written') throw new Error(`expected a Migration, got ${JSON.stringify(written)}`);
+    },
+    async annotate(name, annotations) {
+      const found = read(name);
+      if (found === undefined) throw new Error(`expected ${name}`);
+      await world.pumped(migrations.annotate(found, annotations, life.signal));
+    },
+    async ended(name, phase, steps, withinMs) {
+      const isSo = () => {
+        const status = read(name)?.status;
+        const now = Object.fromEntries((status?.apps ?? []).map((app) => [app.key.name, app.step]));
+        return status?.phase === phase && JSON.stringify(now) === JSON.stringify(steps);
+      };
+      try {
+        await world.until(isSo, withinMs);
+      } catch {
+        throw new Error(`expected ${name} to be ${phase}, got ${JSON.stringify(read(name)?.status ?? null, null, 1)}`);
+      }
+      const found = read(name);
+      if (found === undefined) throw new Error(`expected ${name}`);
+      return found;
+    },
+    live: (cluster, kind, name) => world.cluster(clusterName(cluster)).get(kind, name, 'default'),
+    async [Symbol.asyncDispose]() {
+      life.abort();
+      await controller[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A Service for the Pods of the workload with the same name. */
+export function service(name: string): KubernetesObject {
+  const metadata = { name, namespace: 'default' };
+  return { apiVersion: 'v1', kind: 'Service', metadata, spec: { selector: { app: name }, ports: [{ name: 'http', port: 80 }] } };
+}
+
+/** A Deployment, as an object of a cluster. */
+export function workload(name: string, replicas = 2): KubernetesObject {
+  return deployment(name, replicas) as KubernetesObject;
+}
