@@ -2,7 +2,7 @@ import { isDecided, marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import { actOnPlan } from './act-on-plan.ts';
 import { cleanUp } from './clean-up.ts';
-import { keepEvictions } from './failover/keep-evictions.ts';
+import { keepEvictions } from './keep-evictions.ts';
 import { loadShares } from './load-shares.ts';
 import { newestPropagation, withRecheck } from './newest-propagation.ts';
 import { planGeneration } from './plan-generation.ts';

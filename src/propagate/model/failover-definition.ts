@@ -116,7 +116,7 @@ export function parsePreservedPath(text: string): JsonPath | undefined {
 }
 
 /** The labels that one copy gets from the status of the copy before it. */
-export const preservedLabels = translatedSchema(structureSchema({ ...objectKeyFields, labels: labels.describe('The labels.') }), {
+const preservedLabels = translatedSchema(structureSchema({ ...objectKeyFields, labels: labels.describe('The labels.') }), {
   decode(flat) {
     const [key, rest] = withKey(flat);
     return { key, ...rest };

@@ -44,12 +44,14 @@ export function decideEvictions(facts: EvictionFacts): EvictionDecision {
     const cause = known.get(line.cluster)?.cause;
     return mayBegin(line, facts) && (cause === undefined || cause === 'Return') ? [beginEviction(line, facts)] : [];
   });
-  const all = [...open, ...begun];
+  // A new eviction is saved first. Copies return in a later pass.
+  const isReturn = open.some(({ returns }) => returns === true) && begun.every(({ eviction }) => eviction === undefined);
+  const all = [...open.filter(({ returns }) => returns !== true || !isReturn), ...begun];
   // An eviction with the cause `Return` is replaced by one with another cause.
   const evictions = new Map(all.flatMap(({ eviction }) => (eviction === undefined ? [] : [[eviction.cluster, eviction] as const])));
   return {
     evictions: [...evictions.values()].sort((a, b) => (a.cluster < b.cluster ? -1 : 1)),
-    isReturn: open.some(({ returns }) => returns === true),
+    isReturn,
     nextCheckAtMs: nearestAfter(
       nowMs,
       all.map(({ dueMs }) => dueMs),
@@ -122,7 +124,7 @@ function reviewEviction(eviction: Eviction, line: ClusterLine | undefined, facts
   const { backSince = isoOf(facts.nowMs), ...gone } = eviction;
   if (!isOver) return { eviction: eviction.backSince === undefined ? eviction : gone, dueMs };
   const returnMs = Date.parse(backSince) + rules.returnAfterMs;
-  if (returnMs <= facts.nowMs && !isHolding) return { eviction: undefined, returns: true };
+  if (returnMs <= facts.nowMs && !isHolding) return { eviction, returns: true };
   return {
     eviction: eviction.backSince === undefined ? { ...eviction, backSince } : eviction,
     dueMs: nearestAfter(facts.nowMs, [dueMs, returnMs]),

@@ -1,16 +1,16 @@
-import type { Eviction, Propagation } from '../../model/propagation.ts';
-import type { PropagationSpec } from '../../model/spec.ts';
-import { copyFactsOf } from '../clusters/cluster-assessment.ts';
-import { loadShares } from '../load-shares.ts';
-import { type NextPass, retryHubLater } from '../retry-hub-later.ts';
-import type { Pass } from '../state/ports.ts';
-import { writeStatus } from '../write-status.ts';
-import { decideEvictions } from './decide-evictions.ts';
-import { preservedFrom } from './preserve-status.ts';
+import type { Eviction, Propagation } from '../model/propagation.ts';
+import type { PropagationSpec } from '../model/spec.ts';
+import { copyFactsOf } from './clusters/cluster-assessment.ts';
+import { decideEvictions } from './failover/decide-evictions.ts';
+import { preservedFrom } from './failover/preserve-status.ts';
+import { loadShares } from './load-shares.ts';
+import { type NextPass, retryHubLater } from './retry-hub-later.ts';
+import type { Pass } from './state/ports.ts';
+import { writeStatus } from './write-status.ts';
 
 /**
- * Decides which clusters are evicted (`decideEvictions`), and keeps the decision in `state.evictions`. If it has changed, saves it on the hub and marks the plan as
- * old: no copy is written or removed before that. A return is saved together with its plan.
+ * Decides which clusters are evicted (`decideEvictions`), and keeps the decision in `state.evictions`. If it has changed, saves it on the
+ * hub and marks the plan as old: no copy is written or removed before that. A return is saved together with its plan.
  *
  * Returns the saved Propagation, or the delay until the next pass if the hub did not save it.
  */
