@@ -6,6 +6,7 @@ import { gatewayVersion } from './config/gateway-version.ts';
 import { readOrCreateStateKey } from './config/state-key.ts';
 import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
+import { demoHub } from './core/demo-outages.ts';
 import type { Log } from './core/log.ts';
 import type { ClusterName } from './core/names.ts';
 import { TimeSliceScheduler } from './core/scheduling/operation-scheduler.ts';
@@ -76,9 +77,6 @@ export interface Gateway extends AsyncDisposable {
 
 /** At a stop, requests in flight may take this many milliseconds to end. */
 const drainMs = 30_000;
-
-/** The embedded cluster that keeps Propagations. */
-const demoHub = 'eu-prod';
 
 /** The caller in local mode: the person who runs the gateway. */
 const localCaller = { key: 'local' };

@@ -14,6 +14,7 @@ import { addApplyCommand } from './commands/apply.ts';
 import { addClustersCommand } from './commands/clusters.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addDeleteCommand } from './commands/delete.ts';
+import { addDemoCommand } from './commands/demo.ts';
 import { addDescribeCommand } from './commands/describe.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addListCommand } from './commands/list.ts';
@@ -114,6 +115,7 @@ const writers = [
   addDeleteCommand,
   addScaleCommand,
   addRestartCommand,
+  addDemoCommand,
 ];
 
 /** A parsed command with its flags. */

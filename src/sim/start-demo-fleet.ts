@@ -3,6 +3,7 @@ import type { Log } from '../core/log.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { demoClustersAt } from './demo/clusters.ts';
 import { runDemoActivity } from './demo/demo-activity.ts';
+import { followOutages } from './demo/outages.ts';
 import type { EmbeddedCluster } from './kinds/embedded-cluster.ts';
 import { startControllers } from './start-controllers.ts';
 import { startEmbeddedCluster } from './start-embedded-cluster.ts';
@@ -24,7 +25,7 @@ export interface DemoOptions {
 
 /**
  * Starts three clusters with the workloads of a web shop. Some are unhealthy. Simulated users release, scale, run Jobs that succeed or
- * fail, and lose a node for a while. Everything runs in this process and listens on loopback only.
+ * fail, and lose a node for a while. A ConfigMap in the hub makes other clusters unreachable (`demoOutages`). Everything runs in this process and listens on loopback only.
  */
 export async function startDemoFleet({ hubDefinitions, clock, log }: DemoOptions): Promise<DemoFleet> {
   const end = new AbortController();
@@ -37,12 +38,15 @@ export async function startDemoFleet({ hubDefinitions, clock, log }: DemoOptions
       return cluster;
     }),
   );
+  const [hub, ...others] = clusters;
+  const outages = hub === undefined ? undefined : followOutages(hub, others);
   log.debug({ clusters: clusters.map(({ name }) => name) }, 'the embedded fleet is running');
   return {
     clusters,
     kubeconfig: kubeconfigOf(clusters),
     async [Symbol.asyncDispose]() {
       end.abort();
+      outages?.[Symbol.dispose]();
       await Promise.all(controllers);
       await Promise.all(clusters.map((cluster) => cluster[Symbol.asyncDispose]()));
     },

@@ -4,17 +4,19 @@ import type { AddressInfo, Socket } from 'node:net';
 import { administer } from './administer.ts';
 import { createCertificate } from './certificate.ts';
 import { createSimServer } from './create-sim-server.ts';
-import type { EmbeddedCluster, EmbeddedClusterOptions } from './kinds/embedded-cluster.ts';
+import type { EmbeddedClusterOptions, StoppableCluster } from './kinds/embedded-cluster.ts';
 import { createRequestHandler } from './request-handler.ts';
 
 /** Starts one cluster with the namespaces of every cluster. Resolves once it listens on loopback. */
-export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
+export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Promise<StoppableCluster> {
   const server = createSimServer(options);
   const { key, certificate: cert, ca } = await createCertificate();
   const settings = { maxConcurrentStreams: 100 };
   const listener = createSecureServer({ key, cert, allowHTTP1: true, settings }, createRequestHandler(server));
   const sockets = new Set<Socket>();
+  let isStopped = false;
   listener.on('connection', (socket: Socket) => {
+    if (isStopped) return void socket.resetAndDestroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
@@ -24,6 +26,13 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Pro
   return {
     ...{ name: options.name, url: `https://${server.host}`, caPem: ca, token: server.token },
     ...administer(server),
+    stop() {
+      isStopped = true;
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    start() {
+      isStopped = false;
+    },
     async [Symbol.asyncDispose]() {
       listener.close();
       for (const socket of sockets) socket.destroy();

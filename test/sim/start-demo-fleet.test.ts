@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { textAt } from '../../src/core/json-at.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { isReady, podPhaseOf } from '../../src/sim/controllers/pods.ts';
+import type { EmbeddedCluster } from '../../src/sim/kinds/embedded-cluster.ts';
 import { startDemoFleet } from '../../src/sim/start-demo-fleet.ts';
 import { createWireClient } from '../support/clients/wire-client.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -73,4 +74,26 @@ test('leaves nothing running when it ends', async () => {
   await fleet[Symbol.asyncDispose]();
   await clock.advance(0);
   expect(clock.sleepers).toBe(0);
+});
+
+test('a ConfigMap of the hub stops other clusters and starts them again', async () => {
+  await using fleet = (await start()).fleet;
+  const [hub, america, staging] = fleet.clusters as [EmbeddedCluster, EmbeddedCluster, EmbeddedCluster];
+  const isReachable = async (cluster: EmbeddedCluster) => {
+    await using client = createWireClient(cluster, 'h2');
+    return await client.ask('/version').then(
+      ({ text }) => text.includes('gitVersion'),
+      () => false,
+    );
+  };
+  const reachable = () => Promise.all([hub, america, staging].map(isReachable));
+  const put = (data: Record<string, string>) =>
+    hub.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'demo-outages', namespace: 'kube-system' }, data });
+  expect(await reachable()).toEqual([true, true, true]);
+  put({ 'us-prod': 'stopped', 'eu-prod': 'stopped' });
+  expect(await reachable()).toEqual([true, false, true]);
+  put({ staging: 'stopped', 'us-prod': 'else' });
+  expect(await reachable()).toEqual([true, true, false]);
+  hub.remove('ConfigMap', 'demo-outages', 'kube-system');
+  expect(await reachable()).toEqual([true, true, true]);
 });

@@ -82,3 +82,10 @@ export interface EmbeddedCluster extends AsyncDisposable {
   /** Calls the listener during each later write, with the change. Dispose of the result to stop the calls. */
   observe(listener: (change: SimChange) => void): Disposable;
 }
+
+/** A cluster whose API server can be made unreachable for a drill. Its controllers continue. */
+export interface StoppableCluster extends EmbeddedCluster {
+  /** Resets all connections, and each new one, until `start`. */
+  stop(): void;
+  start(): void;
+}
