@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/json.ts';
 import { labelsAt } from '../../core/json-at.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
+import { kindTextOf } from '../../manifests/pod-specs.ts';
 import { type ImportClusters, importClustersOf } from '../clusters/import-clusters.ts';
 import { holdsSecret } from '../documents/holds-secret.ts';
 import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
@@ -66,7 +67,7 @@ function proposalOf(document: ObjectDocument, fleet: ImportClusters): ProposalOu
       ...(fleet.isExact ? exact : {}),
     },
     documents: [{ document, role: 'TEMPLATE' }],
-    notes: [...notes, ...placement.notes, ...replicas.notes, ...otherAnnotationNotes(document)],
+    notes: [...notes, ...placement.notes, ...replicas.notes, ...autoscalerNotes(document), ...otherAnnotationNotes(document)],
   };
   return { result: 'proposed', proposal };
 }
@@ -105,8 +106,18 @@ function readingNotes(read: PreferencesRead | undefined, at: string): readonly I
       warningNote('UNKNOWN_FIELD', `${at}.${field}`, `${field} is no known field here, and has no effect`),
     );
   }
-  const reason = read === undefined ? 'expected preferences, got none' : `${read.path}${read.path === '' ? '' : ': '}${read.message}`;
+  if (read === undefined) return [warningNote('UNPARSABLE', at, 'without preferences, each cluster has the weight 1')];
+  const reason = `${read.path}${read.path === '' ? '' : ': '}${read.message}`;
   return [warningNote('UNPARSABLE', at, `${reason}: each cluster has the weight 1`)];
+}
+
+/** Federation v1 divides the bounds of a HorizontalPodAutoscaler between the clusters (hpa.go). */
+function autoscalerNotes({ object, path }: ObjectDocument): readonly ImportNote[] {
+  if (kindTextOf(object) !== 'HorizontalPodAutoscaler.autoscaling') return [];
+  const message =
+    'Federation v1 divides minReplicas and maxReplicas between the clusters; each copy of the Propagation has them in full, so set them ' +
+    'for each cluster with overrides';
+  return [warningNote('UNSUPPORTED', `${path}.spec`, message)];
 }
 
 function otherAnnotationNotes({ object, key, path }: ObjectDocument): readonly ImportNote[] {

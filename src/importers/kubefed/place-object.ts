@@ -1,4 +1,4 @@
-import { valueAt } from '../../core/json-at.ts';
+import { textAt, valueAt } from '../../core/json-at.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 import { warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
@@ -38,10 +38,11 @@ export function placeObject(
   { isExact }: ImportClusters,
 ): PlacedObject {
   const { key, path } = object.current;
+  const disabled = disabledNotes(target);
   const isInNamespace = target.isNamespaced && target.kind !== 'Namespace';
   const namespace = isInNamespace ? federation.namespaceOf(key.namespace ?? 'default') : undefined;
   const { preference, notes } = effectivePreference(object, namespace, federation);
-  const own = ownChoice(object, preference);
+  const own = isExact && disabled.length > 0 ? noClusters : ownChoice(object, preference);
   if (namespace !== undefined) {
     const limits = [
       choiceOf(namespace.current),
@@ -51,17 +52,24 @@ export function placeObject(
       choice: clusterIntersection([own, ...limits]),
       namespace,
       preference,
-      notes: [...notes, ...lostReplicasNotes(preference, clusterIntersection(limits))],
+      notes: [...disabled, ...notes, ...lostReplicasNotes(preference, clusterIntersection(limits))],
     };
   }
-  if (!isInNamespace || isLimitedToNamespace(federation)) return { choice: own, namespace, preference, notes };
+  if (!isInNamespace || isLimitedToNamespace(federation)) return { choice: own, namespace, preference, notes: [...disabled, ...notes] };
   const message = `KubeFed places nothing in the namespace ${key.namespace ?? 'default'}, as there is no FederatedNamespace for it`;
   return {
     choice: isExact ? noClusters : own,
     namespace,
     preference,
-    notes: [...notes, warningNote('NAMESPACE_NOT_FEDERATED', path, message)],
+    notes: [...disabled, ...notes, warningNote('NAMESPACE_NOT_FEDERATED', path, message)],
   };
+}
+
+/** Returns a warning if the FederatedTypeConfig of the kind turns propagation off. KubeFed then writes no objects of the kind. */
+function disabledNotes({ config, kind }: TargetKind): readonly ImportNote[] {
+  if (config === undefined || textAt(config.object, 'spec', 'propagation') !== 'Disabled') return [];
+  const message = `KubeFed writes no ${kind}, as propagation is Disabled; in exact mode the Propagation places nothing`;
+  return [warningNote('UNSUPPORTED', `${config.path}.spec.propagation`, message)];
 }
 
 function ownChoice({ current }: FederatedObject, preference: ReplicaPreference | undefined): ClusterChoice {

@@ -4,7 +4,7 @@ import { withoutValueAt } from '../../manifests/json-edits.ts';
 import type { SpecDocument } from '../../propagate/model/spec.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 import type { ObjectDocument } from '../documents/source-documents.ts';
-import { errorNote, warningNote } from '../model/import-notes.ts';
+import { errorNote, infoNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { Proposal, ProposedDocument } from '../model/importer.ts';
 import type { ProposalOutcome } from '../model/translate-each.ts';
@@ -92,14 +92,13 @@ function replicasPart({ spec, path, preference }: ReplicasToImport, fleet: Impor
       ? undefined
       : importedRules({ clusters: preference.clusters, path: `${preference.document.path}.spec.clusters` }, fleet);
   const notes = [...(preference?.notes ?? []), ...(rules?.notes ?? [])];
-  if (spec.retainReplicas === true) {
-    const message = 'with retainReplicas, the preference decides only the first count of a copy; the Propagation never sets the count';
-    const lost = preference === undefined ? [] : [warningNote('UNSUPPORTED', `${path}.spec.retainReplicas`, message)];
-    return { fields: { replicas: { mode: 'External' } }, notes: [...notes, ...lost] };
-  }
-  if (preference === undefined || rules === undefined) return { fields: {}, notes };
+  const isRetained = spec.retainReplicas === true;
+  if (preference === undefined || rules === undefined) return { fields: isRetained ? { replicas: { mode: 'External' } } : {}, notes };
+  // KubeFed applies the overrides of the preference after it has retained the count.
+  const message = 'the preference sets the count at each synchronization, so retainReplicas has no effect';
+  const retained = isRetained ? [infoNote('OVERRIDE_OWNED', `${path}.spec.retainReplicas`, message)] : [];
   const { totalReplicas: total, rebalance } = preference;
-  return { fields: { replicas: { mode: 'Divided', total, rules: rules.rules, rebalance } }, notes };
+  return { fields: { replicas: { mode: 'Divided', total, rules: rules.rules, rebalance } }, notes: [...notes, ...retained] };
 }
 
 function deletionPart(object: ObjectDocument, { kind }: TargetKind): SpecPart {

@@ -106,7 +106,7 @@ function noteOfUnclaimed(document: SourceDocument): ImportNote {
     return { severity: 'WARNING', code: 'NOT_AN_OBJECT', message, path: document.path };
   }
   const { kind, name } = document.key;
-  const message = `${kind} ${name} is selected by no policy, and is no kind of a system that can be imported`;
+  const message = `${kind} ${name} is selected by no policy, is no federated kind and no MultiClusterResource, and has no annotation of Federation v1`;
   return { severity: 'WARNING', code: 'UNCLAIMED', message, path: document.path };
 }
 

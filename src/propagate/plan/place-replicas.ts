@@ -127,8 +127,13 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
     const { share, ...placed } = withCounts(one, shares);
     return { ...placed, ...(share === undefined || !isCounted ? {} : { share }), ...locationFaultOf(spec, one) };
   });
+  const hasJob = workloads.some(({ key }) => key.kind === 'Job');
   const isUsed = ({ share, entry }: PlacedCluster) =>
-    spec.replicas.mode !== 'Divided' || desired === 0 || share === undefined || share.to > 0 || keepsEmptyCopy(spec, entry);
+    spec.replicas.mode !== 'Divided' ||
+    desired === 0 ||
+    share === undefined ||
+    share.to > 0 ||
+    keepsEmptyCopy(spec, { share: entry.share, hasJob });
   const used = failure === undefined ? clusters.filter(isUsed) : [];
   const detail = failure ?? `0 of ${desired} replicas`;
   const empty = clusters

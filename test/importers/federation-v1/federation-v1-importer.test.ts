@@ -142,6 +142,15 @@ describe('a cluster selector', () => {
   });
 });
 
+test('a HorizontalPodAutoscaler has a warning, because Federation v1 divides its bounds', () => {
+  const text =
+    'apiVersion: autoscaling/v1\nkind: HorizontalPodAutoscaler\n' +
+    "metadata: { name: a, annotations: { federation.alpha.kubernetes.io/cluster-selector: '[]' } }\nspec: { maxReplicas: 10 }\n";
+  expect(imports(importedTexts([text], { clusters, isExact: true }), 0).notes).toMatchObject([
+    { severity: 'WARNING', code: 'UNSUPPORTED', path: '[0].spec' },
+  ]);
+});
+
 describe('old versions', () => {
   const old = (apiVersion: string, kind: string, spec: string) =>
     `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: a, annotations: { ${annotation}: "{}" } }\nspec: ${spec}\n`;

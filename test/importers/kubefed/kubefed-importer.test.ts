@@ -161,6 +161,22 @@ describe('the placement', () => {
     expect(notes(federated('a', text))).toMatchObject([{ code: 'UNKNOWN_FIELD', path: '[1].spec.placement.other' }]);
   });
 
+  test('of a kind whose propagation is disabled has a warning, and is empty in exact mode', () => {
+    const config = `apiVersion: core.kubefed.io/v1beta1
+kind: FederatedTypeConfig
+metadata: { name: configmaps, namespace: kube-federation-system }
+spec:
+  federatedType: { group: types.kubefed.io, kind: FederatedConfigMap, pluralName: federatedconfigmaps, scope: Namespaced, version: v1beta1 }
+  targetType: { kind: ConfigMap, pluralName: configmaps, scope: Namespaced, version: v1 }
+  propagation: Disabled
+`;
+    for (const isExact of [false, true]) {
+      const result = importedTexts([namespace(), federated('a', everywhere), config], { clusters, isExact });
+      expect(specOf(result, 1).placement).toEqual(isExact ? { clusters: [] } : {});
+      expect(imports(result, 1).notes).toMatchObject([{ severity: 'WARNING', code: 'UNSUPPORTED', path: '[2].spec.propagation' }]);
+    }
+  });
+
   test('keeps the names of unknown clusters, except in exact mode', () => {
     const text = '{ placement: { clusters: [{ name: cluster1 }, { name: other }] } }';
     expect(spec(federated('a', text)).placement).toEqual({ clusters: ['cluster1', 'other'] });
@@ -418,11 +434,13 @@ describe('a ReplicaSchedulingPreference', () => {
     });
   });
 
-  test('gives way to retainReplicas', () => {
+  test('overrides retainReplicas, as KubeFed applies overrides last', () => {
     const object = deployment('{ retainReplicas: true, placement: { clusterSelector: {} } }');
     const result = withPreference('{ targetKind: FederatedDeployment, totalReplicas: 2 }', { object });
-    expect(specOf(result, 1).replicas).toEqual({ mode: 'EXTERNAL' });
-    expect(codesOf(imports(result, 1).notes)).toContain('UNSUPPORTED');
+    expect(specOf(result, 1).replicas).toEqual({ mode: 'DIVIDED', total: 2, rules: [{}] });
+    expect(imports(result, 1).notes).toContainEqual(
+      expect.objectContaining({ severity: 'INFO', code: 'OVERRIDE_OWNED', path: '[1].spec.retainReplicas' }),
+    );
   });
 
   test('with a minimum above its maximum has the maximum for both', () => {

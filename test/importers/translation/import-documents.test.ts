@@ -30,7 +30,8 @@ test('documents that no importer takes are unread, each with a note', () => {
       {
         severity: 'WARNING',
         code: 'UNCLAIMED',
-        message: 'ConfigMap a is selected by no policy, and is no kind of a system that can be imported',
+        message:
+          'ConfigMap a is selected by no policy, is no federated kind and no MultiClusterResource, and has no annotation of Federation v1',
         path: '[0]',
       },
       {

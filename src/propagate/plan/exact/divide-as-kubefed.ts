@@ -10,12 +10,20 @@ import { holdsCopies } from '../snapshot/cluster-locations.ts';
 import type { SnapshotCluster } from '../snapshot/snapshot.ts';
 
 /**
- * True if a chosen cluster has a copy although it gets no replicas. KubeFed creates such copies. Federation v1 creates none, and keeps those
- * that exist. All other rules remove them.
+ * True if a chosen cluster has a copy although it gets no replicas. KubeFed and Federation v1 create such copies. Only for a Job,
+ * Federation v1 creates none, and keeps those that exist. All other rules remove them.
  */
-export function keepsEmptyCopy(spec: Pick<PropagationSpec, 'exact' | 'replicas'>, { share }: Pick<SnapshotCluster, 'share'>): boolean {
+export function keepsEmptyCopy(spec: Pick<PropagationSpec, 'exact' | 'replicas'>, { share, hasJob }: EmptyCopy): boolean {
   if (!isDividedAsKubeFed(spec)) return false;
-  return spec.exact?.system === 'Kubefed' || (share !== undefined && holdsCopies(share));
+  return spec.exact?.system === 'Kubefed' || !hasJob || (share !== undefined && holdsCopies(share));
+}
+
+/** A chosen cluster that gets no replicas. */
+interface EmptyCopy {
+  /** The copies in the cluster. Undefined: none is known. */
+  readonly share: SnapshotCluster['share'] | undefined;
+  /** True if the workload is a Job. */
+  readonly hasJob: boolean;
 }
 
 /** The input of `divideAsKubeFed`. */

@@ -25,6 +25,12 @@ function clusters(counts: Readonly<Record<string, number | undefined>>): Readonl
   );
 }
 
+function job(parallelism: number, completions = 100): Manifest {
+  const template = { spec: { containers: [{ name: 'pi', image: 'perl' }] } };
+  const metadata = { name: 'pi', namespace: 'default' };
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { parallelism, completions, template } };
+}
+
 function countsIn(plan: RenderedPlan): Readonly<Record<string, number | undefined>> {
   return Object.fromEntries(plan.clusters.map(({ chosen, share }) => [chosen.cluster, share?.to]));
 }
@@ -166,10 +172,10 @@ describe('a division by the rules of Federation v1', () => {
   const names = { 'us-east1-b': undefined, 'us-central1-b': undefined, 'europe-west1-b': undefined };
 
   test.each([
-    [1, { 'us-central1-b': 1 }, 0],
-    [5, { 'us-central1-b': 3, 'us-east1-b': 2 }, 0],
-    [9, { 'us-central1-b': 4, 'us-east1-b': 4 }, 1],
-  ])('of %i replicas is that of its planner, without empty copies', (total, counts, unplaced) => {
+    [1, { 'europe-west1-b': 0, 'us-central1-b': 1, 'us-east1-b': 0 }, 0],
+    [5, { 'europe-west1-b': 0, 'us-central1-b': 3, 'us-east1-b': 2 }, 0],
+    [9, { 'europe-west1-b': 0, 'us-central1-b': 4, 'us-east1-b': 4 }, 1],
+  ])('of %i replicas is that of its planner, with empty copies', (total, counts, unplaced) => {
     const plan = planOf({
       template: [deployment('nginx-us', total)],
       spec: { replicas: { mode: 'Divided', rules, rebalance: true }, exact: { system: 'FederationV1', key: 'default/nginx-us' } },
@@ -178,24 +184,25 @@ describe('a division by the rules of Federation v1', () => {
     expect([countsIn(plan), plan.unplaced]).toEqual([counts, unplaced]);
   });
 
-  test('keeps an existing copy that gets no replicas any more', () => {
+  test.each([
+    ['creates no empty copy of a Job', {}, { 'us-central1-b': 2, 'us-east1-b': 2 }],
+    [
+      'keeps an empty copy of a Job',
+      { entries: [entry(job(4), { uid: 'u' })] },
+      { 'europe-west1-b': 0, 'us-central1-b': 2, 'us-east1-b': 2 },
+    ],
+  ])('%s', (_, europe, expected) => {
     const plan = planOf({
-      template: [deployment('nginx-us', 4)],
+      template: [job(4)],
       spec: { replicas: { mode: 'Divided', rules }, exact: { system: 'FederationV1' } },
-      clusters: { ...clusters(names), 'europe-west1-b': { entries: [entry(deployment('nginx-us'), { uid: 'u' })] } },
+      clusters: { ...clusters(names), 'europe-west1-b': europe },
     });
-    expect(countsIn(plan)).toEqual({ 'europe-west1-b': 0, 'us-central1-b': 2, 'us-east1-b': 2 });
+    expect(countsIn(plan)).toEqual(expected);
   });
 
   test('divides the parallelism and the completions of a Job by the same preferences', () => {
-    const job: Manifest = {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: { name: 'pi', namespace: 'default' },
-      spec: { parallelism: 6, completions: 4, template: { spec: { containers: [{ name: 'pi', image: 'perl' }] } } },
-    };
     const plan = planOf({
-      template: [job],
+      template: [job(6, 4)],
       spec: {
         replicas: {
           mode: 'Divided',
