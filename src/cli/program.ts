@@ -19,6 +19,7 @@ import { addDescribeCommand } from './commands/describe.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addListCommand } from './commands/list.ts';
 import { addLogsCommand } from './commands/logs.ts';
+import { addMigrateCommand } from './commands/migrate.ts';
 import { addPlanCommand } from './commands/plan.ts';
 import { addPropagateCommand } from './commands/propagate.ts';
 import { addQueryCommand } from './commands/query.ts';
@@ -111,6 +112,7 @@ const writers = [
   addPropagateCommand,
   addImportCommand,
   addRolloutCommand,
+  addMigrateCommand,
   addApplyCommand,
   addDeleteCommand,
   addScaleCommand,

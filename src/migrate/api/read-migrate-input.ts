@@ -51,15 +51,17 @@ export function badInput(problems: readonly DocumentProblem[]): MusterError {
 }
 
 /** Replaces targets with an id by references. Ids have no version: the version that the cluster serves is used. */
-function withReferences({ members: { objects } }: MigrationsPorts, input: MigrateInput): MigrateInput {
+function withReferences({ members }: MigrationsPorts, input: MigrateInput): MigrateInput {
   if (!Array.isArray(input.apps)) return input;
   const apps = (input.apps as readonly TargetInput[]).map((target, index) => {
     if (!('id' in target)) return target;
     const { cluster, namespace, name, uid, ...kind } = parseObjectId(target.id);
-    const known = parseClusterName(cluster);
-    const served = known === undefined ? undefined : objects.served(known, kind);
-    if (served === undefined || served === 'absent')
-      throw badInput([{ path: `apps[${index}].id`, message: `${cluster} does not serve ${kind.kind}` }]);
+    // A source that is down may never have answered. Other clusters serve the kind in the same version, as far as one migration can use it.
+    const clusters = [cluster, ...members.all().map(({ name }) => name)].map(parseClusterName);
+    const versions = clusters.map((name) => (name === undefined ? undefined : members.objects.served(name, kind)));
+    const served = versions.find((one) => one !== undefined && one !== 'absent');
+    if (served === undefined)
+      throw badInput([{ path: `apps[${index}].id`, message: `expected a kind that a cluster serves, got ${kind.kind}` }]);
     return {
       ref: {
         cluster,
