@@ -9,7 +9,7 @@ import type { ConfiguredBackups, ConfiguredHook, ConfiguredImporter } from './co
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import { type ClusterName, clusterName } from './core/names.ts';
-import { createSensitiveKinds } from './core/sensitive-kinds.ts';
+import { createSensitiveKinds, type SensitiveKinds } from './core/sensitive-kinds.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import type { GraphContext } from './graph/context/context.ts';
 import { createImports } from './importers/create-imports.ts';
@@ -18,8 +18,11 @@ import { createClusterViews } from './load/reads/cluster-views.ts';
 import { listRulesIn } from './manifests/list-rules.ts';
 import { createMigrations } from './migrate/api/create-migrations.ts';
 import { createBackupReader } from './migrate/backups/create-backup-reader.ts';
+import { createAppRevisionStore } from './migrate/hub/app-revision-store.ts';
 import { createMigrationStore } from './migrate/hub/migration-store.ts';
 import { createMigrationPlanner } from './migrate/plan/create-migration-planner.ts';
+import { runMigrations } from './migrate/steps/run-migrations.ts';
+import type { MigrationPorts } from './migrate/steps/step-ports.ts';
 import type { Model } from './model/model.ts';
 import { createPropagations } from './propagate/api/create-propagations.ts';
 import { createController } from './propagate/controller/create-controller.ts';
@@ -27,6 +30,7 @@ import type { Leadership } from './propagate/controller/lease/leadership.ts';
 import type { Term } from './propagate/controller/lease/lease.ts';
 import { createHubStores, type HubStores } from './propagate/hub/hub-stores.ts';
 import { createPlanner } from './propagate/plan/create-planner.ts';
+import type { Planner } from './propagate/plan/planner.ts';
 import { type ClientOf, impersonationOf } from './propagate/plan/snapshot/plan-request.ts';
 import { createMemberObjects } from './watch/clusters/member-objects.ts';
 import type { Mirrors } from './watch/mirrors.ts';
@@ -84,13 +88,12 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const accounts = 'one';
   const shared = { members, clientOf, listRulesOf, sensitiveKinds, accounts, clock, log } as const;
   const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
-  const migrationPlanner = createMigrationPlanner({
-    ...{ members, clientOf, sensitiveKinds, planner, clock },
-    readBackup: createBackupReader({ members, clientOf, config: options.backups, clock }),
-    ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }),
-  });
+  const migrations = migrationSideOf(options, { members, clientOf, sensitiveKinds, planner, hub }, signal);
   const local = { identity: `muster-${randomUUID()}`, startAfterMs: options.controllerStartMs } as const;
-  const leaderWork = hub === undefined ? undefined : upkeepOf(options, hub);
+  const upkeep = hub === undefined ? undefined : upkeepOf(options, hub);
+  const leaderWork = async (term: Term) => {
+    await Promise.all([upkeep?.(term), migrations.leaderWork?.(term)]);
+  };
   const controller =
     hub === undefined ? undefined : createController({ ...shared, ...local, hub: hub.hub, planner, stores: hub, leaderWork }, signal);
   return {
@@ -111,19 +114,38 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
         ...(hub === undefined ? {} : { hub: hub.hub.cluster }),
       }),
       propagations: createPropagations({ planner, ...(hub === undefined ? {} : { hub }), identityOf: () => localRequester, clock }),
-      migrations: createMigrations({
-        planner: migrationPlanner,
-        members,
-        access: createLocalAccess(),
-        hooks: options.hooks.map(({ name }) => name),
-        ...(hub === undefined ? {} : { hub: { hub: hub.hub, migrations: createMigrationStore(hub.hub, signal) } }),
-        identityOf: () => localRequester,
-        clock,
-      }),
+      migrations: migrations.resolver,
     },
     leadership: controller?.leadership,
     [Symbol.asyncDispose]: async () => controller?.[Symbol.asyncDispose](),
   };
+}
+
+interface MigrationSideOptions {
+  readonly members: Members;
+  readonly clientOf: ClientOf;
+  readonly sensitiveKinds: SensitiveKinds;
+  readonly planner: Planner;
+  readonly hub: HubStores | undefined;
+}
+
+/** Returns the operations on Migrations, and with a hub the work of the leader that carries them out. */
+function migrationSideOf({ hooks, backups, clock, log }: WriteSideOptions, options: MigrationSideOptions, signal: AbortSignal) {
+  const { hub, ...shared } = options;
+  const { members, clientOf } = shared;
+  const readBackup = createBackupReader({ members, clientOf, config: backups, clock });
+  const planner = createMigrationPlanner({ ...shared, readBackup, clock, ...(hub && { hub: { ...hub, cluster: hub.hub.cluster } }) });
+  const onHub = hub && { hub: hub.hub, migrations: createMigrationStore(hub.hub, signal) };
+  const resolver = createMigrations({
+    ...{ planner, members, clock, access: createLocalAccess(), hooks: hooks.map(({ name }) => name) },
+    ...(onHub && { hub: onHub }),
+    identityOf: () => localRequester,
+  });
+  if (onHub === undefined) return { resolver };
+  const revisions = createAppRevisionStore(onHub.hub);
+  const hookNamed = (wanted: string) => hooks.find(({ name }) => name === wanted);
+  const ports: MigrationPorts = { ...onHub, revisions, clientOf, planner, readBackup, hookNamed, clock, log };
+  return { resolver, leaderWork: (term: Term) => runMigrations(ports, term) };
 }
 
 /** Returns the work of the leader for the resources of other systems. Undefined if the config names none. */

@@ -100,6 +100,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'propagate/rollout',
     'propagate/controller',
     'migrate/model',
+    'migrate/discover',
     'migrate/hub',
     'migrate/plan',
     'migrate/traffic',

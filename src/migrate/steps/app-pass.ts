@@ -11,6 +11,7 @@ import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import type { CopyReason } from '../../propagate/model/propagation.ts';
 import { copyFault, copyReasonOf, recordFault } from '../../propagate/plan/copies/copy-reason.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
+import type { BackupRead } from '../discover/source-objects.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp, MigratedAppReason } from '../model/migration-status-definition.ts';
 import { isReturning } from './app-state.ts';
@@ -28,6 +29,8 @@ export interface AppPass {
   readonly signal: AbortSignal;
   /** Returns the client of one of the clusters, with the identity of the migration. Undefined if the cluster is not in the fleet. */
   client(side: Side): GuardedClient | undefined;
+  /** Reads the backup from which the migration was planned, once in a pass. Only for the source `Velero`. */
+  backup(): Promise<BackupRead>;
 }
 
 /** The result of one step of an application. */

@@ -20,7 +20,8 @@ export type BegunMigration = { readonly status: MigrationStatus } | { readonly f
  * requested one is `Held`, one with an error `Failed`: nothing is written in the clusters for them.
  */
 export async function beginMigration(ports: MigrationPorts, migration: ValidMigration, signal: AbortSignal): Promise<BegunMigration> {
-  const plan = await ports.plan(migration, signal);
+  const { namespace } = migration.metadata;
+  const plan = await ports.planner.plan({ namespace, spec: migration.spec, signal });
   signal.throwIfAborted();
   const { annotations, generation } = migration.metadata;
   const resumedAt = annotations[migrationMarks.resumedAt];

@@ -139,7 +139,7 @@ async function withSecretData(
   const isFromBackup = side === 'target' && pass.migration.spec.source === 'Velero';
   const found = isFromBackup ? await secretInBackup(pass, key) : await liveSecret(pass, app, { side: other, key });
   if (found.result === 'failed') return found;
-  const { data, type, immutable } = found.value as JsonObject;
+  const { data, type, immutable }: JsonObject = found.value;
   const value = {
     ...manifest,
     ...(isJsonObject(data) ? { data } : {}),
@@ -156,12 +156,15 @@ function unread(fault: Fault): { readonly result: 'failed'; readonly fault: Faul
   return { result: 'failed', fault };
 }
 
-async function secretInBackup({ ports, migration, signal }: AppPass, key: ObjectKey): Promise<Read<KubernetesObject>> {
-  const found = await ports.secretsInBackup(migration, [key], signal);
-  if ('fault' in found) return unread(found.fault as Fault);
-  const [value] = found;
-  const missing = copyFault(clusterOf({ migration }, 'source'), 'INVALID', `the backup does not have ${nameOf(key)}`);
-  return value === undefined ? unread(missing) : { result: 'read', value };
+/** Reads a Secret of the source from the backup from which the Migration was planned. */
+async function secretInBackup(pass: AppPass, key: ObjectKey): Promise<Read<JsonObject>> {
+  const read = await pass.backup();
+  const missing = (message: string) => unread(copyFault(clusterOf(pass, 'source'), 'INVALID', message));
+  if (read.result === 'failed') return read.fault === undefined ? missing(read.note.message) : unread(read.fault);
+  const data = read.objects.backup?.secretData(key);
+  const found = read.objects.all(groupKindOfKey(key), key.namespace).find((one) => one.key.name === key.name);
+  if (found === undefined || data === undefined) return missing(`the backup does not have ${nameOf(key)}`);
+  return { result: 'read', value: { ...found.object, data } };
 }
 
 async function liveSecret(

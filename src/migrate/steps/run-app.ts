@@ -3,7 +3,9 @@ import { groupKindOfKey, objectPlaceOf } from '../../manifests/object-key.ts';
 import { createGuardedClient, type GuardedClient } from '../../propagate/apply/guarded-client.ts';
 import type { Interest } from '../../propagate/controller/events/interests.ts';
 import type { Term } from '../../propagate/controller/lease/lease.ts';
+import type { BackupRead } from '../discover/source-objects.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
+import type { MigrationSpec } from '../model/migration.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, clusterOf, recheckMs, type Side, type StepOutcome } from './app-pass.ts';
 import { isReturning, runnableApps } from './app-state.ts';
@@ -89,6 +91,7 @@ async function keptManifestsOfApp(
 
 function appPassOf({ ports, term, record }: AppRun, kept: readonly KeptManifest[]): AppPass {
   const clients = new Map<Side, GuardedClient>();
+  let backup: Promise<BackupRead> | undefined;
   const pass: AppPass = {
     ...{ ports, kept, signal: term.signal },
     get migration() {
@@ -103,6 +106,18 @@ function appPassOf({ ports, term, record }: AppRun, kept: readonly KeptManifest[
       clients.set(side, guarded);
       return guarded;
     },
+    backup() {
+      const { metadata } = record.migration;
+      backup ??= ports.readBackup({ namespace: metadata.namespace, spec: withUsedBackup(record.migration) }, term.signal);
+      return backup;
+    },
   };
   return pass;
+}
+
+/** Returns the spec with the backup that was used, by its name: a newer one that matches its labels may exist by now. */
+function withUsedBackup({ spec, status: { backup: used } }: ValidMigration): MigrationSpec {
+  if (used === undefined || spec.backup === undefined || spec.backup.file !== undefined) return spec;
+  const { labels: _labels, ...backup } = spec.backup;
+  return { ...spec, backup: { ...backup, name: used.name, ...(used.cluster === undefined ? {} : { cluster: used.cluster }) } };
 }

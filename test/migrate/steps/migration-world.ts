@@ -6,10 +6,10 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createAppRevisionStore } from '../../../src/migrate/hub/app-revision-store.ts';
 import { createMigrationStore, type MigrationStore } from '../../../src/migrate/hub/migration-store.ts';
 import type { Migration } from '../../../src/migrate/model/migration.ts';
+import { createMigrationPlanner } from '../../../src/migrate/plan/create-migration-planner.ts';
 import { runMigrations } from '../../../src/migrate/steps/run-migrations.ts';
 import type { MigrationPorts } from '../../../src/migrate/steps/step-ports.ts';
 import { type ControllerWorld, deployment, startControllerWorld } from '../../propagate/controller/controller-world.ts';
-import { planOfObjects } from './plan-of-objects.ts';
 
 /** Clusters, a hub, and processes with the engine of migrations. */
 export interface MigrationWorld extends AsyncDisposable {
@@ -31,6 +31,13 @@ export interface MigrationWorldOptions {
   readonly hook?: ConfiguredHook;
 }
 
+const readBackup: MigrationPorts['readBackup'] = async () => {
+  throw new Error('expected no backup to be read');
+};
+
+/** Plans no Propagations: no application of these tests is propagated. */
+const planner = { render: () => Promise.reject(new Error('expected no Propagation')) };
+
 /** Starts the clusters north (the hub), south with these objects, and east. */
 export async function startMigrationWorld({ objects, hook }: MigrationWorldOptions): Promise<MigrationWorld> {
   const life = new AbortController();
@@ -39,7 +46,7 @@ export async function startMigrationWorld({ objects, hook }: MigrationWorldOptio
     {
       living: true,
       leaderWork:
-        ({ hub, clock, log }) =>
+        ({ hub, stores, clock, log }) =>
         (term) => {
           const clientOf: MigrationPorts['clientOf'] = (name) => {
             const api = hub.members.api(name);
@@ -49,8 +56,11 @@ export async function startMigrationWorld({ objects, hook }: MigrationWorldOptio
             ...{ hub, clientOf, clock, log },
             migrations: createMigrationStore(hub, term.signal),
             revisions: createAppRevisionStore(hub),
-            plan: (migration, signal) => planOfObjects(hub.members, migration, signal),
-            secretsInBackup: async () => [],
+            planner: createMigrationPlanner({
+              ...{ members: hub.members, clientOf, clock, readBackup, planner, sensitiveKinds: { has: () => false } },
+              hub: { ...stores, cluster: hub.cluster },
+            }),
+            readBackup,
             hookNamed: () => hook,
           };
           return runMigrations(ports, term);
