@@ -111,7 +111,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   operations: ['streams', 'access', 'load', 'graph'],
   'streams/sending': ['streams', 'access', 'graph', 'operations'],
   serve: ['config', 'access', 'operations', 'streams', 'streams/sending'],
-  sim: ['model'],
+  sim: ['config', 'model'],
   cli: ['config'],
 };
 

@@ -1,5 +1,5 @@
 import { Argument, type Command as Commander } from 'commander';
-import { demoHub, demoOutages, stoppedCluster } from '../../core/demo-outages.ts';
+import { demoHub, demoOutages, stoppedCluster } from '../../config/demo-outages.ts';
 import type { GatewayFlags, RunCommand } from '../arguments/gateway-options.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 import type { Session } from '../client/session.ts';

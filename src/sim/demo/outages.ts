@@ -1,4 +1,4 @@
-import { demoOutages, stoppedCluster } from '../../core/demo-outages.ts';
+import { demoOutages, stoppedCluster } from '../../config/demo-outages.ts';
 import { labelsAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { EmbeddedCluster, StoppableCluster } from '../kinds/embedded-cluster.ts';
