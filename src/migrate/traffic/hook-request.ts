@@ -4,7 +4,7 @@ import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import type { HookCall } from '../model/migration-status-definition.ts';
 
 /** The state of an application in one cluster when a hook is called. */
-export interface AppInCluster {
+interface AppInCluster {
   readonly cluster: string;
   readonly replicas: number;
   readonly reachable: boolean;
