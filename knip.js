@@ -18,5 +18,5 @@ export default {
   // The scripts call it through scripts/on-node, where knip does not look.
   ignoreDependencies: ['@biomejs/biome'],
   // The bench pins its processes where the machine has it.
-  ignoreBinaries: ['taskset'],
+  ignoreBinaries: ['mkfifo', 'taskset'],
 };
