@@ -25,6 +25,7 @@ import { runMigrations } from './migrate/steps/run-migrations.ts';
 import type { MigrationPorts } from './migrate/steps/step-ports.ts';
 import type { Model } from './model/model.ts';
 import { createPropagations } from './propagate/api/create-propagations.ts';
+import { lookUpPropagations } from './propagate/api/ready-hub.ts';
 import { createController } from './propagate/controller/create-controller.ts';
 import type { Leadership } from './propagate/controller/lease/leadership.ts';
 import type { Term } from './propagate/controller/lease/lease.ts';
@@ -111,7 +112,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
         access: createLocalAccess(),
         apiOf: (name) => members.api(name),
         sensitiveKinds,
-        ...(hub === undefined ? {} : { hub: hub.hub.cluster }),
+        ...(hub && { hub: { cluster: hub.hub.cluster, lookUp: ({ signal: until }) => lookUpPropagations(hub, until) } }),
       }),
       propagations: createPropagations({ planner, ...(hub === undefined ? {} : { hub }), identityOf: () => localRequester, clock }),
       migrations: migrations.resolver,

@@ -5,9 +5,12 @@ import type { ClusterApi } from '../cluster/cluster-api.ts';
 import { MusterError } from '../core/errors.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
+import type { PropagationLookup } from '../propagate/model/propagations.ts';
 import { importFromCluster } from './living/import-from-cluster.ts';
-import type { Imports } from './model/imports.ts';
+import type { ImportResult } from './model/import-result.ts';
+import type { ImportCaller, Imports } from './model/imports.ts';
 import { importText } from './translation/import-documents.ts';
+import { withTakenNames } from './translation/taken-names.ts';
 
 /** The parts of the gateway that imports use. */
 export interface ImportsPorts {
@@ -16,19 +19,28 @@ export interface ImportsPorts {
   /** Returns the API of a cluster, with the rights of the caller. Undefined if the cluster is not in the fleet. */
   readonly apiOf: (cluster: ClusterName, caller: Caller) => ClusterApi | undefined;
   readonly sensitiveKinds: SensitiveKinds;
-  /** The cluster that keeps Propagations. Absent: there is no hub. */
-  readonly hub?: ClusterName;
+  /** The cluster that keeps Propagations, and the lookup of those that exist, with the rights of the caller. Absent: there is no hub. */
+  readonly hub?: { readonly cluster: ClusterName; readonly lookUp: (context: ImportCaller) => Promise<PropagationLookup> };
 }
 
 /** Creates the imports of a gateway. They have no state. */
 export function createImports({ members, access, apiOf, sensitiveKinds, hub }: ImportsPorts): Imports {
   const contextFor = (caller: Caller) => ({
     clusters: members.all().filter(({ name }) => access.maySeeCluster(caller, name)),
-    ...(hub === undefined ? {} : { hub }),
+    ...(hub === undefined ? {} : { hub: hub.cluster }),
   });
+  /** Names the Propagations that must not be replaced. If the hub cannot be read, they are unknown, which is a fault. */
+  const checkNames = async (context: ImportCaller, result: ImportResult): Promise<ImportResult> => {
+    if (hub === undefined || result.propagations.length === 0) return result;
+    const existing = await hub.lookUp(context);
+    if (existing.result === 'unread') return { ...result, faults: [...result.faults, existing.fault] };
+    return withTakenNames(result, existing.find);
+  };
   return {
-    importManifests: async ({ caller, timeSlices }, { yaml, exact }) =>
-      timeSlices.run(importText(yaml, { ...contextFor(caller), isExact: exact })),
+    async importManifests(context, { yaml, exact }) {
+      const { caller, timeSlices } = context;
+      return await checkNames(context, await timeSlices.run(importText(yaml, { ...contextFor(caller), isExact: exact })));
+    },
     async importFromCluster(context, request) {
       const { caller } = context;
       const cluster = visibleCluster(request.cluster, { members, access, caller });
@@ -37,7 +49,7 @@ export function createImports({ members, access, apiOf, sensitiveKinds, hub }: I
         return { propagations: [], unread: [], notes: [], faults: member.faults };
       const api = apiOf(cluster, caller);
       if (api === undefined) throw new MusterError('BAD_INPUT', `cluster ${cluster} has left the fleet`);
-      return await importFromCluster(context, request, { api, sensitiveKinds, context: contextFor(caller) });
+      return await checkNames(context, await importFromCluster(context, request, { api, sensitiveKinds, context: contextFor(caller) }));
     },
   };
 }

@@ -11,7 +11,7 @@ export interface ImportResult {
   readonly unread: readonly ImportedDocument[];
   /** The notes that belong to no Propagation, in the order of the documents. */
   readonly notes: readonly ImportNote[];
-  /** The reasons why something could not be read from a cluster. Empty for an import of text. */
+  /** The reasons why something could not be read from a cluster. An import of text reads only the hub, for the names that are taken. */
   readonly faults: readonly Fault[];
 }
 

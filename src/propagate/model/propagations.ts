@@ -37,6 +37,11 @@ export interface PropagationName {
   readonly name: string;
 }
 
+/** The Propagations of the hub, to look them up by name. `unread`: the hub cannot be read. */
+export type PropagationLookup =
+  | { readonly result: 'read'; readonly find: (name: PropagationName) => Propagation | undefined }
+  | { readonly result: 'unread'; readonly fault: Fault };
+
 export interface PropagationFilter {
   readonly namespaces?: readonly string[] | null | undefined;
   /** A label selector as for kubectl's `-l`. Default: all Propagations. */

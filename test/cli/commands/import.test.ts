@@ -150,3 +150,46 @@ describe('a living KubeFed', () => {
     for (const name of ['settings', 'others']) expect(JSON.stringify(live(name))).toMatch(/^(?!.*muster).*calm/);
   });
 });
+
+describe('a Propagation that has the name already', () => {
+  const federated = federatedObject('FederatedConfigMap', 'default/web', {
+    template: { data: { mode: 'calm' } },
+    placement: { clusterSelector: {} },
+  });
+  const host = (member: string) => [
+    ...kubefedDefinitions,
+    kubefedCluster(member),
+    federatedObject('FederatedNamespace', 'default/default', { placement: { clusterSelector: {} } }),
+    federated,
+  ];
+  const copy = standing('web', { mode: 'calm' });
+  const start = () => startGateway({ hub: [], one: host('m1'), two: host('m2'), m1: [copy], m2: [copy] }, { hub: 'hub', living: true });
+  const importing = (living: TestGateway, cluster: string, ...args: readonly string[]) =>
+    runCli(living, ['import', '--from-cluster', cluster, '--kinds', 'cm', ...args], {});
+  const data = (living: TestGateway, cluster: string) => living.cluster(cluster).get({ group: '', kind: 'ConfigMap' }, 'web', 'default');
+
+  test('is not replaced by the import of another cluster, and keeps its copies', async () => {
+    await using living = await start();
+    expect((await importing(living, 'one', '--apply', '--wait')).code).toBe(0);
+    const second = await importing(living, 'two', '--apply', '--wait');
+    expect(second.code).toBe(1);
+    expect(second.err).toMatch(
+      /^error: NAME_TAKEN: Propagation default\/web-configmap exists and was imported from Kubefed FederatedConfigMap default\/web of cluster one, not from Kubefed FederatedConfigMap default\/web of cluster two: /m,
+    );
+    expect(second.err).toContain('muster: a note is an error, so nothing was written\n');
+    expect(data(living, 'm1')).toMatchObject({ data: { mode: 'calm' } });
+    expect(JSON.stringify(data(living, 'm2'))).not.toContain('muster');
+    // The same source again is an update.
+    const again = await importing(living, 'one', '--apply', '--wait');
+    expect([again.code, again.out]).toEqual([0, expect.stringContaining('unchanged')]);
+  });
+
+  test('is not replaced if a user wrote it', async () => {
+    await using living = await start();
+    const written = intentFile('web-configmap', { template: [{ json: settings('own') }], replicas: { mode: 'Duplicated' } });
+    expect((await runCli(living, ['propagate', '-f', '-', '--wait'], { input: written })).code).toBe(0);
+    const refused = await importing(living, 'one', '--apply', '--wait');
+    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/NAME_TAKEN: .* exists and was not imported/)]);
+    expect(living.cluster('m1').get({ group: '', kind: 'ConfigMap' }, 'own', 'default')).toMatchObject({ data: { mode: '0644' } });
+  });
+});
