@@ -124,7 +124,7 @@ function dependenciesMember({ resource, choice, facts: { dependencies }, notes }
 /** The label with which Karmada leaves the number of replicas to the member clusters. */
 const retainReplicasLabel = 'resourcetemplate.karmada.io/retain-replicas';
 
-function replicasMember({ resource, policy, facts, keyText, notes }: Draft): JsonObject {
+function replicasMember({ resource, choice, policy, facts, keyText, notes }: Draft): JsonObject {
   const { manifest, document } = resource;
   const hasOverflow = listAt(policy.placement, 'affinityGroups').some((group) => listAt(group, 'overflow').length > 0);
   const isCounted = workloadCountOf(manifest) !== undefined || typeof valueAt(manifest, 'spec', 'replicas') === 'number';
@@ -136,7 +136,19 @@ function replicasMember({ resource, policy, facts, keyText, notes }: Draft): Jso
   }
   if (policy.replicas === undefined || !(isCounted || hasOverflow)) return {};
   if (isCounted) notes.add(policy.workloadNotes);
+  if (facts.clusters.isExact) tellOfMissingUid({ resource, choice, policy, notes });
   return { replicas: policy.replicas };
+}
+
+type UidFacts = Pick<Draft, 'resource' | 'choice' | 'policy' | 'notes'>;
+
+/** Adds a note if the uid decides the numbers of replicas, and the document has none. */
+function tellOfMissingUid({ resource: { document, manifest }, choice: { winner }, policy, notes }: UidFacts): void {
+  const workload = workloadCountOf(manifest);
+  if (document.uid !== undefined || workload === undefined) return;
+  if (workload.completions === undefined && !policy.mayHaveTie(workload.count)) return;
+  const message = `expected metadata.uid in ${describeDocument(document)}, because Karmada decides ties between clusters by it. Without it, such clusters can get other numbers of replicas than in Karmada`;
+  notes.tell({ severity: 'INFO', code: 'TIE_BY_UID', message, path: `${winner.document.path}.spec.placement.replicaScheduling` });
 }
 
 function overridesMember({ facts: { clusters }, objects, notes }: Draft, chosen: readonly OverriddenObject[]): JsonObject {

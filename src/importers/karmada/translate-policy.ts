@@ -4,6 +4,7 @@ import { knownNames } from '../clusters/import-clusters.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { isPresent } from './admission/problems.ts';
 import type { PropagationPolicy } from './policies/read-policies.ts';
+import { tieCheckOf } from './possible-ties.ts';
 import { translateFailover } from './translate-failover.ts';
 import { exactPoliciesOf, translatePlacement } from './translate-placement.ts';
 import { translateReplicas } from './translate-replicas.ts';
@@ -19,6 +20,8 @@ export interface TranslatedPolicy {
   /** `exact.policies`. Absent: the other fields have everything that the planner needs. */
   readonly exactPolicies?: JsonObject;
   readonly dispatching: Suspension;
+  /** False if clusters share this number of replicas without a tie (`tieCheckOf`). */
+  readonly mayHaveTie: (count: number) => boolean;
   /** The notes for every resource. */
   readonly notes: readonly ImportNote[];
   /** The notes that concern workloads only. */
@@ -64,6 +67,7 @@ export function translatePolicy(policy: PropagationPolicy, facts: PolicyFacts): 
     ...(failover === undefined ? {} : { failover }),
     ...(exactPolicies === undefined ? {} : { exactPolicies }),
     dispatching,
+    mayHaveTie: tieCheckOf(placement, facts.clusters),
     notes,
     workloadNotes,
   };

@@ -206,13 +206,33 @@ describe('replicas', () => {
     expect([plain.input, noteTexts(plain)]).toMatchObject([ours === undefined ? {} : { replicas: ours }, notes]);
     expect(exact.input).toMatchObject(theirs === undefined ? {} : { replicas: theirs });
     expect('replicas' in Object(plain.input)).toBe(ours !== undefined);
-    expect(exact.notes).toEqual([]);
+    expect(noteTexts(exact)).toEqual(notes.length === 0 ? [] : [`INFO TIE_BY_UID ${at}`]);
+    const withUid = [documents[0]?.replace('metadata: {', 'metadata: { uid: a,') ?? '', documents[1] ?? ''];
+    expect(importedOne(withUid, exactly).notes).toEqual([]);
+  });
+
+  test.each([
+    [4, '[member1, member2]', [], false],
+    [5, '[member1, member2]', [], true],
+    [5, '[member1]', [], false],
+    [5, '[member1, unknown]', [], false],
+    [6, '[member1, member2, member3]', [2, 1], false],
+    [2, '[member1, member2, member3]', [2, 2], false],
+    [3, '[member1, member2]', [2, 2], true],
+    [3, '[member1, member2]', [2, 1], false],
+    [4, '[]', [], true],
+  ])('exact without a uid: %i replicas in %s with the weights %j, tie: %s', (count, names, weights, isTold) => {
+    const list = weights.map((weight, index) => `{ targetCluster: { clusterNames: [member${index + 1}] }, weight: ${weight} }`).join();
+    const scheduling = `{ replicaSchedulingType: Divided, weightPreference: { staticWeightList: [${list}] } }`;
+    const policy = policyFor('web', `placement: { clusterAffinity: { clusterNames: ${names} }, replicaScheduling: ${scheduling} }`);
+    const { notes } = importedOne([web.replace('replicas: 4', `replicas: ${count}`), policy], exactly);
+    expect(notes.some(({ code }) => code === 'TIE_BY_UID')).toBe(isTold);
   });
 
   test('weights next to dynamicWeight are noted, because neither system uses them', () => {
     const scheduling = `{ weightPreference: { dynamicWeight: AvailableReplicas, staticWeightList: [{ targetCluster: {}, weight: 1 }] } }`;
     const one = importedOne(withPolicy(`placement: { replicaScheduling: ${scheduling} }`), exactly);
-    expect(noteTexts(one)).toEqual([`WARNING DROPPED ${at}.weightPreference.staticWeightList`]);
+    expect(noteTexts(one)).toEqual([`WARNING DROPPED ${at}.weightPreference.staticWeightList`, `INFO TIE_BY_UID ${at}`]);
   });
 
   test('an object without replicas gets none, and no notes about them', () => {

@@ -47,9 +47,11 @@ export function divideAsKarmada({ uid = '', isKept = false, overflows = false, .
  * of names is reversed.
  */
 export function tieBreakOf(uid: string): TieBreak {
-  if (!hasOddHash(uid)) return fewestSeatsThenName;
-  return (a, b) => a.seats - b.seats || compareText(b.name, a.name);
+  return hasOddHash(uid) ? fewestSeatsThenLastName : fewestSeatsThenName;
 }
+
+/** Prefers the party with fewer seats, then the name that is last in order of code units. */
+export const fewestSeatsThenLastName: TieBreak = (a, b) => a.seats - b.seats || compareText(b.name, a.name);
 
 /** True if the 32-bit FNV-1a hash of the UTF-8 text is odd. An empty UID counts as even. */
 export function hasOddHash(uid: string): boolean {
