@@ -5,7 +5,7 @@ import { kindTextOf } from '../../manifests/pod-specs.ts';
 import { type ImportClusters, importClustersOf } from '../clusters/import-clusters.ts';
 import { holdsSecret } from '../documents/holds-secret.ts';
 import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
-import { importedRules } from '../kubefed/replica-rules.ts';
+import { type ImportedRules, importedRules } from '../kubefed/replica-rules.ts';
 import { errorNote, secretNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { ImportContext, Importer, Proposal, Translation } from '../model/importer.ts';
@@ -54,7 +54,9 @@ function proposalOf(document: ObjectDocument, fleet: ImportClusters): ProposalOu
   if (placement.result === 'refused') return placement;
   const replicas = replicasPart(document, fleet);
   const { namespace = 'default', name } = key;
-  const exact = { exact: { system: 'FederationV1', key: `${namespace}/${name}` }, write: 'Replace' };
+  const { policies } = replicas;
+  const rules = Object.keys(policies).length === 0 ? {} : { policies };
+  const exact = { exact: { system: 'FederationV1', key: `${namespace}/${name}`, ...rules }, write: 'Replace' };
   const proposal: Proposal = {
     namespace: key.namespace,
     name: `${name}-${key.kind.toLowerCase()}`,
@@ -86,16 +88,17 @@ function placementPart({ object, path }: ObjectDocument, { visible }: ImportClus
 }
 
 /** Without readable preferences, Federation v1 gives each cluster the weight 1. */
-function replicasPart({ object, key, path }: ObjectDocument, fleet: ImportClusters): SpecPart {
+function replicasPart({ object, key, path }: ObjectDocument, fleet: ImportClusters): SpecPart & Pick<ImportedRules, 'policies'> {
   const name = Object.hasOwn(preferenceAnnotations, key.kind) ? preferenceAnnotations[key.kind] : undefined;
-  if (name === undefined) return { fields: {}, notes: [] };
+  if (name === undefined) return { fields: {}, policies: {}, notes: [] };
   const at = annotationPath(path, name);
   const annotation = labelsAt(object, 'metadata', 'annotations')[name];
   const read = annotation === undefined ? undefined : readPreferences(annotation);
   const preferences = read?.result === 'read' ? read.preferences : { rebalance: false, clusters: { '*': { weight: 1 } } };
-  const { rules, notes } = importedRules({ clusters: preferences.clusters, path: `${at}.clusters` }, fleet);
+  const { rules, policies, notes } = importedRules({ clusters: preferences.clusters, path: `${at}.clusters` }, fleet);
   return {
     fields: { replicas: { mode: 'Divided', rules, rebalance: preferences.rebalance } },
+    policies,
     notes: [...readingNotes(read, at), ...notes],
   };
 }

@@ -18,6 +18,11 @@ import type { TargetKind } from './target-kinds.ts';
 /** The clusters in which KubeFed places a federated object, and the documents that decide about them. */
 export interface PlacedObject {
   readonly choice: ClusterChoice;
+  /**
+   * The clusters of the namespace, for exact mode. Present if KubeFed divides replicas between more clusters, and loses those of the others.
+   * `choice` then has all clusters of the division.
+   */
+  readonly limit?: ClusterChoice;
   /** The FederatedNamespace of the object. Undefined: the object is not namespaced, or its namespace is not federated. */
   readonly namespace: FederatedObject | undefined;
   /** The preference of the object, if it has an effect. */
@@ -48,11 +53,13 @@ export function placeObject(
       choiceOf(namespace.current),
       ...(preference?.intersectsWithSelector === true ? [selectorOnlyChoiceOf(namespace.current)] : []),
     ];
+    const isLosing = losesReplicas(preference, clusterIntersection(limits));
+    const isLimited = isExact && isLosing && disabled.length === 0;
     return {
-      choice: clusterIntersection([own, ...limits]),
+      ...(isLimited ? { choice: own, limit: choiceOf(namespace.current) } : { choice: clusterIntersection([own, ...limits]) }),
       namespace,
       preference,
-      notes: [...disabled, ...notes, ...lostReplicasNotes(preference, clusterIntersection(limits))],
+      notes: [...disabled, ...notes, ...(isLosing && preference !== undefined ? [lostReplicasNote(preference, isExact)] : [])],
     };
   }
   if (!isInNamespace || isLimitedToNamespace(federation)) return { choice: own, namespace, preference, notes: [...disabled, ...notes] };
@@ -97,11 +104,12 @@ function effectivePreference(
   };
 }
 
-function lostReplicasNotes(preference: ReplicaPreference | undefined, ofNamespace: ClusterChoice): readonly ImportNote[] {
-  if (preference === undefined || preference.intersectsWithSelector) return [];
-  if (!mayLeaveOut(ofNamespace, Object.keys(preference.clusters))) return [];
-  const message =
-    'KubeFed plans replicas for clusters in which the namespace is not federated, too, and loses them; the Propagation divides all ' +
-    'replicas between the clusters of the namespace';
-  return [warningNote('NAMESPACE_NOT_FEDERATED', preference.document.path, message)];
+function losesReplicas(preference: ReplicaPreference | undefined, ofNamespace: ClusterChoice): boolean {
+  return preference !== undefined && !preference.intersectsWithSelector && mayLeaveOut(ofNamespace, Object.keys(preference.clusters));
+}
+
+function lostReplicasNote({ document }: ReplicaPreference, isExact: boolean): ImportNote {
+  const outcome = isExact ? 'and so does the Propagation' : 'the Propagation divides all replicas between the clusters of the namespace';
+  const message = `KubeFed plans replicas for clusters in which the namespace is not federated, too, and loses them; ${outcome}`;
+  return warningNote('NAMESPACE_NOT_FEDERATED', document.path, message);
 }

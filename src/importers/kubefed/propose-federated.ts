@@ -16,7 +16,7 @@ import { type FederatedObject, type Federation, isAdoptionDisabled } from './fed
 import { importedPlacement, placementNameNotes, placementProblem } from './import-placement.ts';
 import { type PlacedObject, placeObject } from './place-object.ts';
 import type { ReplicaPreference } from './replica-preference.ts';
-import { importedRules } from './replica-rules.ts';
+import { type ImportedRules, importedRules } from './replica-rules.ts';
 import { type TargetKind, targetKindOf } from './target-kinds.ts';
 
 /** Translates one federated object with everything that the federation says about it. */
@@ -38,17 +38,19 @@ export function proposalOf(object: FederatedObject, federation: Federation, flee
     fleet,
   );
   if (overrides.result === 'refused') return overrides;
+  const replicas = replicasPart({ spec, path, preference: placed.preference }, fleet);
+  const policies = { ...replicas.policies, ...namespacePolicies(placed, path, fleet) };
   const parts: readonly SpecPart[] = [
     {
       fields: { template: [{ json: manifest }] },
       notes: [...object.notes, ...unknownFieldNotes(spec, shape, `${path}.spec`), ...template.notes],
     },
     placementPart(current, placed, fleet),
-    replicasPart({ spec, path, preference: placed.preference }, fleet),
+    replicas,
     { fields: { overrides: overrides.overrides }, notes: overrides.notes },
     { fields: { conflict: isAdoptionDisabled(federation) ? 'Abort' : 'Adopt' }, notes: [] },
     deletionPart(current, target),
-    { fields: fleet.isExact ? exactFields(key, target) : {}, notes: [] },
+    { fields: fleet.isExact ? exactFields(key, { target, policies }) : {}, notes: [] },
   ];
   const proposal: Proposal = {
     namespace: target.isNamespaced ? key.namespace : undefined,
@@ -86,19 +88,27 @@ interface ReplicasToImport {
   readonly preference: ReplicaPreference | undefined;
 }
 
-function replicasPart({ spec, path, preference }: ReplicasToImport, fleet: ImportClusters): SpecPart {
+/** Returns the part of `exact.policies` about the namespace. KubeFed divides replicas between clusters first, and then looks at the namespace. */
+function namespacePolicies({ limit }: PlacedObject, path: string, fleet: ImportClusters): JsonObject {
+  return limit === undefined ? {} : { namespaceClusters: importedPlacement(limit, path, fleet).placement };
+}
+
+function replicasPart({ spec, path, preference }: ReplicasToImport, fleet: ImportClusters): SpecPart & Pick<ImportedRules, 'policies'> {
   const rules =
     preference === undefined
       ? undefined
       : importedRules({ clusters: preference.clusters, path: `${preference.document.path}.spec.clusters` }, fleet);
   const notes = [...(preference?.notes ?? []), ...(rules?.notes ?? [])];
   const isRetained = spec.retainReplicas === true;
-  if (preference === undefined || rules === undefined) return { fields: isRetained ? { replicas: { mode: 'External' } } : {}, notes };
+  if (preference === undefined || rules === undefined) {
+    return { fields: isRetained ? { replicas: { mode: 'External' } } : {}, policies: {}, notes };
+  }
   // KubeFed applies the overrides of the preference after it has retained the count.
   const message = 'the preference sets the count at each synchronization, so retainReplicas has no effect';
   const retained = isRetained ? [infoNote('OVERRIDE_OWNED', `${path}.spec.retainReplicas`, message)] : [];
   const { totalReplicas: total, rebalance } = preference;
-  return { fields: { replicas: { mode: 'Divided', total, rules: rules.rules, rebalance } }, notes: [...notes, ...retained] };
+  const { policies } = rules;
+  return { fields: { replicas: { mode: 'Divided', total, rules: rules.rules, rebalance } }, policies, notes: [...notes, ...retained] };
 }
 
 function deletionPart(object: ObjectDocument, { kind }: TargetKind): SpecPart {
@@ -111,8 +121,12 @@ function deletionPart(object: ObjectDocument, { kind }: TargetKind): SpecPart {
   };
 }
 
-function exactFields({ namespace = 'default', name }: ObjectDocument['key'], { isNamespaced }: TargetKind): JsonObject {
-  return { exact: { system: 'Kubefed', ...(isNamespaced ? { key: `${namespace}/${name}` } : {}) }, write: 'Replace' };
+function exactFields(
+  { namespace = 'default', name }: ObjectDocument['key'],
+  { target: { isNamespaced }, policies }: { readonly target: TargetKind; readonly policies: JsonObject },
+): JsonObject {
+  const key = isNamespaced ? { key: `${namespace}/${name}` } : {};
+  return { exact: { system: 'Kubefed', ...key, ...(Object.keys(policies).length === 0 ? {} : { policies }) }, write: 'Replace' };
 }
 
 interface DocumentSources {

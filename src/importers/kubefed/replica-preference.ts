@@ -62,8 +62,12 @@ function isFlag(value: Json | undefined): boolean {
   return value === undefined || value === null || typeof value === 'boolean';
 }
 
+function isInteger(value: Json | undefined): boolean {
+  return value === undefined || value === null || Number.isInteger(value);
+}
+
 function isCount(value: Json | undefined): boolean {
-  return value === undefined || value === null || (Number.isInteger(value) && Number(value) >= 0);
+  return isInteger(value) && Number(value ?? 0) >= 0;
 }
 
 /**
@@ -76,7 +80,8 @@ function preferencesIn(spec: JsonObject): Readonly<Record<string, KubeFedPrefere
   for (const [name, preference] of Object.entries(written)) {
     const at = fieldPath('clusters', name);
     if ((preference ?? null) !== null && !isJsonObject(preference)) return at;
-    const wrong = ['minReplicas', 'maxReplicas', 'weight'].find((field) => !isCount(valueAt(preference, field)));
+    // The definition of KubeFed has no minimum for these numbers.
+    const wrong = ['minReplicas', 'maxReplicas', 'weight'].find((field) => !isInteger(valueAt(preference, field)));
     if (wrong !== undefined) return `${at}.${wrong}`;
   }
   // The loop proved that each member has counts only.

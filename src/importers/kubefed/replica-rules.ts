@@ -17,6 +17,8 @@ export interface PreferencesToImport {
 /** Rules of `replicas` with the same effect as preferences. */
 export interface ImportedRules {
   readonly rules: readonly JsonObject[];
+  /** `exact.policies` for preferences that rules cannot hold. Empty if they can, and without exact mode. */
+  readonly policies: JsonObject;
   readonly notes: readonly ImportNote[];
 }
 
@@ -39,27 +41,51 @@ export function importedRules({ clusters, path }: PreferencesToImport, fleet: Im
   ];
   return {
     rules: rules.length === 0 ? [{ weight: 0 }] : rules,
+    policies: fleet.isExact && !Object.values(clusters).every(isRule) ? { preferences: printedPreferences(clusters) } : {},
     notes: [
       ...known.notes,
-      ...Object.entries(clusters).flatMap(([name, preference]) => boundsNotes(preference, fieldPath(path, name))),
-      ...(fleet.isExact ? [] : differenceNotes(Object.values(clusters), path)),
+      // In exact mode the planner reads the preferences themselves.
+      ...(fleet.isExact
+        ? []
+        : [
+            ...Object.entries(clusters).flatMap(([name, preference]) => boundsNotes(preference, fieldPath(path, name))),
+            ...differenceNotes(Object.values(clusters), path),
+          ]),
     ],
   };
 }
 
 function ruleOf(set: JsonObject | undefined, { minReplicas, maxReplicas, weight }: KubeFedPreference): JsonObject {
-  const [min, max] = [minReplicas ?? 0, maxReplicas ?? undefined];
+  const min = Math.max(0, minReplicas ?? 0);
+  const max = maxReplicas === undefined || maxReplicas === null ? undefined : Math.max(0, maxReplicas);
   return {
     ...(set === undefined ? {} : { set }),
-    weight: weight ?? 0,
+    weight: Math.max(0, weight ?? 0),
     ...(min === 0 ? {} : { min: max === undefined ? min : Math.min(min, max) }),
     ...(max === undefined ? {} : { max }),
   };
 }
 
-function boundsNotes({ minReplicas, maxReplicas }: KubeFedPreference, path: string): readonly ImportNote[] {
+/** True if a rule can hold the preference: no number is negative, and the minimum is not above the maximum. */
+function isRule({ minReplicas, maxReplicas, weight }: KubeFedPreference): boolean {
   const [min, max] = [minReplicas ?? 0, maxReplicas ?? Number.POSITIVE_INFINITY];
-  if (min <= max) return [];
+  return min >= 0 && min <= max && (weight ?? 0) >= 0;
+}
+
+function printedPreferences(clusters: PreferencesToImport['clusters']): JsonObject {
+  const printed = Object.entries(clusters).map(([name, { minReplicas, maxReplicas, weight }]): [string, JsonObject] => {
+    const counts = Object.entries({ minReplicas, maxReplicas, weight }).flatMap(([field, count]) =>
+      count === undefined || count === null ? [] : [[field, count] as const],
+    );
+    return [name, Object.fromEntries(counts)];
+  });
+  return Object.fromEntries(printed);
+}
+
+function boundsNotes(preference: KubeFedPreference, path: string): readonly ImportNote[] {
+  if (isRule(preference)) return [];
+  const [min, max] = [preference.minReplicas ?? 0, preference.maxReplicas ?? Number.POSITIVE_INFINITY];
+  if (min <= max) return [warningNote('UNSUPPORTED', path, 'expected no negative numbers: the Propagation has 0 for each')];
   const message = `expected minReplicas to be at most maxReplicas, got ${min} and ${max}: the Propagation has ${max} for both`;
   return [warningNote('UNSUPPORTED', `${path}.minReplicas`, message)];
 }

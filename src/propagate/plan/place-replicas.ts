@@ -7,7 +7,7 @@ import type { Note } from '../model/notes.ts';
 import type { ChosenCluster, ClusterSelection, PlacementCandidate, RejectedCluster, ReplicaShare } from '../model/placement.ts';
 import { isDividedAsKubeFed, type PropagationSpec, printSpec } from '../model/spec.ts';
 import { copyFault } from './copies/copy-reason.ts';
-import { keepsEmptyCopy } from './exact/divide-as-kubefed.ts';
+import { keepsEmptyCopy, losesReplicas } from './exact/divide-as-kubefed.ts';
 import { rulesOf } from './exact/system-rules.ts';
 import { keptClusters } from './kept-clusters.ts';
 import { dependsOnUnknown } from './placing/cluster-set.ts';
@@ -129,11 +129,12 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
   });
   const hasJob = workloads.some(({ key }) => key.kind === 'Job');
   const isUsed = ({ share, entry }: PlacedCluster) =>
-    spec.replicas.mode !== 'Divided' ||
-    desired === 0 ||
-    share === undefined ||
-    share.to > 0 ||
-    keepsEmptyCopy(spec, { share: entry.share, hasJob });
+    !losesReplicas(spec, entry.cluster) &&
+    (spec.replicas.mode !== 'Divided' ||
+      desired === 0 ||
+      share === undefined ||
+      share.to > 0 ||
+      keepsEmptyCopy(spec, { share: entry.share, hasJob }));
   const used = failure === undefined ? clusters.filter(isUsed) : [];
   const detail = failure ?? `0 of ${desired} replicas`;
   const empty = clusters

@@ -402,8 +402,11 @@ describe('a ReplicaSchedulingPreference', () => {
   test('tells that KubeFed plans for clusters in which the namespace is not', () => {
     const ns = namespace('{ placement: { clusters: [{ name: cluster2 }] } }');
     const result = withPreference('{ targetKind: FederatedDeployment, totalReplicas: 2 }', { ns, isExact: true });
-    expect(specOf(result, 1).placement).toEqual({ clusters: ['cluster2'] });
+    // In exact mode, the replicas are divided between all clusters, and those outside the namespace are lost.
+    expect(specOf(result, 1)).toMatchObject({ placement: {}, exact: { policies: { namespaceClusters: { clusters: ['cluster2'] } } } });
     expect(codesOf(imports(result, 1).notes)).toEqual(['NAMESPACE_NOT_FEDERATED', 'OVERRIDE_OWNED']);
+    const inDefault = withPreference('{ targetKind: FederatedDeployment, totalReplicas: 2 }', { ns });
+    expect(specOf(inDefault, 1).placement).toEqual({ clusters: ['cluster2'] });
     const inside = '{ targetKind: FederatedDeployment, totalReplicas: 2, clusters: { cluster2: { weight: 1 } } }';
     expect(codesOf(imports(withPreference(inside, { ns, isExact: true }), 1).notes)).toEqual(['OVERRIDE_OWNED']);
   });
@@ -446,10 +449,19 @@ describe('a ReplicaSchedulingPreference', () => {
   test('with a minimum above its maximum has the maximum for both', () => {
     const result = withPreference(
       '{ targetKind: FederatedDeployment, totalReplicas: 9, clusters: { "*": { minReplicas: 4, maxReplicas: 2 } } }',
-      { isExact: true },
     );
     expect(specOf(result, 1).replicas).toEqual({ mode: 'DIVIDED', total: 9, rules: [{ weight: 0, min: 2, max: 2 }] });
     expect(codesOf(imports(result, 1).notes)).toContain('UNSUPPORTED');
+  });
+
+  test.each<[string, Readonly<Record<string, number>>]>([
+    ['a minimum above its maximum', { minReplicas: 4, maxReplicas: 2 }],
+    ['a negative weight', { weight: -1 }],
+  ])('with %s is kept in exact mode, as no rule can hold it', (_, written) => {
+    const text = `{ targetKind: FederatedDeployment, totalReplicas: 9, clusters: { "*": ${JSON.stringify(written)} } }`;
+    const result = withPreference(text, { isExact: true });
+    expect(specOf(result, 1)).toMatchObject({ exact: { policies: { preferences: { '*': written } } } });
+    expect(codesOf(imports(result, 1).notes)).toEqual(['OVERRIDE_OWNED']);
   });
 });
 

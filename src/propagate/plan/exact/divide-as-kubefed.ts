@@ -1,13 +1,15 @@
-import { equalJson } from '../../../core/json/json-values.ts';
-import { type KubeFedPlanRequest, planKubeFed } from '../../kubefed/plan-kubefed.ts';
+import type { MemberCluster } from '../../../changes/members.ts';
+import { type KubeFedPlanRequest, type KubeFedPreference, planKubeFed } from '../../kubefed/plan-kubefed.ts';
 import type { ReplicaDivision, ReplicaShare } from '../../model/placement.ts';
 import { isDividedAsKubeFed, type PropagationSpec, type ReplicasSpec } from '../../model/spec.ts';
+import { matchesSet } from '../placing/cluster-set.ts';
 import type { DivisionTarget } from '../placing/divide-replicas.ts';
 import { divisionNotes } from '../placing/division-notes.ts';
 import { boundsOf, defaultBounds } from '../placing/replica-bounds.ts';
 import { sumBy } from '../placing/sum-by.ts';
 import { holdsCopies } from '../snapshot/cluster-locations.ts';
 import type { SnapshotCluster } from '../snapshot/snapshot.ts';
+import { type KubeFedPolicies, kubeFedPoliciesOf } from './kubefed-policies.ts';
 
 /**
  * True if a chosen cluster has a copy although it gets no replicas. KubeFed and Federation v1 create such copies. Only for a Job,
@@ -16,6 +18,16 @@ import type { SnapshotCluster } from '../snapshot/snapshot.ts';
 export function keepsEmptyCopy(spec: Pick<PropagationSpec, 'exact' | 'replicas'>, { share, hasJob }: EmptyCopy): boolean {
   if (!isDividedAsKubeFed(spec)) return false;
   return spec.exact?.system === 'Kubefed' || !hasJob || (share !== undefined && holdsCopies(share));
+}
+
+/**
+ * True if the namespace is not federated in a chosen cluster. KubeFed plans replicas for such a cluster, and writes no copy there, so its
+ * replicas are lost.
+ */
+export function losesReplicas(spec: Pick<PropagationSpec, 'exact' | 'replicas'>, cluster: MemberCluster): boolean {
+  if (!isDividedAsKubeFed(spec)) return false;
+  const { namespaceClusters } = kubeFedPoliciesOf(spec.exact);
+  return namespaceClusters !== undefined && !matchesSet(namespaceClusters, cluster);
 }
 
 /** A chosen cluster that gets no replicas. */
@@ -34,6 +46,7 @@ interface KubeFedDivisionInput {
   readonly completions?: number | undefined;
   readonly replicas: Pick<ReplicasSpec, 'mode' | 'strategy' | 'rules' | 'rebalance'>;
   readonly chosen: readonly DivisionTarget[];
+  readonly policies: KubeFedPolicies;
   /** `namespace/name` of the workload in the source system. It decides between clusters of equal weight. */
   readonly key: string;
   /** True if a reschedule was requested. Then all replicas are divided anew. */
@@ -47,19 +60,30 @@ interface KubeFedDivisionInput {
  * The planner gets the numbers of running replicas. If a division of the previous numbers would change nothing, and no cluster is full, the
  * previous numbers stay. So a rolling update moves no replicas.
  *
+ * The replicas of a cluster in which the namespace is not federated stay unplaced.
+ *
  * A cluster without a matching rule gets none. Without any rules, all clusters have equal weights. The completions of a Job are divided by
  * the same rules as its parallelism.
  */
 export function divideAsKubeFed(input: KubeFedDivisionInput): ReplicaDivision {
   const { count, completions, replicas, chosen } = input;
+  const federated = new Set(federatedIn(input).map(({ cluster }) => cluster.name));
   const counts = input.fresh ? writtenCounts(requestOf(input, count)) : countsFromRunning(input);
   const completed = completions === undefined ? undefined : writtenCounts(requestOf(input, completions));
-  const shares = chosen.map((target) => shareOf(replicas, target, { to: counts[target.cluster.name] ?? 0, completed }));
+  const shares = chosen.map((target) => {
+    const { name } = target.cluster;
+    return shareOf(input, target, { to: federated.has(name) ? Math.max(0, counts[name] ?? 0) : 0, completed });
+  });
   const unplaced = Math.max(0, count - sumBy(shares, ({ to }) => to));
   return { shares, unplaced, notes: divisionNotes({ replicas, shares, unplaced, count }) };
 }
 
 type Counts = Readonly<Record<string, number>>;
+
+/** Returns the chosen clusters in which the namespace is federated. */
+function federatedIn({ chosen, policies: { namespaceClusters } }: KubeFedDivisionInput): readonly DivisionTarget[] {
+  return namespaceClusters === undefined ? chosen : chosen.filter(({ cluster }) => matchesSet(namespaceClusters, cluster));
+}
 
 function countsFromRunning(input: KubeFedDivisionInput): Counts {
   const { chosen } = input;
@@ -67,7 +91,8 @@ function countsFromRunning(input: KubeFedDivisionInput): Counts {
   const estimatedCapacity = countsOf(chosen, ({ running }) => running?.capacity);
   const previous = countsOf(chosen, (target) => target.previous);
   const next = writtenCounts({ ...request, currentReplicas: previous });
-  if (Object.keys(estimatedCapacity).length === 0 && equalJson(next, previous)) return previous;
+  const isSame = federatedIn(input).every(({ cluster: { name } }) => next[name] === previous[name]);
+  if (Object.keys(estimatedCapacity).length === 0 && isSame) return previous;
   // A copy that is missing or unread counts as running, so that missing information moves no replicas.
   const currentReplicas = countsOf(chosen, (target) => target.running?.current ?? target.previous);
   return writtenCounts({ ...request, currentReplicas, estimatedCapacity });
@@ -79,12 +104,13 @@ function writtenCounts(request: KubeFedPlanRequest): Counts {
 }
 
 /** Returns the request for a division from zero. */
-function requestOf({ replicas, chosen, key }: KubeFedDivisionInput, totalReplicas: number): KubeFedPlanRequest {
+function requestOf(input: KubeFedDivisionInput, totalReplicas: number): KubeFedPlanRequest {
+  const { replicas, chosen, key } = input;
   return {
     totalReplicas,
     preferences: Object.fromEntries(
       chosen.flatMap((target) => {
-        const preference = preferenceOf(replicas, target);
+        const preference = preferenceOf(input, target);
         return preference === undefined ? [] : [[target.cluster.name, preference]];
       }),
     ),
@@ -104,8 +130,12 @@ function countsOf(targets: readonly DivisionTarget[], countIn: (target: Division
 }
 
 /** Returns the preference of a cluster. Undefined if rules exist and none of them matches: the cluster then gets no replicas. */
-function preferenceOf({ rules }: Pick<ReplicasSpec, 'rules'>, { cluster, previous, isUndecided }: DivisionTarget) {
+function preferenceOf(
+  { replicas: { rules }, policies: { preferences } }: Pick<KubeFedDivisionInput, 'replicas' | 'policies'>,
+  { cluster, previous, isUndecided }: DivisionTarget,
+): KubeFedPreference | undefined {
   if (isUndecided === true) return { weight: 0, minReplicas: previous, maxReplicas: previous };
+  if (preferences !== undefined) return Object.hasOwn(preferences, cluster.name) ? preferences[cluster.name] : preferences['*'];
   const bounds = rules.length === 0 ? defaultBounds : boundsOf(rules, cluster);
   if (bounds === undefined) return undefined;
   const { weight, min, max } = bounds;
@@ -113,12 +143,13 @@ function preferenceOf({ rules }: Pick<ReplicasSpec, 'rules'>, { cluster, previou
 }
 
 function shareOf(
-  replicas: KubeFedDivisionInput['replicas'],
+  input: KubeFedDivisionInput,
   target: DivisionTarget,
   { to, completed }: { readonly to: number; readonly completed: Counts | undefined },
 ): ReplicaShare {
   const { cluster, previous, running } = target;
-  const { weight = 0, minReplicas = 0, maxReplicas } = preferenceOf(replicas, target) ?? {};
+  const preference = preferenceOf(input, target);
+  const [weight, minReplicas, maxReplicas] = [preference?.weight ?? 0, preference?.minReplicas ?? 0, preference?.maxReplicas ?? undefined];
   return {
     cluster: cluster.name,
     from: previous,

@@ -9,6 +9,7 @@ import type { WorkloadCount } from '../placing/workload-count.ts';
 import { karmadaSpreadRules } from './choose-as-karmada.ts';
 import { divideAsKarmada } from './divide-as-karmada.ts';
 import { divideAsKubeFed } from './divide-as-kubefed.ts';
+import { kubeFedPoliciesOf } from './kubefed-policies.ts';
 import { karmadaOverrideRules } from './override-as-karmada.ts';
 
 /** The steps of a plan that differ between Muster and the systems that `exact` can name. */
@@ -70,7 +71,7 @@ const federationRules: SystemRules = {
     const { spec, workload, fresh } = division;
     if (!isDividedAsKubeFed(spec)) return musterRules.divide(division);
     const key = spec.exact?.key ?? `${workload.key.namespace ?? ''}/${workload.key.name}`;
-    return divideAsKubeFed({ ...wantedIn(division), fresh, key });
+    return divideAsKubeFed({ ...wantedIn(division), fresh, key, policies: kubeFedPoliciesOf(spec.exact) });
   },
 };
 

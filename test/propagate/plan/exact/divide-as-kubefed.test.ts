@@ -156,6 +156,32 @@ describe('a division by the rules of KubeFed', () => {
     ]);
   });
 
+  test('keeps a minimum above its maximum as the preference has it', () => {
+    const policies = { preferences: { eu: { minReplicas: 5, maxReplicas: 2, weight: 1 }, '*': { weight: 1 } } };
+    const rules = [{ set: { clusters: ['eu'] }, weight: 1, min: 2, max: 2 }, { set: { exclude: ['eu'] } }];
+    const plan = planOf({
+      template,
+      spec: { replicas: { mode: 'Divided', total: 5, rules }, exact: { ...exact, policies } },
+      clusters: clusters({ eu: undefined, us: undefined }),
+    });
+    expect(countsIn(plan)).toEqual({ eu: 5, us: 0 });
+  });
+
+  test.each([false, true])('loses the replicas of clusters in which the namespace is not federated (rebalance %s)', (rebalance) => {
+    const now = {
+      replicas: { mode: 'Divided', total: 9, rebalance },
+      exact: { ...exact, policies: { namespaceClusters: { clusters: ['a', 'b'] } } },
+    };
+    const facts = { template, spec: now, clusters: clusters({ a: undefined, b: undefined, c: undefined }) };
+    const first = planOf(facts);
+    expect([countsIn(first), first.unplaced, first.ok]).toEqual([{ a: 3, b: 3 }, 3, true]);
+    const previous = previousOf(now, { a: 3, b: 3 });
+    const again = planOf({ ...facts, purpose: 'keep', previous, clusters: clusters({ a: 1, b: 3, c: undefined }) });
+    expect(countsIn(again)).toEqual({ a: 3, b: 3 });
+    const none = planOf({ ...facts, spec: { ...now, replicas: { mode: 'Divided', total: 0 } } });
+    expect(countsIn(none)).toEqual({ a: 0, b: 0 });
+  });
+
   test('does not look at the free room of clusters', () => {
     const plan = planOf({
       template,
