@@ -142,10 +142,11 @@ function migrationSideOf({ hooks, backups, clock, log }: WriteSideOptions, optio
     ...(onHub && { hub: onHub }),
     identityOf: () => localRequester,
   });
-  if (onHub === undefined) return { resolver };
+  if (onHub === undefined || hub === undefined) return { resolver };
+  const { propagations, shares } = hub;
   const revisions = createAppRevisionStore(onHub.hub);
   const hookNamed = (wanted: string) => hooks.find(({ name }) => name === wanted);
-  const ports: MigrationPorts = { ...onHub, revisions, clientOf, planner, readBackup, hookNamed, clock, log };
+  const ports: MigrationPorts = { ...onHub, propagations, shares, revisions, clientOf, planner, readBackup, hookNamed, clock, log };
   return { resolver, leaderWork: (term: Term) => runMigrations(ports, term) };
 }
 

@@ -40,7 +40,11 @@ export async function planPropagatedApp(
   return { skipped: { reason: 'Invalid', message: `${name} would not choose ${to}${detail === undefined ? '' : `: ${detail}`}` } };
 }
 
-function movedPlacement(placement: PropagationSpec['placement'], from: string, to: string): PropagationSpec['placement'] {
+/**
+ * Returns the placement that leaves `from` for `to`: in a list of clusters, `to` takes the place of `from`, otherwise `from` is excluded. A
+ * placement that has left `from` already stays the same.
+ */
+export function movedPlacement(placement: PropagationSpec['placement'], from: string, to: string): PropagationSpec['placement'] {
   if (placement.affinityGroups.length === 0) return { ...placement, ...movedSet(placement, from, to) };
   const affinityGroups = placement.affinityGroups.map((group) => ({
     ...group,

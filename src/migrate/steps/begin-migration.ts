@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Fault } from '../../core/faults.ts';
+import { objectAt } from '../../core/json-at.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
@@ -63,7 +64,9 @@ async function recordedApps(
   for (let first = 0; first < plan.apps.length; first += maxWrites) {
     const planned = plan.apps.slice(first, first + maxWrites);
     const recorded = await Promise.all(
-      planned.map((app) => (app.skipped === undefined ? revisions.record(migration, keptManifestsOf(app), signal) : undefined)),
+      planned.map((app) =>
+        app.skipped === undefined && app.propagated === undefined ? revisions.record(migration, keptManifestsOf(app), signal) : undefined,
+      ),
     );
     for (const [index, app] of planned.entries()) {
       const revision = recorded[index];
@@ -120,6 +123,13 @@ function migratedAppOf(
       if (one.action === 'CREATE') return { key: own, health: 'Unknown', state: 'Intended', intent: randomUUID() };
       return { key: own, health: 'Unknown', state: 'Shared', action: 'Unchanged', ...(known === undefined ? {} : { uid: known }) };
     }),
-    ...(skipped === undefined ? { undo: { replicas: from, ...(revision === undefined ? {} : { revision }) } } : {}),
+    ...(skipped === undefined
+      ? { undo: { replicas: from, ...placementOf(propagated), ...(revision === undefined ? {} : { revision }) } }
+      : {}),
   };
+}
+
+/** Returns the placement of before the migration, for the undo of a propagated application. */
+function placementOf(propagated: AppPlan['propagated']) {
+  return propagated === undefined ? {} : { placement: objectAt(propagated.propagation.document, 'placement') };
 }

@@ -5,6 +5,7 @@ import { callHook } from '../traffic/call-hook.ts';
 import { hookRequestOf } from '../traffic/hook-request.ts';
 import { type AppPass, clusterOf, halted, isReachable, nowOf, type Side, type StepOutcome } from './app-pass.ts';
 import { callOf } from './app-state.ts';
+import { propagatedManifests } from './propagated-objects.ts';
 
 /** Time for which `Finish` is tried, in milliseconds. */
 const finishMs = 60_000;
@@ -95,8 +96,8 @@ function refusedCall(pass: AppPass, app: MigratedApp, { call, message }: Unanswe
 }
 
 function requestOf(pass: AppPass, app: MigratedApp, { operation, id }: HookCall) {
-  const { migration, kept } = pass;
-  const manifests = kept.filter(({ side }) => side === 'source').map(({ manifest }) => manifest);
+  const { migration } = pass;
+  const manifests = app.propagation === undefined ? keptInSource(pass) : propagatedManifests(pass, app);
   const workload = manifests.find((manifest) => textOfKey(keyOfManifest(manifest)) === textOfKey(app.key));
   if (workload === undefined) return undefined;
   const at = (side: Side, replicas: number) => ({ cluster: clusterOf(pass, side), replicas, reachable: isReachable(pass, side) });
@@ -107,4 +108,8 @@ function requestOf(pass: AppPass, app: MigratedApp, { operation, id }: HookCall)
     from: at('source', app.from),
     to: at('target', app.to),
   });
+}
+
+function keptInSource({ kept }: AppPass) {
+  return kept.filter(({ side }) => side === 'source').map(({ manifest }) => manifest);
 }

@@ -3,6 +3,7 @@ import { groupKindOfKey, objectPlaceOf } from '../../manifests/object-key.ts';
 import { createGuardedClient, type GuardedClient } from '../../propagate/apply/guarded-client.ts';
 import type { Interest } from '../../propagate/controller/events/interests.ts';
 import type { Term } from '../../propagate/controller/lease/lease.ts';
+import { hubKinds } from '../../propagate/hub/hub.ts';
 import type { BackupRead } from '../discover/source-objects.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigrationSpec } from '../model/migration.ts';
@@ -11,6 +12,7 @@ import { type AppPass, clusterOf, recheckMs, type Side, type StepOutcome } from 
 import { isReturning, runnableApps } from './app-state.ts';
 import { moveForward } from './forward-steps.ts';
 import type { MigrationRecord } from './migration-record.ts';
+import { movePropagated, movePropagatedBack } from './propagated-steps.ts';
 import { moveBack } from './return-steps.ts';
 import type { MigrationPorts, ValidMigration } from './step-ports.ts';
 
@@ -39,7 +41,7 @@ export async function runApp(run: AppRun): Promise<number | undefined> {
   if (kept === undefined) return term.signal.aborted ? undefined : recheckMs;
   const pass = appPassOf(run, kept);
   for (let app: MigratedApp | undefined = found; app !== undefined; app = appIn(run)) {
-    const outcome: StepOutcome = await (isReturning(app) ? moveBack(pass, app) : moveForward(pass, app));
+    const outcome: StepOutcome = await stepOf(pass, app);
     if (outcome.type === 'stopped' || term.signal.aborted) return undefined;
     if (outcome.app !== app && !(await record.saveApp(index, app, outcome.app))) return term.signal.aborted ? undefined : retrySaveMs;
     if (outcome.app.step !== app.step) {
@@ -52,14 +54,21 @@ export async function runApp(run: AppRun): Promise<number | undefined> {
   return undefined;
 }
 
+function stepOf(pass: AppPass, app: MigratedApp): StepOutcome | Promise<StepOutcome> {
+  if (app.propagation !== undefined) return isReturning(app) ? movePropagatedBack(pass, app) : movePropagated(pass, app);
+  return isReturning(app) ? moveBack(pass, app) : moveForward(pass, app);
+}
+
 /** Returns the objects whose changes concern an application. */
-export function interestsOfApp(migration: ValidMigration, app: MigratedApp): readonly Interest[] {
+export function interestsOfApp(hub: ClusterName, migration: ValidMigration, app: MigratedApp): readonly Interest[] {
   const at = (side: Side) => {
     const cluster: ClusterName = clusterOf({ migration }, side);
     const keys = [app.key, ...app[side].map(({ key }) => key)];
     return keys.map((key): Interest => ({ cluster, kind: groupKindOfKey(key), place: objectPlaceOf(key) }));
   };
-  return [...at('source'), ...at('target')];
+  const { propagation } = app;
+  const place = propagation && { namespace: propagation.namespace, name: propagation.name };
+  return [...at('source'), ...at('target'), ...(place === undefined ? [] : [{ cluster: hub, kind: hubKinds.propagation, place }])];
 }
 
 /** Returns the application if it may run now. */

@@ -86,7 +86,7 @@ async function passOf(engine: Engine, key: string): Promise<number | undefined> 
     interests.set(key, []);
     return undefined;
   }
-  interests.set(key, interestsOfApp(run.record.migration, app));
+  interests.set(key, interestsOfApp(ports.hub.cluster, run.record.migration, app));
   const againMs = await runApp({ ports, term, record: run.record, index: Number(index), revisions: run.revisions });
   const after = run.record.migration.status.apps?.[Number(index)];
   if (after === undefined || (isEnded(after) && !isReturning(after))) interests.set(key, []);

@@ -2,6 +2,8 @@ import type { ConfiguredHook } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Hub } from '../../propagate/hub/hub.ts';
+import type { PropagationStore } from '../../propagate/hub/propagation-store.ts';
+import type { HubShares } from '../../propagate/hub/share-store.ts';
 import type { ClientOf } from '../../propagate/plan/snapshot/plan-request.ts';
 import type { ReadBackup } from '../discover/source-objects.ts';
 import type { AppRevisionStore } from '../hub/app-revision-store.ts';
@@ -19,6 +21,9 @@ export interface MigrationPorts {
   readonly hub: Hub;
   readonly migrations: MigrationStore;
   readonly revisions: AppRevisionStore;
+  /** The Propagations of applications, and the inventories of their copies. */
+  readonly propagations: Pick<PropagationStore, 'read' | 'update' | 'annotate'>;
+  readonly shares: Pick<HubShares, 'read'>;
   readonly clientOf: ClientOf;
   /** Plans as `planMigration` does, with an equal digest for the same input. */
   readonly planner: MigrationPlanner;

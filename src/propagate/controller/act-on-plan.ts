@@ -81,12 +81,12 @@ function mayAct({ verdict }: CurrentPlan): boolean {
   return verdict.result === 'do' || verdict.result === 'holdPrune';
 }
 
-/** Adds the problem `SurgeHeld` to each cluster whose decrease is held, because the matching increase failed. An existing problem stays. */
+/** Adds the problem `SurgeHeld` to each cluster whose decrease is held, because the matching increase failed or a migration holds it. An existing problem stays. */
 function withSurge(assessments: readonly ClusterAssessment[], { surge }: RolloutDecision): readonly ClusterAssessment[] {
   if (surge.held.length === 0) return assessments;
   const problem: ClusterFacts['problem'] = {
     reason: 'SurgeHeld',
-    message: 'waits for replicas in other clusters that failed or timed out',
+    message: 'waits for a migration, or for replicas in other clusters that failed or timed out',
   };
   return assessments.map((assessment) =>
     surge.held.includes(assessment.cluster) ? { ...assessment, facts: { problem, ...assessment.facts } } : assessment,

@@ -49,7 +49,7 @@ export function decideRollout({ clusters: assessments, propagation, spec, plan, 
   const left = new Set(leftClusters(plan.evictions).map(({ cluster }) => cluster));
   const others = assessments.filter(({ cluster, rendered }) => rendered !== undefined || !left.has(cluster));
   const moves = others.flatMap((assessment) => moveOf(assessment, lines.get(assessment.cluster)?.rollout?.phase));
-  const surge = decideSurge(moves, spec.rollout.onFailure);
+  const surge = withHeldDrain(decideSurge(moves, spec.rollout.onFailure), assessments, annotations[marks.heldDrain]);
   const waves = nextWaves({
     rollout: spec.rollout,
     waves: plan.rendered.waves.map((name, index) => ({ name, clusters: clustersIn(plan, index) })),
@@ -63,6 +63,13 @@ export function decideRollout({ clusters: assessments, propagation, spec, plan, 
   const isStopped = isPaused || (waves.breach !== undefined && waves.breach.action !== 'Continue');
   const waitingPurge = new Set(waitingPurges({ spec, evictions: plan.evictions, lines, nowMs }));
   return { waves, surge, waitingPurge, isPaused, mayDrain: !isStopped, start: new Set(isPaused ? [] : waves.start) };
+}
+
+/** Adds the cluster that a migration leaves, if it is among the clusters without planned copies. */
+function withHeldDrain(surge: SurgeDecision, assessments: readonly ClusterAssessment[], held: string | undefined): SurgeDecision {
+  const leaving = assessments.find(({ cluster, rendered }) => cluster === held && rendered === undefined);
+  if (leaving === undefined) return surge;
+  return { waiting: surge.waiting.filter((name) => name !== leaving.cluster), held: [...new Set([...surge.held, leaving.cluster])] };
 }
 
 /** True if this generation may write in the cluster: it was started there, or the cluster is leaving and its copies may be deleted now. */

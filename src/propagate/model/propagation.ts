@@ -94,6 +94,8 @@ export const marks = {
   planDigest: 'muster.dev/plan-digest',
   paused: 'muster.dev/paused',
   resumedAt: 'muster.dev/resumed-at',
+  /** Names the cluster that a migration leaves. Its copies stay until the migration removes the annotation. */
+  heldDrain: 'muster.dev/held-drain',
   confirmPrune: 'muster.dev/confirm-prune',
   abandon: 'muster.dev/abandon',
   rollback: 'muster.dev/rollback',

@@ -23,7 +23,7 @@ export interface CountMove {
 export interface SurgeDecision {
   /** Not started yet: the matching increases are under way. */
   readonly waiting: readonly ClusterName[];
-  /** Not started: the matching increases failed or timed out (SURGE_HELD). */
+  /** Not started: the matching increases failed or timed out, or a migration holds the decrease (SURGE_HELD). */
   readonly held: readonly ClusterName[];
 }
 

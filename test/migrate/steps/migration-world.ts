@@ -56,6 +56,7 @@ export async function startMigrationWorld({ objects, hook }: MigrationWorldOptio
             ...{ hub, clientOf, clock, log },
             migrations: createMigrationStore(hub, term.signal),
             revisions: createAppRevisionStore(hub),
+            ...{ propagations: stores.propagations, shares: stores.shares },
             planner: createMigrationPlanner({
               ...{ members: hub.members, clientOf, clock, readBackup, planner, sensitiveKinds: { has: () => false } },
               hub: { ...stores, cluster: hub.cluster },
