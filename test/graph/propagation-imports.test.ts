@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { keyOfKind } from '../../src/core/kinds.ts';
 import type { ImportResult } from '../../src/importers/model/import-result.ts';
 import type { Imports } from '../../src/importers/model/imports.ts';
+import { importText } from '../../src/importers/translation/import-documents.ts';
 import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
 
@@ -55,6 +56,33 @@ test('an import shows each Propagation with its documents and notes, and the unr
       faults: [],
     },
   });
+});
+
+test('an import of 500 resources fits into one answer, with its documents and notes', async () => {
+  const dep = (index: number) =>
+    `{ apiVersion: apps/v1, kind: Deployment, metadata: { name: d${index}, namespace: shop }, spec: { replicas: 1 } }`;
+  const rules = '{ overrideRules: [{ overriders: { labelsOverrider: [{ operator: add, value: { a: b } }] } }] }';
+  const overrides = Array.from(
+    { length: 20 },
+    (_, index) =>
+      `{ apiVersion: policy.karmada.io/v1alpha1, kind: OverridePolicy, metadata: { name: o${index}, namespace: shop }, spec: ${rules} }`,
+  );
+  const names = Array.from({ length: 9 }, (_, index) => `nope${index}`).join(', ');
+  const policy = `{ apiVersion: policy.karmada.io/v1alpha1, kind: PropagationPolicy, metadata: { name: all, namespace: shop },
+    spec: { resourceSelectors: [{ apiVersion: apps/v1, kind: Deployment }], placement: { clusterAffinity: { clusterNames: [${names}] } } } }`;
+  const text = [...Array.from({ length: 500 }, (_, index) => dep(index)), ...overrides, policy].join('\n---\n');
+  const imports: Imports = {
+    importFromCluster: async () => nothing,
+    importManifests: ({ timeSlices }, { yaml }) => timeSlices.run(importText(yaml, { isExact: false, clusters: [] })),
+  };
+  const graph = graphOverMirrors({ model, writing: { imports } });
+  const result = await graph.ask(
+    `{ importManifests(yaml: ${JSON.stringify(text)}) { propagations { documents { index } notes { code message } } } }`,
+  );
+  expect(result.errors).toBeUndefined();
+  const propagations = Object(result.data).importManifests.propagations;
+  expect([propagations.length, propagations[0].documents.length]).toEqual([500, 22]);
+  expect(propagations[0].notes).toEqual([{ code: 'UNKNOWN_CLUSTER', message: expect.stringContaining('"nope0", "nope1"') }]);
 });
 
 test('an import from a cluster takes kinds by any of their names', async () => {

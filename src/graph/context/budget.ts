@@ -114,6 +114,22 @@ export function chargeList<T>(list: readonly T[], { budget, read }: Charging): I
   return list.length < shortList ? list : inTimeSlices(list, read.timeSlices);
 }
 
+/**
+ * Charges the texts of a list instead of its elements, and returns the elements as `chargeList` does. For lists of small elements that
+ * describe one object, such as its notes.
+ *
+ * @param textOf Returns the text of an element, which is most of its size.
+ * @throws {MusterError} `TOO_COSTLY` if the budget is too small for the texts.
+ */
+export function chargeTexts<T>(
+  list: readonly T[],
+  textOf: (element: T) => string,
+  { budget, read }: Charging,
+): Iterable<PromiseOrValue<T>> {
+  budget.charge(costOfText(list.map((element) => ({ text: textOf(element) }))));
+  return list.length < shortList ? list : inTimeSlices(list, read.timeSlices);
+}
+
 /** Returns a resolver for the list with this name in the parent. The list is charged to the operation. */
 export function resolveChargedList<Name extends string>(name: Name) {
   return <T>(parent: Readonly<Record<Name, readonly T[]>>, _args: unknown, context: Charging) => chargeList(parent[name], context);

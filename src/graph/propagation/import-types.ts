@@ -1,12 +1,12 @@
 import { boundedList } from '../../core/bounded-list.ts';
 import { schemaSpelling } from '../../core/enum-spelling.ts';
-import type { ImportedDocument, ImportedPropagation, ImportResult } from '../../importers/model/import-result.ts';
+import type { ImportedDocument, ImportedPropagation, ImportNote, ImportResult } from '../../importers/model/import-result.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { kindByAnyName } from '../../model/any-name.ts';
 import { sourceSystem } from '../../propagate/model/source-definition.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import { enumsOf, type ObjectRefOf } from '../builder/pothos.ts';
-import { resolveChargedList } from '../context/budget.ts';
+import { chargeTexts, resolveChargedList } from '../context/budget.ts';
 import type { DefinedTypes } from './defined-types.ts';
 import type { NoteView } from './plan-types.ts';
 
@@ -89,14 +89,14 @@ function addResult(builder: GraphBuilder, using: ImportTypes): ObjectRefOf<Impor
         type: [document],
         nullable: false,
         description: 'The documents from which no Propagation was made, in the order of the input. For each, an entry of `notes` says why.',
-        resolve: resolveChargedList('unread'),
+        resolve: ({ unread }, _args, context) => chargeTexts(unread, textOfDocument, context),
       }),
       notes: t.field({
         type: [using.note],
         nullable: false,
         description:
           'The notes that belong to no single Propagation. A note with severity `ERROR` names a document that was not translated.',
-        resolve: resolveChargedList('notes'),
+        resolve: ({ notes }, _args, context) => chargeTexts(notes, textOfNote, context),
       }),
       faults: t.field({
         type: [types.fault],
@@ -131,16 +131,27 @@ function addImportedPropagation(
         type: [document],
         nullable: false,
         description: 'The documents that the Propagation was made from, in the order of the input.',
-        resolve: resolveChargedList('documents'),
+        resolve: ({ documents }, _args, context) => chargeTexts(documents, textOfDocument, context),
       }),
       notes: t.field({
         type: [note],
         nullable: false,
-        description: 'The differences between the other system and this Propagation.',
-        resolve: resolveChargedList('notes'),
+        description:
+          'The differences between the other system and this Propagation. At most 100 notes, and one with code `MORE_NOTES` for all others.',
+        resolve: ({ notes }, _args, context) => chargeTexts(notes, textOfNote, context),
       }),
     }),
   });
+}
+
+// A Propagation counts as one object. Its documents and notes count by their text, because a large import has several for each resource.
+
+function textOfDocument({ key, role }: ImportedDocument): string {
+  return key === undefined ? role : `${key.apiVersion} ${key.kind} ${key.namespace ?? ''} ${key.name} ${role}`;
+}
+
+function textOfNote({ code, path = '', message }: ImportNote): string {
+  return `${code} ${path} ${message}`;
 }
 
 function addDocument({ pothos }: GraphBuilder, { objectKey }: ImportTypes): ObjectRefOf<ImportedDocument> {

@@ -39,18 +39,27 @@ export function importClustersOf(context: ImportContext, system: SourceSystem): 
 }
 
 /**
- * Returns the names for the Propagation. Each unknown name gets the note UNKNOWN_CLUSTER. Unknown names stay, unless `leavesOutUnknown`. A
- * text that cannot be the name of a cluster, such as an empty one, never stays.
+ * Returns the names for the Propagation. Unknown names stay, unless `leavesOutUnknown`. A text that cannot be the name of a cluster, such as
+ * an empty one, never stays. One note UNKNOWN_CLUSTER lists the unknown names that stay, and one those that are left out.
  */
 export function knownNames(clusters: ImportClusters, { names, pathOf }: NamesInDocument, tell: TellNote): readonly string[] {
   const stays = (name: string) => clusters.visible.has(name) || (!clusters.leavesOutUnknown && parseClusterName(name) !== undefined);
-  names.forEach((name, index) => {
-    if (clusters.visible.has(name)) return;
-    const outcome = stays(name) ? 'a plan refuses it' : 'it is left out';
-    const message = `expected the name of a cluster of Muster, got ${JSON.stringify(name)}: ${outcome}`;
-    tell({ severity: 'WARNING', code: 'UNKNOWN_CLUSTER', message, path: pathOf(index) });
-  });
+  const unknown = names.flatMap((name, index) => (clusters.visible.has(name) ? [] : [{ name, index, stays: stays(name) }]));
+  for (const [isKept, group] of Map.groupBy(unknown, (one) => one.stays)) {
+    const message = messageOfUnknown([...new Set(group.map(({ name }) => name))], isKept);
+    tell({ severity: 'WARNING', code: 'UNKNOWN_CLUSTER', message, path: pathOf(group[0]?.index ?? 0) });
+  }
   return names.filter(stays);
+}
+
+/** Lists at most ten names. A policy may have thousands of them, and its notes are in each of its Propagations. */
+function messageOfUnknown(names: readonly string[], isKept: boolean): string {
+  if (names.length === 1)
+    return `expected the name of a cluster of Muster, got ${JSON.stringify(names[0])}: ${isKept ? 'a plan refuses it' : 'it is left out'}`;
+  const shown = names.slice(0, 10).map((name) => JSON.stringify(name));
+  const others = names.length > shown.length ? ` and ${names.length - shown.length} others` : '';
+  const outcome = isKept ? 'a plan refuses them' : 'they are left out';
+  return `expected names of clusters of Muster, got ${shown.join(', ')}${others}: ${outcome}`;
 }
 
 /**

@@ -7,6 +7,7 @@ import { isSourceObject, type SourceDocument, sourceDocumentsOf } from '../docum
 import { errorNote } from '../model/import-notes.ts';
 import type { DocumentRole, ImportedDocument, ImportedPropagation, ImportNote, ImportResult } from '../model/import-result.ts';
 import type { ImportContext, Proposal, ProposedDocument, Translation } from '../model/importer.ts';
+import { boundedNotes } from '../model/unique-notes.ts';
 import { importers } from './importers.ts';
 
 /**
@@ -29,7 +30,7 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
     for (const { document } of documentsIn(translation)) taken.add(document);
     for (const one of translation.unread) unread.push(one);
     for (const note of translation.notes) notes.push(note);
-    for (const proposal of translation.proposals) proposed.push({ system, proposal });
+    for (const one of translation.proposals) proposed.push({ system, proposal: { ...one, notes: boundedNotes(one.notes) } });
   }
   const others = documents.filter((document) => !taken.has(document));
   const positions = new Map(documents.map((document, at) => [document, at]));

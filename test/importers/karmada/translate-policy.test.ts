@@ -107,6 +107,20 @@ describe('placement', () => {
     expect([noteTexts(ours), noteTexts(theirs)]).toEqual([expected, expected]);
   });
 
+  test('thousands of unknown clusters are one note, which lists the first ten', () => {
+    const names = Array.from({ length: 5_000 }, (_, index) => `far${index}`);
+    const { notes } = importedOne(withPolicy(`placement: { clusterAffinity: { clusterNames: [member1, ${names.join(', ')}] } }`));
+    const first = names.slice(0, 10).map((name) => `"${name}"`);
+    expect(notes).toEqual([
+      {
+        severity: 'WARNING',
+        code: 'UNKNOWN_CLUSTER',
+        message: `expected names of clusters of Muster, got ${first.join(', ')} and 4990 others: a plan refuses them`,
+        path: '[1].spec.placement.clusterAffinity.clusterNames[1]',
+      },
+    ]);
+  });
+
   test('an affinity of unknown clusters only matches no cluster in exact mode', () => {
     const documents = withPolicy('placement: { clusterAffinity: { clusterNames: [far] } }');
     expect(inputOfOne(documents, exactly).placement).toEqual({ clusters: [] });
