@@ -73,7 +73,7 @@ test('an import of 500 resources fits into one answer, with its documents and no
   const text = [...Array.from({ length: 500 }, (_, index) => dep(index)), ...overrides, policy].join('\n---\n');
   const imports: Imports = {
     importFromCluster: async () => nothing,
-    importManifests: ({ timeSlices }, { yaml }) => timeSlices.run(importText(yaml, { isExact: false, clusters: [] })),
+    importManifests: async ({ timeSlices }, { yaml }) => timeSlices.run(importText(yaml, { isExact: false, clusters: [] })),
   };
   const graph = graphOverMirrors({ model, writing: { imports } });
   const result = await graph.ask(
