@@ -13,10 +13,11 @@ import type { RenderedObject } from '../model/plan.ts';
 import { marks } from '../model/propagation.ts';
 import { copyFault } from './copies/copy-reason.ts';
 import { isRaceFault } from './copies/copy-task.ts';
+import { isTakenOverByAnother, ownedByAnotherMessage } from './copies/judge-object.ts';
 import { manifestForWrite } from './copies/manifest-for-write.ts';
 import { manifestToSend } from './copies/manifest-to-send.ts';
 import { hasHiddenValues } from './copies/observed-hash.ts';
-import { fingerprintHasPath, withLeftValues } from './copies/owned-fields.ts';
+import { fingerprintHasPath, isAppliedByUs, withLeftValues } from './copies/owned-fields.ts';
 import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
 
 /** Time limit for all dry runs of one cluster together. */
@@ -107,6 +108,8 @@ async function dryRunObject(context: DryRunContext, object: RenderedObject, sign
   const resource = ports.members.objects.served(client.cluster, object.key);
   if (resource === undefined || resource === 'absent') return { result: 'unserved' };
   const address = { resource, namespace: resource.namespaced ? object.key.namespace : undefined, name: object.key.name };
+  const owned = await copyOfAnother(context, object, { address, signal });
+  if (owned !== undefined) return { result: 'failed', fault: owned };
   const whole = await withHiddenValues(context, object, { address, signal });
   if (whole.result !== 'known') return whole;
   const answer = await dryRunWrite(context, whole.object, { address, signal });
@@ -117,6 +120,22 @@ async function dryRunObject(context: DryRunContext, object: RenderedObject, sign
 interface CallTarget {
   readonly address: ObjectAddress;
   readonly signal: AbortSignal;
+}
+
+/**
+ * Returns a fault if the write would refuse to take the object over, because it is a copy of another Propagation. The proof is in
+ * `managedFields`, which no mirror holds. So an object with the marks of another Propagation is read live.
+ */
+async function copyOfAnother(
+  { client, request: { spec, namespace, name, existing } }: DryRunContext,
+  { action, live }: RenderedObject,
+  { address, signal }: CallTarget,
+): Promise<Fault | undefined> {
+  const work = { spec, owner: { namespace, name, uid: existing?.uid ?? '' } };
+  if (action !== 'ADOPT' || live === undefined || !isTakenOverByAnother(live, work)) return undefined;
+  const read = await client.get(address, signal);
+  if (read.result !== 'answered' || !isAppliedByUs(read.object) || !isTakenOverByAnother(read.object, work)) return undefined;
+  return copyFault(client.cluster, 'CONFLICT', ownedByAnotherMessage(read.object));
 }
 
 /**

@@ -160,6 +160,25 @@ test('shows fields of other managers with manager and path, and the diff of taki
   expect(firstIn(overwritten, 'south').diff).toContain('-  ours: theirs\n+  ours: "1"\n');
 });
 
+test.each([
+  { conflict: 'Adopt', uid: 'other', source: 'shop/web', message: 'it belongs to another Propagation: shop/web' },
+  { conflict: 'ServerSideApply', uid: 'other', source: 'shop/web', message: 'it belongs to another Propagation: shop/web' },
+  { conflict: 'Overwrite', uid: 'other', source: 'shop/web', message: undefined },
+  // The marks come from a lost hub, or others have copied them.
+  { conflict: 'Adopt', uid: 'other', source: 'default/web', message: undefined },
+  { conflict: 'Adopt', uid: 'other', source: 'shop/web', manager: 'kubectl', message: undefined },
+])('a copy of another Propagation is a conflict that names it: $conflict, $source', async ({ message, manager = 'muster', ...marked }) => {
+  await using planner = await startPlannerWorld({ hub: [], south: [] });
+  const fields = { 'f:metadata': { 'f:labels': { 'f:muster.dev/propagation': {} }, 'f:annotations': { 'f:muster.dev/source': {} } } };
+  const marks = { labels: { 'muster.dev/propagation': marked.uid }, annotations: { 'muster.dev/source': marked.source } };
+  const managedFields = managed(manager).map((one) => ({ ...one, fieldsV1: { ...one.fieldsV1, ...fields } }));
+  planner.world.cluster('south').put({ ...settings, metadata: { ...settings.metadata, ...marks, managedFields } });
+  const plan = await planner.plan({ template: json(settings), placement: { clusters: ['south'] }, conflict: marked.conflict });
+
+  const { action, fault } = firstIn(plan, 'south');
+  expect([action, fault?.code, fault?.message]).toEqual(['ADOPT', message === undefined ? undefined : 'CONFLICT', message]);
+});
+
 test('makes no dry run for an unchanged copy, and forces fields that Muster sent before', async () => {
   await using planner = await startPlannerWorld({ hub: [], south: [], east: [] });
   const put = (name: string, data: Readonly<Record<string, string>>) => {

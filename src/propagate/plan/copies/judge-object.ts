@@ -141,7 +141,7 @@ function isLost({ task, work }: CopyToJudge, object: KubernetesObject): boolean 
 function whyNotOurs({ task, work }: CopyToJudge, object: KubernetesObject): string {
   if (task.entry.uid !== object.metadata.uid || !isTakenOverByAnother(object, work))
     return 'it exists and does not belong to this Propagation';
-  return `it belongs to another Propagation: ${marksOf(object).source ?? ''}`;
+  return ownedByAnotherMessage(object);
 }
 
 /**
@@ -150,13 +150,16 @@ function whyNotOurs({ task, work }: CopyToJudge, object: KubernetesObject): stri
  * All writes of Muster have one field manager with one set of fields. An apply removes the fields of that set that it omits.
  */
 function otherOwner({ work }: CopyToJudge, object: KubernetesObject): string | undefined {
-  const { propagation, source = '' } = marksOf(object);
-  const isApplied = isAppliedByUs(object);
-  if (isApplied && isWrittenByAnotherPropagation(object, work) && !isMarkedFor(object, work.owner))
-    return `it belongs to another Propagation: ${source}`;
-  if (isApplied && propagation === undefined && work.spec.conflict === 'ServerSideApply')
-    return 'it holds fields that were applied with Muster';
-  return undefined;
+  if (!isAppliedByUs(object)) return undefined;
+  if (isTakenOverByAnother(object, work)) return ownedByAnotherMessage(object);
+  return marksOf(object).propagation === undefined && work.spec.conflict === 'ServerSideApply'
+    ? 'it holds fields that were applied with Muster'
+    : undefined;
+}
+
+/** Returns the fault message for a copy of another Propagation, as its marks name it. */
+export function ownedByAnotherMessage(object: KubernetesObject): string {
+  return `it belongs to another Propagation: ${marksOf(object).source ?? ''}`;
 }
 
 function conflict(copy: CopyToJudge, message: string): CopyResult {
