@@ -3,8 +3,9 @@ import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { inputOf } from '../../propagate/model/input-spec.ts';
 import type { SourceSystem, SpecDocument } from '../../propagate/model/spec.ts';
 import { parseSpec } from '../../propagate/model/spec.ts';
+import { divideRepeatedObjects, type RepeatedObject } from '../documents/repeated-objects.ts';
 import { isSourceObject, type SourceDocument, sourceDocumentsOf } from '../documents/source-documents.ts';
-import { errorNote } from '../model/import-notes.ts';
+import { errorNote, warningNote } from '../model/import-notes.ts';
 import type { DocumentRole, ImportedDocument, ImportedPropagation, ImportNote, ImportResult } from '../model/import-result.ts';
 import type { ImportContext, Proposal, ProposedDocument, Translation } from '../model/importer.ts';
 import { boundedNotes } from '../model/unique-notes.ts';
@@ -19,20 +20,24 @@ export function* importText(text: string, context: ImportContext): Steps<ImportR
   return yield* importDocuments(yield* sourceDocumentsOf(text), context);
 }
 
-/** Translates documents of other systems to Propagations. Documents that no importer takes are unread, with a note. Writes nothing. */
+/**
+ * Translates documents of other systems to Propagations. Documents that no importer takes are unread, with a note. So are objects that a
+ * later document has again. Writes nothing.
+ */
 export function* importDocuments(documents: readonly SourceDocument[], context: ImportContext): Steps<ImportResult> {
+  const { latest, repeated } = divideRepeatedObjects(documents);
   const proposed: SystemProposal[] = [];
   const unread: ProposedDocument[] = [];
   const notes: ImportNote[] = [];
   const taken = new Set<SourceDocument>();
   for (const { system, translate } of importers) {
-    const translation = yield* translate(documents, context);
+    const translation = yield* translate(latest, context);
     for (const { document } of documentsIn(translation)) taken.add(document);
     for (const one of translation.unread) unread.push(one);
     for (const note of translation.notes) notes.push(note);
     for (const one of translation.proposals) proposed.push({ system, proposal: { ...one, notes: boundedNotes(one.notes) } });
   }
-  const others = documents.filter((document) => !taken.has(document));
+  const others = latest.filter((document) => !taken.has(document));
   const positions = new Map(documents.map((document, at) => [document, at]));
   const names = new UniqueNames();
   const propagations: ImportedPropagation[] = [];
@@ -42,8 +47,8 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
   }
   return {
     propagations,
-    unread: inOrder([...unread, ...others.map((document) => ({ document, role: 'OTHER' as const }))]),
-    notes: [...notes, ...others.map(noteOfUnclaimed)],
+    unread: inOrder([...unread, ...[...others, ...repeated.map(({ document }) => document)].map(asOther)]),
+    notes: [...notes, ...repeated.map(noteOfRepeated), ...others.map(noteOfUnclaimed)],
     faults: [],
   };
 }
@@ -98,6 +103,15 @@ function inOrder(documents: readonly ProposedDocument[]): readonly ImportedDocum
   return documents
     .map(({ document: { index, key }, role }) => ({ index, ...(key === undefined ? {} : { key }), role }))
     .toSorted((a, b) => a.index - b.index);
+}
+
+function asOther(document: SourceDocument): ProposedDocument {
+  return { document, role: 'OTHER' };
+}
+
+function noteOfRepeated({ document: { key, path }, last }: RepeatedObject): ImportNote {
+  const message = `${key.kind} ${key.name} is also the document ${last.path}, which replaces this one, as after kubectl apply of both`;
+  return warningNote('REPEATED', path, message);
 }
 
 function noteOfUnclaimed(document: SourceDocument): ImportNote {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { clusterName } from '../../../src/core/names.ts';
 import { runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
 import { importText } from '../../../src/importers/translation/import-documents.ts';
 
@@ -14,6 +15,36 @@ test.each(['2024', 'n', '[shop]'])('an object with the namespace %s, which is no
   expect(result.notes.map(({ severity, code, path }) => [severity, code, path])).toEqual(
     [0, 1, 2].map((index) => ['ERROR', 'INVALID', `[${index}].metadata.namespace`]),
   );
+});
+
+test('the last document of an object replaces the earlier ones, for resources and policies', () => {
+  const web = (replicas: number, more = '') =>
+    `apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web${more} }\nspec: { replicas: ${replicas} }\n`;
+  const policy = (member: string) => `apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: { name: web }
+spec:
+  resourceSelectors: [{ apiVersion: apps/v1, kind: Deployment }]
+  placement: { clusterAffinity: { clusterNames: [${member}] } }\n`;
+  const clusters = ['eu', 'us'].map((name) => ({ name: clusterName(name), labels: {} }));
+  const text = [web(1), policy('eu'), web(2, ', namespace: default'), policy('us')].join('---\n');
+  const { propagations, unread, notes } = runAtOnce(importText(text, { isExact: false, clusters }));
+  expect(propagations).toMatchObject([
+    { input: { name: 'web-deployment', template: [{ json: { spec: { replicas: 2 } } }], placement: { clusters: ['us'] } } },
+  ]);
+  expect(unread.map(({ index, role }) => [index, role])).toEqual([
+    [0, 'OTHER'],
+    [1, 'OTHER'],
+  ]);
+  expect(notes).toEqual([
+    {
+      severity: 'WARNING',
+      code: 'REPEATED',
+      message: 'Deployment web is also the document [2], which replaces this one, as after kubectl apply of both',
+      path: '[0]',
+    },
+    { severity: 'WARNING', code: 'REPEATED', message: expect.stringContaining('PropagationPolicy web is also'), path: '[1]' },
+  ]);
 });
 
 test('documents that no importer takes are unread, each with a note', () => {
