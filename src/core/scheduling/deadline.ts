@@ -1,14 +1,14 @@
 import type { Clock } from '../clock.ts';
 
 /** A time limit for several calls together. Disposing of it frees its timer. */
-export interface Deadline extends Disposable {
+export interface TimeLimit extends Disposable {
   /** Aborts with the request or at the deadline. */
   readonly signal: AbortSignal;
   readonly hasPassed: () => boolean;
 }
 
 /** Starts a deadline of `ms` milliseconds. It does not pass any more when the signal of the request has aborted. */
-export function startDeadline(clock: Clock, ms: number, signal: AbortSignal): Deadline {
+export function startDeadline(clock: Clock, ms: number, signal: AbortSignal): TimeLimit {
   const late = new AbortController();
   const ended = new AbortController();
   void clock.sleep(ms, AbortSignal.any([signal, ended.signal])).then(() => {

@@ -1,5 +1,5 @@
 import { schemaSpelling } from '../../core/enum-spelling.ts';
-import type { AppPlan, LeavingObject, MigrationPlan, TargetObject } from '../../migrate/model/migration-plan.ts';
+import type { AppPlan, LeavingObject, MigrationPlan, PlannedTargetObject } from '../../migrate/model/migration-plan.ts';
 import type { PlannedObject } from '../../propagate/model/plan.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { FieldsOf, ObjectRefOf } from '../builder/pothos.ts';
@@ -139,7 +139,7 @@ function verdictFields(t: FieldsOf<AppPlan>) {
   };
 }
 
-function shownTarget({ key, action, desired }: TargetObject): PlannedObject {
+function shownTarget({ key, action, desired }: PlannedTargetObject): PlannedObject {
   return { key, action, manifest: desired, predicted: false, conflicts: [] };
 }
 

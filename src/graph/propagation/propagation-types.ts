@@ -46,7 +46,7 @@ interface LineView extends ClusterLine {
 }
 
 /** An object of an inventory, and its cluster. */
-export interface EntryView {
+interface EntryView {
   readonly cluster: string;
   readonly entry: InventoryEntry;
 }

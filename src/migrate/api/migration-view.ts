@@ -67,7 +67,7 @@ export function plannedView({ name, spec }: RequestedMove, plan: MigrationPlan, 
 }
 
 /** Returns the first state of an application: before its preflight is recorded, or skipped. */
-export function plannedApp({ key, uid, from, to, needs, free, skipped, propagated }: AppPlan, since: string): MigratedApp {
+function plannedApp({ key, uid, from, to, needs, free, skipped, propagated }: AppPlan, since: string): MigratedApp {
   const metadata = propagated?.propagation.metadata;
   return {
     key,

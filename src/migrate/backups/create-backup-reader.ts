@@ -10,7 +10,7 @@ import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import type { ClientOf } from '../../propagate/plan/snapshot/plan-request.ts';
 import { kindsToRead } from '../discover/app-kinds.ts';
-import { type BackupReadRequest, indexSourceObjects, type ReadBackup, type SourceObject } from '../discover/source-objects.ts';
+import { type BackupReadRequest, type DiscoveredObject, indexSourceObjects, type ReadBackup } from '../discover/source-objects.ts';
 import { type BackupLimits, readBackup } from './read-backup.ts';
 
 export interface BackupReaderPorts {
@@ -46,7 +46,7 @@ export function createBackupReader({ members, clientOf, config, clock, limits }:
       return { result: 'failed', note: { severity: 'ERROR', code, message, path: 'backup' }, ...(fault === undefined ? {} : { fault }) };
     }
     const data = new Map<string, JsonObject>();
-    const objects = read.objects.map((object): SourceObject => {
+    const objects = read.objects.map((object): DiscoveredObject => {
       const key = keyOf(object);
       if (!isSecret(groupKindOfKey(key))) return { key, object };
       data.set(textOfKey(key), objectAt(object, 'data'));

@@ -10,14 +10,14 @@ import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { kindTextOf } from '../../manifests/pod-specs.ts';
 import { dependenciesOf } from '../../propagate/plan/snapshot/dependencies.ts';
 import { partKinds } from './app-kinds.ts';
-import type { SourceObject, SourceObjects } from './source-objects.ts';
+import type { DiscoveredObject, SourceObjects } from './source-objects.ts';
 
 /**
  * Returns the objects that belong to a workload, each once: its dependencies, the Services that select its Pods, its `serviceName`, the
  * Ingresses that lead to these Services, their TLS Secrets, its autoscalers, and its disruption budgets. Objects that do not exist are left
  * out. The workload itself is not included.
  */
-export function partsOf(workload: SourceObject, source: SourceObjects): readonly SourceObject[] {
+export function partsOf(workload: DiscoveredObject, source: SourceObjects): readonly DiscoveredObject[] {
   const template = templateHolderOf(workload, source);
   const near = neighboursOf(source, workload.key.namespace);
   const labels = podLabelsOf(template.object);
@@ -38,7 +38,7 @@ export function partsOf(workload: SourceObject, source: SourceObjects): readonly
  * Returns the object that has the pod template of a workload: the workload itself, or the Deployment to which `spec.workloadRef` of an Argo
  * Rollout refers.
  */
-export function templateHolderOf(workload: SourceObject, source: SourceObjects): SourceObject {
+export function templateHolderOf(workload: DiscoveredObject, source: SourceObjects): DiscoveredObject {
   if (kindTextOf(workload.object) !== 'Rollout.argoproj.io') return workload;
   const { apiVersion = '', kind = '', name = '' } = (valueAt(workload.object, 'spec', 'workloadRef') ?? {}) as Partial<ObjectKey>;
   if (name === '') return workload;
@@ -47,7 +47,7 @@ export function templateHolderOf(workload: SourceObject, source: SourceObjects):
 }
 
 /** Returns the labels of the Pods that a workload creates. For a Pod, its own labels. */
-export function podLabelsOf(object: JsonObject): Readonly<Record<string, string>> {
+function podLabelsOf(object: JsonObject): Readonly<Record<string, string>> {
   switch (kindTextOf(object)) {
     case 'Pod':
       return labelsAt(object, 'metadata', 'labels');
@@ -59,12 +59,12 @@ export function podLabelsOf(object: JsonObject): Readonly<Record<string, string>
 }
 
 /** True for a Service without an IP of its own. Its Pods are found by their names. */
-export function isHeadless(object: JsonObject): boolean {
+function isHeadless(object: JsonObject): boolean {
   return valueAt(object, 'spec', 'clusterIP') === 'None';
 }
 
 /** True if the object receives traffic from outside the application: an Ingress, or a Service that is not headless. */
-export function isTrafficPart({ key, object }: Pick<SourceObject, 'key'> & { readonly object: JsonObject }): boolean {
+export function isTrafficPart({ key, object }: Pick<DiscoveredObject, 'key'> & { readonly object: JsonObject }): boolean {
   const kind = keyOfKind(groupKindOfKey(key));
   return kind === keyOfKind(partKinds.ingress) || (kind === keyOfKind(partKinds.service) && !isHeadless(object));
 }
@@ -86,7 +86,7 @@ function selectsPods(service: JsonObject, labels: Readonly<Record<string, string
   return wanted.length > 0 && wanted.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
 }
 
-function serviceNameOf({ object }: SourceObject): string | undefined {
+function serviceNameOf({ object }: DiscoveredObject): string | undefined {
   return kindTextOf(object) === 'StatefulSet.apps' ? textAt(object, 'spec', 'serviceName') : undefined;
 }
 

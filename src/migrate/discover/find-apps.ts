@@ -7,15 +7,15 @@ import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import type { MigrationSpec } from '../model/migration.ts';
 import { selectedKinds, workloadKinds } from './app-kinds.ts';
 import { partsOf } from './app-parts.ts';
-import type { SourceObject, SourceObjects } from './source-objects.ts';
+import type { DiscoveredObject, SourceObjects } from './source-objects.ts';
 
 /** One application of a migration. */
 export interface FoundApp {
   readonly key: ObjectKey;
   /** The workload. Undefined: `apps` names it, but it does not exist. */
-  readonly workload: SourceObject | undefined;
+  readonly workload: DiscoveredObject | undefined;
   /** The other objects that belong to it. */
-  readonly parts: readonly SourceObject[];
+  readonly parts: readonly DiscoveredObject[];
 }
 
 /** The applications of a migration, in the order in which they move. */
@@ -80,17 +80,17 @@ function selectedApps({ labels }: MigrationSpec, namespaces: readonly string[], 
     .map((workload) => foundApp(workload, source));
 }
 
-function foundApp(workload: SourceObject, source: SourceObjects): FoundApp {
+function foundApp(workload: DiscoveredObject, source: SourceObjects): FoundApp {
   return { key: workload.key, workload, parts: partsOf(workload, source) };
 }
 
-function controllerOf({ ownerReferences }: SourceObject['object']['metadata']) {
+function controllerOf({ ownerReferences }: DiscoveredObject['object']['metadata']) {
   return itemsOf(ownerReferences).find(({ controller }) => controller === true);
 }
 
 const knownKinds: ReadonlySet<string> = new Set(workloadKinds.map(keyOfKind));
 
-function isOwnedByKnownKind({ object: { metadata } }: SourceObject): boolean {
+function isOwnedByKnownKind({ object: { metadata } }: DiscoveredObject): boolean {
   const owner = controllerOf(metadata);
   if (owner === undefined) return false;
   const kind: GroupKind = groupKindOfKey({ apiVersion: owner.apiVersion ?? '', kind: owner.kind ?? '' });
@@ -98,7 +98,7 @@ function isOwnedByKnownKind({ object: { metadata } }: SourceObject): boolean {
 }
 
 /** True for a Pod that has ended. It needs nothing any more. */
-function hasEnded({ key, object }: SourceObject): boolean {
+function hasEnded({ key, object }: DiscoveredObject): boolean {
   const { status } = object as { readonly status?: { readonly phase?: unknown } };
   return key.kind === 'Pod' && (status?.phase === 'Succeeded' || status?.phase === 'Failed');
 }

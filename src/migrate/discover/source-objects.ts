@@ -11,7 +11,7 @@ import type { MigrationNote } from '../model/migration-plan.ts';
 import type { BackupUsed } from '../model/migration-status-definition.ts';
 
 /** One object of the source, with its key. */
-export interface SourceObject {
+export interface DiscoveredObject {
   readonly key: ObjectKey;
   readonly object: KubernetesObject;
 }
@@ -19,7 +19,7 @@ export interface SourceObject {
 /** The objects of the cluster that applications leave: from its mirrors, or from a backup. */
 export interface SourceObjects {
   /** Returns all objects of a kind, or those in one namespace. Empty if the source has none, or does not know the kind. */
-  all(kind: GroupKind, namespace?: string): readonly SourceObject[];
+  all(kind: GroupKind, namespace?: string): readonly DiscoveredObject[];
   /** The backup that has the objects. Absent: the cluster itself. */
   readonly backup?: SourceBackup;
 }
@@ -72,7 +72,7 @@ export async function readLiveSource(
     signal,
   );
   signal.throwIfAborted();
-  const found: SourceObject[] = [];
+  const found: DiscoveredObject[] = [];
   const faults: Fault[] = [];
   let asOfMs = Number.POSITIVE_INFINITY;
   for (const kind of kinds) {
@@ -92,7 +92,7 @@ export async function readLiveSource(
 }
 
 /** Makes a source of these objects, which have `apiVersion` and `kind`. */
-export function indexSourceObjects(objects: readonly SourceObject[], backup?: SourceBackup): SourceObjects {
+export function indexSourceObjects(objects: readonly DiscoveredObject[], backup?: SourceBackup): SourceObjects {
   const byKind = Map.groupBy(objects, ({ key }) => keyOfKind(groupKindOfKey(key)));
   const byNamespace = Map.groupBy(objects, ({ key }) => `${keyOfKind(groupKindOfKey(key))}/${key.namespace ?? ''}`);
   return {
@@ -106,7 +106,7 @@ export function indexSourceObjects(objects: readonly SourceObject[], backup?: So
 function sourceObjectOf(
   object: KubernetesObject,
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
-): SourceObject {
+): DiscoveredObject {
   const { name, namespace } = object.metadata;
   return {
     key: { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name },

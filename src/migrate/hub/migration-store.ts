@@ -36,7 +36,7 @@ type MigrationRead =
 export type MigrationWrite = { readonly result: 'written'; readonly migration: Migration } | HubRequestFailure;
 
 /** The members of a new Migration. */
-export interface MigrationCreation {
+interface MigrationCreation {
   readonly document: JsonObject;
   /** Default: no annotations. */
   readonly annotations?: Readonly<Record<string, string>>;

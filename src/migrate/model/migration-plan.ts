@@ -37,7 +37,7 @@ export interface MigrationNote extends Omit<Note, 'code'> {
 }
 
 /** One object of an application in the target. */
-export interface TargetObject {
+export interface PlannedTargetObject {
   readonly key: ObjectKey;
   /** `UNCHANGED`: an equal ConfigMap, Secret or ServiceAccount exists already. It is used, and an undo leaves it. */
   readonly action: 'CREATE' | 'UNCHANGED';
@@ -79,7 +79,7 @@ export interface AppPlan {
   /** The Propagation of the workload. Its placement is changed instead of the objects. Absent: Muster does not propagate the workload. */
   readonly propagated?: PropagatedApp;
   /** The objects in write order. Empty if the application is skipped or propagated. */
-  readonly target: readonly TargetObject[];
+  readonly target: readonly PlannedTargetObject[];
   /** The objects in reverse write order. Empty if the application is skipped or propagated. */
   readonly source: readonly LeavingObject[];
 }

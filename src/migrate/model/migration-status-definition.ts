@@ -32,7 +32,7 @@ export const maxMigrationObjects = 2_000;
 const generation = integer(0, Number.MAX_SAFE_INTEGER);
 
 /** The step of an application, in order. Each is recorded before its first write. */
-export const migrationStep = describedEnum('MigrationStep', 'The step of an application in its migration.', {
+const migrationStep = describedEnum('MigrationStep', 'The step of an application in its migration.', {
   Preflight: 'Nothing is written yet.',
   Surge: 'Its objects are being created in the target.',
   Health: 'The workload in the target is not healthy yet.',
@@ -46,7 +46,7 @@ export const migrationStep = describedEnum('MigrationStep', 'The step of an appl
 });
 
 /** Pods and resources: those that an application requests, or those that a cluster has free. */
-export const room = structureSchema({
+const room = structureSchema({
   pods: integer(-(2 ** 31), 2 ** 31 - 1).describe('The number of Pods.'),
   cpu: anyText.describe('The CPU cores as a quantity, such as `1500m`.'),
   memory: anyText.describe('The memory as a quantity, such as `2Gi`.'),
@@ -132,7 +132,7 @@ export const migratedApp = translatedSchema(
 );
 
 /** The backup from which the manifests were read. */
-export const backupUsed = structureSchema({
+const backupUsed = structureSchema({
   cluster: clusterText.exactOptional().describe('The cluster that gave access to the backup. Not set for a file.'),
   name: anyText.describe('The name of the Backup, or the path of the file.'),
   completedAt: time.exactOptional().describe('The time at which the backup was completed. Not set for a file.'),
@@ -154,11 +154,9 @@ export const migrationStatus = structureSchema({
 /** `status` of a Migration (`migration-status-definition.ts` describes the fields). */
 export type MigrationStatus = z.output<typeof migrationStatus>;
 export type MigratedApp = NonNullable<MigrationStatus['apps']>[number];
-export type MigrationStep = MigratedApp['step'];
 /** Why an application waits, failed or was skipped. `schemaSpelling` gives its code in GraphQL and in notes. */
 export type MigratedAppReason = NonNullable<MigratedApp['reason']>;
 export type HookCall = MigratedApp['calls'][number];
-export type UndoRecord = NonNullable<MigratedApp['undo']>;
 export type RecordedRoom = z.output<typeof room>;
 export type BackupUsed = z.output<typeof backupUsed>;
 

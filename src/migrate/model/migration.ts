@@ -13,12 +13,10 @@ import type { MigrationStatus } from './migration-status-definition.ts';
  */
 export type MigrationSpec = z.output<typeof migrationSpec>;
 
-/** A workload of `apps`. */
-export type RequestedApp = NonNullable<MigrationSpec['apps']>[number];
 export type BackupSpec = NonNullable<MigrationSpec['backup']>;
 
 /** The metadata of a Migration on the hub. */
-export interface MigrationMetadata extends PropagationMetadata {
+interface MigrationMetadata extends PropagationMetadata {
   /** RFC 3339. */
   readonly createdAt: string;
 }

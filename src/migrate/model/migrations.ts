@@ -31,7 +31,7 @@ export interface MigrationView extends MigrationName {
 }
 
 /** A note as the hub keeps it. A `MigrationNote` is one too. */
-export interface RecordedMigrationNote {
+interface RecordedMigrationNote {
   readonly severity: string;
   readonly code: string;
   readonly message: string;

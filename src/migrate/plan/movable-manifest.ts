@@ -7,14 +7,17 @@ import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
 import { templateOf } from '../../propagate/plan/snapshot/read-live.ts';
 import type { TemplateObject } from '../../propagate/plan/snapshot/snapshot.ts';
-import type { SourceObject } from '../discover/source-objects.ts';
+import type { DiscoveredObject } from '../discover/source-objects.ts';
 import { migrationMarks } from '../model/migration.ts';
 
 /**
  * Returns an object of the source as a manifest for another cluster: as a template of a Propagation, and also without node ports, the bound
  * volume of a claim, and the marks of an earlier migration. A Secret has no data.
  */
-export function movableManifest({ key, object }: SourceObject, cluster: ClusterName): Pick<TemplateObject, 'manifest' | 'sourceVersion'> {
+export function movableManifest(
+  { key, object }: DiscoveredObject,
+  cluster: ClusterName,
+): Pick<TemplateObject, 'manifest' | 'sourceVersion'> {
   const kind = groupKindOfKey(key);
   const { manifest, sourceVersion } = templateOf(
     { object, key, resource: { ...kind, namespaced: key.namespace !== undefined } },

@@ -13,7 +13,7 @@ import { groupKindOfKey } from '../../manifests/object-key.ts';
 import { copyReasonOf } from '../../propagate/plan/copies/copy-reason.ts';
 import { manifestToSend } from '../../propagate/plan/copies/manifest-to-send.ts';
 import type { SourceObjects } from '../discover/source-objects.ts';
-import type { AppPlan, TargetObject } from '../model/migration-plan.ts';
+import type { AppPlan, PlannedTargetObject } from '../model/migration-plan.ts';
 import type { MigratedAppReason } from '../model/migration-status-definition.ts';
 import type { RenderedApp } from './render-app.ts';
 
@@ -43,8 +43,8 @@ export async function preflightApp(
   context: PreflightContext,
   app: RenderedApp,
   signal: AbortSignal,
-): Promise<{ readonly target: readonly TargetObject[] } | { readonly skipped: SkipReason }> {
-  const addresses = new Map<TargetObject, ObjectAddress>();
+): Promise<{ readonly target: readonly PlannedTargetObject[] } | { readonly skipped: SkipReason }> {
+  const addresses = new Map<PlannedTargetObject, ObjectAddress>();
   for (const object of app.target) {
     const found = addressOf(context, object);
     if (isSkip(found)) return { skipped: found };
@@ -61,7 +61,10 @@ export async function preflightApp(
   return obstacle === undefined ? { target: results.flatMap((one) => (isSkip(one) ? [] : [one])) } : { skipped: obstacle };
 }
 
-function addressOf({ members: { objects }, to, sensitiveKinds }: PreflightContext, { key }: TargetObject): ObjectAddress | SkipReason {
+function addressOf(
+  { members: { objects }, to, sensitiveKinds }: PreflightContext,
+  { key }: PlannedTargetObject,
+): ObjectAddress | SkipReason {
   const { namespace, name, apiVersion, kind } = key;
   if (sensitiveKinds.has(groupKindOfKey(key)) && kind !== 'Secret') {
     return skip('Invalid', `${shownKey(key)} is of a sensitive kind: its values cannot be copied`);
@@ -77,7 +80,7 @@ function addressOf({ members: { objects }, to, sensitiveKinds }: PreflightContex
 const namespaceKind = { group: '', kind: 'Namespace' };
 
 interface Checked {
-  readonly object: TargetObject;
+  readonly object: PlannedTargetObject;
   readonly address: ObjectAddress;
 }
 
@@ -86,7 +89,7 @@ async function dryRunTarget(
   context: PreflightContext,
   { object, address }: Checked,
   signal: AbortSignal,
-): Promise<TargetObject | SkipReason> {
+): Promise<PlannedTargetObject | SkipReason> {
   const { toClient, to } = context;
   const sent = await manifestOfTarget(context, object, signal);
   if ('fault' in sent) return skipOf(sent.fault, object.key);
@@ -115,7 +118,7 @@ async function shared(
   { toClient, to }: PreflightContext,
   { object, address, wanted }: Checked & { readonly wanted: Manifest },
   signal: AbortSignal,
-): Promise<TargetObject | SkipReason> {
+): Promise<PlannedTargetObject | SkipReason> {
   const conflict = skip('Conflict', `${shownKey(object.key)} exists in ${to} already`);
   if (!sharedKinds.has(keyOfKind(groupKindOfKey(object.key)))) return conflict;
   const live = await toClient.get(address, signal);
@@ -143,9 +146,9 @@ function isEmptyValue(value: Json): boolean {
  * Returns the manifest to send for an object of the target. The data of a Secret are read from the source at this moment, with the identity
  * of the migration, or from the backup. The caller must not store or show the result.
  */
-export async function manifestOfTarget(
+async function manifestOfTarget(
   { source, from, to, fromClient }: Pick<PreflightContext, 'source' | 'from' | 'to' | 'fromClient'>,
-  { key, desired }: Pick<TargetObject, 'key' | 'desired'>,
+  { key, desired }: Pick<PlannedTargetObject, 'key' | 'desired'>,
   signal: AbortSignal,
 ): Promise<{ readonly manifest: Manifest } | { readonly fault: Fault }> {
   if (keyOfKind(groupKindOfKey(key)) !== 'Secret') return { manifest: desired };
@@ -201,11 +204,11 @@ function reviewOnce(
 
 function skipOf(cause: Fault, key: ObjectKey | undefined): SkipReason {
   const message = `${key === undefined ? '' : `${shownKey(key)}: `}${describeFault(cause)}`;
-  return skip(reasonOfFault(cause), message);
+  return skip(preflightReasonOf(cause), message);
 }
 
 /** Returns why an application waits or is skipped because of a fault. */
-export function reasonOfFault(cause: Fault): MigratedAppReason {
+function preflightReasonOf(cause: Fault): MigratedAppReason {
   const reason = copyReasonOf(cause);
   switch (reason) {
     case 'Conflict':

@@ -9,22 +9,22 @@ import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
 import { isTrafficPart, templateHolderOf } from '../discover/app-parts.ts';
 import type { FoundApp } from '../discover/find-apps.ts';
-import type { SourceObject, SourceObjects } from '../discover/source-objects.ts';
-import type { LeavingObject, TargetObject } from '../model/migration-plan.ts';
+import type { DiscoveredObject, SourceObjects } from '../discover/source-objects.ts';
+import type { LeavingObject, PlannedTargetObject } from '../model/migration-plan.ts';
 import { movableManifest, movedReplicas, withMovedBounds } from './movable-manifest.ts';
 
 /** An application with its counts and manifests, before any check. */
 export interface RenderedApp {
   readonly key: ObjectKey;
-  readonly workload: SourceObject;
+  readonly workload: DiscoveredObject;
   /** The object that has the pod template. Usually the workload itself. */
-  readonly template: SourceObject;
+  readonly template: DiscoveredObject;
   readonly from: number;
   readonly to: number;
   /** In write order. */
-  readonly target: readonly TargetObject[];
+  readonly target: readonly PlannedTargetObject[];
   /** The workload and its parts. */
-  readonly objects: readonly SourceObject[];
+  readonly objects: readonly DiscoveredObject[];
 }
 
 /** The facts by which applications are rendered. */
@@ -37,7 +37,7 @@ export interface RenderFacts {
 }
 
 /** Renders the objects of an application for the target. An absent count is 1, the default of API servers. */
-export function renderApp(app: FoundApp & { readonly workload: SourceObject }, facts: RenderFacts): RenderedApp {
+export function renderApp(app: FoundApp & { readonly workload: DiscoveredObject }, facts: RenderFacts): RenderedApp {
   const { workload, parts, key } = app;
   const from = numberAt(workload.object, ...facts.countPath) ?? 1;
   const to = movedReplicas(from, facts.factor);
@@ -55,7 +55,7 @@ interface WrittenCount {
   readonly replicas: number;
 }
 
-function targetObject(object: SourceObject, { cluster, factor }: RenderFacts, count: WrittenCount | undefined): TargetObject {
+function targetObject(object: DiscoveredObject, { cluster, factor }: RenderFacts, count: WrittenCount | undefined): PlannedTargetObject {
   const { manifest, sourceVersion } = movableManifest(object, cluster);
   const counted = count === undefined ? manifest : withValueAt(manifest, count.path, count.replicas);
   const desired = withMovedBounds(counted, factor);
@@ -68,7 +68,7 @@ function targetObject(object: SourceObject, { cluster, factor }: RenderFacts, co
  *
  * @param needed The `textOfKey`s of the objects that workloads outside the migration need.
  */
-export function leavingObjects(objects: readonly SourceObject[], needed: ReadonlySet<string>): readonly LeavingObject[] {
+export function leavingObjects(objects: readonly DiscoveredObject[], needed: ReadonlySet<string>): readonly LeavingObject[] {
   const leaving = objects.map(({ key, object }): LeavingObject => {
     const stays = needed.has(textOfKey(key)) || isClaim(key);
     const { uid } = object.metadata;
@@ -83,7 +83,7 @@ export function hasVolumes({ objects, workload }: RenderedApp): boolean {
   return objects.some(({ key }) => isClaim(key)) || listAt(workload.object as JsonObject, 'spec', 'volumeClaimTemplates').length > 0;
 }
 
-function stageOf(object: SourceObject): 'Surge' | 'Traffic' {
+function stageOf(object: DiscoveredObject): 'Surge' | 'Traffic' {
   return isTrafficPart(object) ? 'Traffic' : 'Surge';
 }
 

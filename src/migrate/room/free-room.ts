@@ -25,13 +25,13 @@ const pods: GroupKind = { group: '', kind: 'Pod' };
 export const roomKinds: readonly GroupKind[] = [nodes, pods];
 
 /** The replicas of one application, for the check of the room. */
-export interface ReplicasToPlace {
+interface ReplicasToPlace {
   readonly count: number;
   readonly podSpec: Stored<V1PodSpec> | undefined;
 }
 
 /** The result of the check for one application: its figures, and whether it fits. */
-export interface RoomCheck {
+interface RoomCheck {
   readonly needs: RecordedRoom;
   /** The room before the application takes its part. */
   readonly free: RecordedRoom;
@@ -66,7 +66,7 @@ export function readFreeRoom({ objects }: Pick<Members, 'objects'>, cluster: Clu
 }
 
 /** Creates the room of these Nodes, less the requests of these Pods. */
-export function createFreeRoom(allNodes: Iterable<TypedObject<V1Node>>, allPods: Iterable<TypedObject<V1Pod>>): FreeRoom {
+function createFreeRoom(allNodes: Iterable<TypedObject<V1Node>>, allPods: Iterable<TypedObject<V1Pod>>): FreeRoom {
   let rooms: readonly NodeRoom[] = nodeRoomsOf(allNodes, allPods).filter(({ count }) => count > 0);
   const freeAmounts = () => rooms.map(({ free }) => free).reduce(addAmounts, new Map());
   return {

@@ -22,7 +22,7 @@ export function isHalted(app: MigratedApp): boolean {
 }
 
 /** True if the application has left its source, except for objects in a cluster that is away. */
-export function isPending(app: MigratedApp): boolean {
+function isPending(app: MigratedApp): boolean {
   return app.source.some(({ state }) => state === 'PendingDeletion') && !isReturning(app) && !isEnded(app);
 }
 
@@ -64,7 +64,7 @@ function isPausedBy({ apps = [] }: MigrationStatus, { onFailure }: Pick<Migratio
 }
 
 /** Returns the phase of a Migration whose plan is recorded. */
-export function phaseOf(status: MigrationStatus, spec: Pick<MigrationSpec, 'onFailure'>): NonNullable<MigrationStatus['phase']> {
+function phaseOf(status: MigrationStatus, spec: Pick<MigrationSpec, 'onFailure'>): NonNullable<MigrationStatus['phase']> {
   const { apps = [], undoSince } = status;
   if (isPausedBy(status, spec)) return 'Paused';
   const open = apps.filter((app) => (isReturning(app) || !isEnded(app)) && !isHalted(app) && !isPending(app));

@@ -13,7 +13,7 @@ import { migrationMarks } from '../model/migration.ts';
 const maxAttempts = 4;
 
 /** The result of a change of one object. `stopped`: this process does not lead any more. */
-export type ObjectChange =
+export type StepChange =
   | { readonly result: 'created' | 'changed'; readonly object: KubernetesObject }
   /** The object does not exist any more. */
   | { readonly result: 'gone' }
@@ -28,11 +28,11 @@ export type ObjectChange =
  * Creates an object with the marks of the migration. Never changes an existing object. If one exists that has the intent token of the
  * entry, it was created by an earlier attempt, and counts as created.
  */
-export async function createObject(
+export async function createInCluster(
   client: GuardedClient,
   address: ObjectAddress,
   { manifest, intent, owner }: { readonly manifest: Manifest; readonly intent: string; readonly owner: string },
-): Promise<ObjectChange> {
+): Promise<StepChange> {
   const marked = withMigrationMarks(manifest, { intent, owner });
   const answer = await client.write((cluster, signal) =>
     cluster.apply({ ...address, manifest: marked, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal),
@@ -51,7 +51,7 @@ export async function createObject(
   }
 }
 
-async function existingObject(client: GuardedClient, address: ObjectAddress, intent: string): Promise<ObjectChange> {
+async function existingObject(client: GuardedClient, address: ObjectAddress, intent: string): Promise<StepChange> {
   const found = await client.get(address);
   if (found.result === 'absent') {
     return { result: 'failed', fault: copyFault(client.cluster, 'TIMED_OUT', 'it changed while it was created') };
@@ -64,7 +64,7 @@ async function existingObject(client: GuardedClient, address: ObjectAddress, int
  * Deletes the object of an entry. A live read must confirm its uid, or its intent token if the uid was not saved. The deletion is guarded by
  * the uid and the version that was read.
  */
-export async function deleteObject(client: GuardedClient, address: ObjectAddress, entry: InventoryEntry): Promise<ObjectChange> {
+export async function deleteFromCluster(client: GuardedClient, address: ObjectAddress, entry: InventoryEntry): Promise<StepChange> {
   return changeObject(client, address, entry, async ({ metadata: { uid, resourceVersion } }) => {
     const answer = await client.write((cluster, signal) =>
       cluster.delete({ ...address, preconditions: { uid, resourceVersion }, cascade: 'Background', run: 'real' }, signal),
@@ -81,7 +81,7 @@ export async function scaleObject(
   client: GuardedClient,
   address: ObjectAddress,
   { entry, replicas }: { readonly entry: InventoryEntry; readonly replicas: number },
-): Promise<ObjectChange> {
+): Promise<StepChange> {
   return changeObject(client, address, entry, async (object) => {
     const { spec } = object as { readonly spec?: { readonly replicas?: unknown } };
     if (typeof spec?.replicas !== 'number' || spec.replicas === replicas) return { result: 'answered', object, isNew: false, warnings: [] };
@@ -93,7 +93,7 @@ export async function scaleObject(
 }
 
 /** Reads the object of an entry. `changed`: it exists, and its uid is that of the entry. */
-export async function readObject(client: GuardedClient, address: ObjectAddress, entry: InventoryEntry): Promise<ObjectChange> {
+export async function readObject(client: GuardedClient, address: ObjectAddress, entry: InventoryEntry): Promise<StepChange> {
   return changeObject(client, address, entry, async (object) => ({ result: 'answered', object, isNew: false, warnings: [] }));
 }
 
@@ -102,7 +102,7 @@ async function changeObject(
   address: ObjectAddress,
   entry: InventoryEntry,
   change: (object: KubernetesObject) => Promise<GuardedAnswer>,
-): Promise<ObjectChange> {
+): Promise<StepChange> {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const found = await client.get(address);
     if (found.result === 'absent') return { result: 'gone' };

@@ -10,7 +10,7 @@ import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, clusterOf, entryOf, type Side, withEntry } from './app-pass.ts';
-import { createObject, readObject } from './change-objects.ts';
+import { createInCluster, readObject } from './change-objects.ts';
 
 /** The result of several changes. `app` has the changes that were made, also if a later one failed. */
 export type ChangedApp =
@@ -34,11 +34,11 @@ export async function createCopies(pass: AppPass, given: MigratedApp, { side, st
     const { intent } = entry;
     const client = pass.client(side);
     const address = addressIn(pass, side, key);
-    if (client === undefined) return { result: 'failed', app, fault: goneFault(pass, side) };
+    if (client === undefined) return { result: 'failed', app, fault: leftFleetFault(pass, side) };
     if ('fault' in address) return { result: 'failed', app, fault: address.fault };
     const filled = await withSecretData(pass, app, { side, manifest });
     if (filled.result === 'failed') return { result: 'failed', app, fault: filled.fault };
-    const change = await createObject(client, address, { manifest: filled.value, intent, owner: pass.migration.metadata.uid });
+    const change = await createInCluster(client, address, { manifest: filled.value, intent, owner: pass.migration.metadata.uid });
     switch (change.result) {
       case 'created': {
         const { uid } = change.object.metadata;
@@ -56,7 +56,7 @@ export async function createCopies(pass: AppPass, given: MigratedApp, { side, st
       case 'stopped':
         return change;
       default:
-        return { result: 'failed', app, fault: copyFault(clusterOf(pass, side), 'TIMED_OUT', `${nameOf(key)} is being deleted`) };
+        return { result: 'failed', app, fault: copyFault(clusterOf(pass, side), 'TIMED_OUT', `${textOfObjectName(key)} is being deleted`) };
     }
   }
   return { result: 'done', app };
@@ -74,7 +74,7 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
     if (side !== 'source' || entry?.state === 'Intended' || entry?.state === 'Shared') continue;
     const client = pass.client('source');
     const address = addressIn(pass, 'source', key);
-    if (client === undefined) return { result: 'failed', app, fault: goneFault(pass, 'source') };
+    if (client === undefined) return { result: 'failed', app, fault: leftFleetFault(pass, 'source') };
     if ('fault' in address) return { result: 'failed', app, fault: address.fault };
     const intended = { key, state: 'Intended', health: 'Unknown', intent: randomUUID() } as const;
     const change = entry === undefined ? ({ result: 'gone' } as const) : await readObject(client, address, entry);
@@ -93,24 +93,28 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
       case 'stopped':
         return change;
       default:
-        return { result: 'failed', app, fault: copyFault(clusterOf(pass, 'source'), 'TIMED_OUT', `${nameOf(key)} is being deleted`) };
+        return {
+          result: 'failed',
+          app,
+          fault: copyFault(clusterOf(pass, 'source'), 'TIMED_OUT', `${textOfObjectName(key)} is being deleted`),
+        };
     }
   }
   return { result: 'done', app };
 }
 
 /** Returns the fault of a cluster that has left the fleet. */
-export function goneFault(pass: AppPass, side: Side): Fault {
+export function leftFleetFault(pass: AppPass, side: Side): Fault {
   return copyFault(clusterOf(pass, side), 'GONE', 'the cluster is not in the fleet');
 }
 
 /** Returns the name of an object for messages. */
-export function nameOf({ kind, namespace, name }: ObjectKey): string {
+function textOfObjectName({ kind, namespace, name }: ObjectKey): string {
   return namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 }
 
 function takenFault(pass: AppPass, side: Side, key: ObjectKey): Fault {
-  return copyFault(clusterOf(pass, side), 'CONFLICT', `${nameOf(key)} exists already, and was not created by this migration`);
+  return copyFault(clusterOf(pass, side), 'CONFLICT', `${textOfObjectName(key)} exists already, and was not created by this migration`);
 }
 
 /** Returns the uid of the object with this key that another application of the same migration has created. */
@@ -163,7 +167,7 @@ async function secretInBackup(pass: AppPass, key: ObjectKey): Promise<Read<JsonO
   if (read.result === 'failed') return read.fault === undefined ? missing(read.note.message) : unread(read.fault);
   const data = read.objects.backup?.secretData(key);
   const found = read.objects.all(groupKindOfKey(key), key.namespace).find((one) => one.key.name === key.name);
-  if (found === undefined || data === undefined) return missing(`the backup does not have ${nameOf(key)}`);
+  if (found === undefined || data === undefined) return missing(`the backup does not have ${textOfObjectName(key)}`);
   return { result: 'read', value: { ...found.object, data } };
 }
 
@@ -174,12 +178,14 @@ async function liveSecret(
 ): Promise<Read<KubernetesObject>> {
   const client = pass.client(side);
   const address = addressIn(pass, side, key);
-  if (client === undefined) return unread(goneFault(pass, side));
+  if (client === undefined) return unread(leftFleetFault(pass, side));
   if ('fault' in address) return unread(address.fault);
   const answer = await client.get(address);
   const uid = entryOf(app, side, key)?.uid;
   if (answer.result === 'answered' && (uid === undefined || answer.object.metadata.uid === uid))
     return { result: 'read', value: answer.object };
   if (answer.result === 'failed') return answer;
-  return unread(copyFault(clusterOf(pass, side), 'INVALID', `${nameOf(key)} does not exist any more, so its data cannot be copied`));
+  return unread(
+    copyFault(clusterOf(pass, side), 'INVALID', `${textOfObjectName(key)} does not exist any more, so its data cannot be copied`),
+  );
 }

@@ -19,7 +19,7 @@ import {
 import { atStep, callOf, withoutReason } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
 import { scaleObject } from './change-objects.ts';
-import { type ChangedApp, createCopies, goneFault } from './create-copies.ts';
+import { type ChangedApp, createCopies, leftFleetFault } from './create-copies.ts';
 import { isRemovalOpen, removeObjects, withoutPendingRemovals, withPendingRemovals } from './remove-objects.ts';
 import { workloadHealthOf } from './workload-health.ts';
 
@@ -70,7 +70,7 @@ async function surge(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
 }
 
 /** Returns the progress of the workload in one of the clusters, from its mirror. */
-export function workloadHealthIn(pass: AppPass, app: MigratedApp, side: Side): RolloutState {
+function workloadHealthIn(pass: AppPass, app: MigratedApp, side: Side): RolloutState {
   const mirrored = mirroredIn(pass, side, app.key);
   if (mirrored.result === 'unread') return { phase: 'progressing', message: mirrored.fault.message };
   if (mirrored.fault !== undefined) return { phase: 'progressing', message: mirrored.fault.message };
@@ -182,7 +182,7 @@ async function scaleDown(pass: AppPass, app: MigratedApp): Promise<ChangedApp> {
   if (entry === undefined || entry.state === 'Shared') return { result: 'done', app };
   const client = pass.client('source');
   const address = addressIn(pass, 'source', app.key);
-  if (client === undefined) return { result: 'failed', app, fault: goneFault(pass, 'source') };
+  if (client === undefined) return { result: 'failed', app, fault: leftFleetFault(pass, 'source') };
   if ('fault' in address) return { result: 'failed', app, fault: address.fault };
   const change = await scaleObject(client, address, { entry, replicas: 0 });
   if (change.result === 'failed') return { ...change, app };

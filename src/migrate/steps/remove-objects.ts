@@ -6,8 +6,8 @@ import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, type Side, withEntry } from './app-pass.ts';
 import { isEnded, isReturning } from './app-state.ts';
-import { deleteObject } from './change-objects.ts';
-import { type ChangedApp, goneFault } from './create-copies.ts';
+import { deleteFromCluster } from './change-objects.ts';
+import { type ChangedApp, leftFleetFault } from './create-copies.ts';
 
 /** The objects to remove. */
 export interface RemovedObjects {
@@ -32,9 +32,9 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
     }
     const client = pass.client(side);
     const address = addressIn(pass, side, key);
-    if (client === undefined) return { result: 'failed', app, fault: goneFault(pass, side) };
+    if (client === undefined) return { result: 'failed', app, fault: leftFleetFault(pass, side) };
     if ('fault' in address) return { result: 'failed', app, fault: address.fault };
-    const change = await deleteObject(client, address, entry);
+    const change = await deleteFromCluster(client, address, entry);
     switch (change.result) {
       case 'gone':
       case 'foreign':
@@ -48,7 +48,7 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
       case 'stopped':
         return change;
       default:
-        return { result: 'failed', app, fault: goneFault(pass, side) };
+        return { result: 'failed', app, fault: leftFleetFault(pass, side) };
     }
   }
   return { result: 'done', app };

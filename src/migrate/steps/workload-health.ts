@@ -19,7 +19,7 @@ export function workloadHealthOf(kind: GroupKind, object: JsonObject): RolloutSt
 }
 
 /** Returns the replicas that the spec of a workload has. Default of Kubernetes: 1. */
-export function specReplicasOf(object: JsonObject): number {
+function specReplicasOf(object: JsonObject): number {
   return numberAt(object, 'spec', 'replicas') ?? 1;
 }
 

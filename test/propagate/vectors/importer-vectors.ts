@@ -1,22 +1,18 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 import { objectAt, textAt } from '../../../src/core/json-at.ts';
 import { readPreferences } from '../../../src/importers/federation-v1/read-preferences.ts';
-import {
-  type ClusterOverrides,
-  mergeReplicaOverrides,
-  readClusterOverrides,
-  type WrittenOverride,
-} from '../../../src/importers/kubefed/cluster-overrides.ts';
-import { selectedClusters } from '../../../src/importers/kubefed/selected-clusters.ts';
+import { type ClusterOverrides, readClusterOverrides, type WrittenOverride } from '../../../src/importers/kubefed/cluster-overrides.ts';
 import { convertAction } from '../../../src/importers/multi-cluster-resource/convert-action.ts';
 import { applyJsonPatch } from '../../../src/manifests/json-patch.ts';
 import type { JsonPatchOperation } from '../../../src/manifests/json-patch-definition.ts';
 import { analyzePods, clusterReplicaState } from '../../../src/propagate/kubefed/capacity-feedback.ts';
-import { statusChanged } from '../../../src/propagate/kubefed/federated-status.ts';
 import { asStandardOperation } from '../../../src/propagate/kubefed/kubefed-patch.ts';
 import { clusterHash, type KubeFedPlanRequest, planKubeFed } from '../../../src/propagate/kubefed/plan-kubefed.ts';
 import { type KubeFedRetainRequest, retainKubeFed } from '../../../src/propagate/kubefed/retain-kubefed.ts';
 import { applyOverriders } from './karmada/overriders.ts';
+import { statusChanged } from './kubefed/federated-status.ts';
+import { mergeReplicaOverrides } from './kubefed/merge-replica-overrides.ts';
+import { selectedClusters } from './kubefed/selected-clusters.ts';
 import { sameFields } from './rendering-vectors.ts';
 import { sameAnswer, type VectorOps, vectorOp } from './vector.ts';
 

@@ -1,5 +1,5 @@
-import { equalJson } from '../../core/json/json-values.ts';
-import type { Json } from '../../core/json.ts';
+import { equalJson } from '../../../../src/core/json/json-values.ts';
+import type { Json } from '../../../../src/core/json.ts';
 
 /** `status` of a federated object. */
 interface FederatedStatus {

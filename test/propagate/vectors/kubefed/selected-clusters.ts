@@ -1,0 +1,24 @@
+import type { Json } from '../../../../src/core/json.ts';
+import { labelSelectorOf } from '../../../../src/core/label-selectors.ts';
+import { matchesLabelSelector } from '../../../../src/core/selectors.ts';
+import { federatedPlacementOf } from '../../../../src/importers/kubefed/selected-clusters.ts';
+
+interface LabelledCluster {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>> | null | undefined;
+}
+
+/** Returns the names of the clusters that the placement selects among those that KubeFed knows, as KubeFed's ComputePlacement does. */
+export function selectedClusters({
+  placement,
+  clusters,
+}: {
+  readonly placement?: Json | undefined;
+  readonly clusters: readonly LabelledCluster[];
+}): { readonly clusters: readonly string[] } {
+  const { names, selector } = federatedPlacementOf(placement);
+  const parsed = labelSelectorOf(selector);
+  const isSelected = ({ name, labels }: LabelledCluster): boolean =>
+    names === undefined ? parsed !== undefined && matchesLabelSelector(parsed, labels ?? undefined) : names.includes(name);
+  return { clusters: clusters.filter(isSelected).map(({ name }) => name) };
+}
