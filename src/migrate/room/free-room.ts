@@ -66,7 +66,7 @@ export function readFreeRoom({ objects }: Pick<Members, 'objects'>, cluster: Clu
 }
 
 /** Creates the room of these Nodes, less the requests of these Pods. */
-function createFreeRoom(allNodes: Iterable<TypedObject<V1Node>>, allPods: Iterable<TypedObject<V1Pod>>): FreeRoom {
+export function createFreeRoom(allNodes: Iterable<TypedObject<V1Node>>, allPods: Iterable<TypedObject<V1Pod>>): FreeRoom {
   let rooms: readonly NodeRoom[] = nodeRoomsOf(allNodes, allPods).filter(({ count }) => count > 0);
   const freeAmounts = () => rooms.map(({ free }) => free).reduce(addAmounts, new Map());
   return {
