@@ -17,7 +17,7 @@ beforeAll(async () => {
   await symlink('below/b.tar.gz', path.join(root, 'one/to-b'));
   await symlink(path.join(root, 'two/c.tar.gz'), path.join(root, 'one/to-c'));
   await symlink(path.join(root, 'one'), path.join(root, 'linked'));
-  execFileSync('/usr/bin/mkfifo', [path.join(root, 'one/pipe')]);
+  execFileSync('mkfifo', [path.join(root, 'one/pipe')]);
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 

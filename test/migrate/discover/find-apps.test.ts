@@ -4,10 +4,10 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { textOfKey } from '../../../src/manifests/object-key.ts';
 import { partsOf } from '../../../src/migrate/discover/app-parts.ts';
 import { findApps, neededByOthers } from '../../../src/migrate/discover/find-apps.ts';
-import { indexSourceObjects, type SourceObject } from '../../../src/migrate/discover/source-objects.ts';
+import { type DiscoveredObject, indexSourceObjects } from '../../../src/migrate/discover/source-objects.ts';
 import { type MigrationSpec, parseMigrationSpec } from '../../../src/migrate/model/migration.ts';
 
-function object(apiVersion: string, kind: string, name: string, rest: JsonObject = {}, namespace = 'shop'): SourceObject {
+function object(apiVersion: string, kind: string, name: string, rest: JsonObject = {}, namespace = 'shop'): DiscoveredObject {
   const { metadata = {}, ...members } = rest;
   const whole = { apiVersion, kind, metadata: { name, namespace, uid: `${kind}-${name}`, ...(metadata as JsonObject) }, ...members };
   return { key: { apiVersion, kind, namespace, name }, object: whole as unknown as KubernetesObject };
@@ -27,7 +27,7 @@ const ingress = (name: string, backend: string, spec: JsonObject = {}) =>
   object('networking.k8s.io/v1', 'Ingress', name, {
     spec: { rules: [{ http: { paths: [{ backend: { service: { name: backend } } }] } }], ...spec },
   });
-const names = (objects: readonly SourceObject[]) => objects.map(({ key }) => `${key.kind} ${key.name}`).toSorted();
+const names = (objects: readonly DiscoveredObject[]) => objects.map(({ key }) => `${key.kind} ${key.name}`).toSorted();
 const specOf = (more: Readonly<Record<string, Json>>): MigrationSpec => {
   const spec = parseMigrationSpec({ from: 'east', to: 'west', ...more });
   if ('problems' in spec) throw new Error(JSON.stringify(spec.problems));
@@ -123,7 +123,7 @@ describe('the applications of a migration', () => {
 });
 
 describe('objects that other workloads need', () => {
-  const needed = (objects: readonly SourceObject[], moving: SourceObject) => {
+  const needed = (objects: readonly DiscoveredObject[], moving: DiscoveredObject) => {
     const set = neededByOthers(indexSourceObjects(objects), { namespaces: ['shop'], moving: new Set([textOfKey(moving.key)]) });
     return [...set].map((text) => text.split('/').at(-1)).toSorted();
   };
