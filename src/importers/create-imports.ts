@@ -10,6 +10,7 @@ import { importFromCluster } from './living/import-from-cluster.ts';
 import type { ImportResult } from './model/import-result.ts';
 import type { ImportCaller, Imports } from './model/imports.ts';
 import { importText } from './translation/import-documents.ts';
+import { withMissingNamespaces } from './translation/missing-namespaces.ts';
 import { withTakenNames } from './translation/taken-names.ts';
 
 /** The parts of the gateway that imports use. */
@@ -29,17 +30,22 @@ export function createImports({ members, access, apiOf, sensitiveKinds, hub }: I
     clusters: members.all().filter(({ name }) => access.maySeeCluster(caller, name)),
     ...(hub === undefined ? {} : { hub: hub.cluster }),
   });
-  /** Names the Propagations that must not be replaced. If the hub cannot be read, they are unknown, which is a fault. */
-  const checkNames = async (context: ImportCaller, result: ImportResult): Promise<ImportResult> => {
+  /**
+   * Names the Propagations that must not be replaced, and the namespaces that the hub does not have. If the hub cannot be read, both are
+   * unknown, which is a fault.
+   */
+  const checkHub = async (context: ImportCaller, result: ImportResult): Promise<ImportResult> => {
     if (hub === undefined || result.propagations.length === 0) return result;
     const existing = await hub.lookUp(context);
     if (existing.result === 'unread') return { ...result, faults: [...result.faults, existing.fault] };
-    return withTakenNames(result, existing.find);
+    const named = withTakenNames(result, existing.find);
+    const api = apiOf(hub.cluster, context.caller);
+    return api === undefined ? named : await withMissingNamespaces(named, api, context.signal);
   };
   return {
     async importManifests(context, { yaml, exact }) {
       const { caller, timeSlices } = context;
-      return await checkNames(context, await timeSlices.run(importText(yaml, { ...contextFor(caller), isExact: exact })));
+      return await checkHub(context, await timeSlices.run(importText(yaml, { ...contextFor(caller), isExact: exact })));
     },
     async importFromCluster(context, request) {
       const { caller } = context;
@@ -49,7 +55,7 @@ export function createImports({ members, access, apiOf, sensitiveKinds, hub }: I
         return { propagations: [], unread: [], notes: [], faults: member.faults };
       const api = apiOf(cluster, caller);
       if (api === undefined) throw new MusterError('BAD_INPUT', `cluster ${cluster} has left the fleet`);
-      return await checkNames(context, await importFromCluster(context, request, { api, sensitiveKinds, context: contextFor(caller) }));
+      return await checkHub(context, await importFromCluster(context, request, { api, sensitiveKinds, context: contextFor(caller) }));
     },
   };
 }

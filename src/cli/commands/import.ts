@@ -1,8 +1,10 @@
 import { type Command as Commander, Option } from 'commander';
+import { textAt } from '../../core/json-at.ts';
 import { collectValues, type GatewayFlags, parseKinds, type RunCommand, withGatewayOptions } from '../arguments/gateway-options.ts';
 import { readDocumentFiles } from '../arguments/read-sources.ts';
 import { ClusterFaultReport } from '../client/cluster-faults.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import type { ImportedInput } from '../client/manifest-reader.ts';
 import type { Session } from '../client/session.ts';
 import { type DocumentFormat, documentFormats, printAnswers } from '../output/print-answer.ts';
 import { printable } from '../output/table.ts';
@@ -35,9 +37,10 @@ Federation v1, and MultiClusterResources. Writes nothing without --apply.
   muster import --from-cluster host --undo      give the copies back
 Notes on standard error name every difference. --exact does what the other
 system did, with the same replicas and the same quirks.
---apply propagates each, unless a note is an error or something could not be
-read: then it writes nothing. --undo deletes the Propagations that were imported
-from the cluster. Their copies stay as they are, without a mark of Muster.
+--apply propagates each, unless a note is an error, something could not be read,
+or a namespace is not on the hub: then it writes nothing. Namespaces come first.
+--undo deletes the Propagations that were imported from the cluster.
+Their copies stay as they are, without a mark of Muster.
 Exits with 1 if a note is an error, a cluster has a fault, or a Propagation is
 refused or ends badly. Exits with 2 if a file cannot be read.`;
 
@@ -82,10 +85,11 @@ async function importThem(session: Session, flags: ImportFlags): Promise<number>
   for (const note of notes) session.terminal.err(`${noteLine(note)}\n`);
   new ClusterFaultReport(session).print(answer.faults);
   const failure = failureOf(notes, answer);
-  if (flags.apply === true && failure === undefined) return await propagateImported(session, answer, flags);
-  if (flags.apply === true) session.terminal.err(`muster: ${failure}, so nothing was written\n`);
+  const obstacle = failure ?? (notes.some(({ code }) => code === 'NO_NAMESPACE') ? 'a namespace is not on the hub' : undefined);
+  if (flags.apply === true && obstacle === undefined) return await propagateImported(session, answer, flags);
+  if (flags.apply === true) session.terminal.err(`muster: ${obstacle}, so nothing was written\n`);
   await showImported(session, answer, flags);
-  return failure === undefined ? exitCodes.good : exitCodes.failed;
+  return (flags.apply === true ? obstacle : failure) === undefined ? exitCodes.good : exitCodes.failed;
 }
 
 /**
@@ -110,7 +114,33 @@ async function requestOf(session: Session, { filename, fromCluster, kinds, names
   return { cluster: fromCluster, kinds: kinds ?? null, namespaces: namespace ?? null, exact: isExact };
 }
 
-async function propagateImported(session: Session, { propagations }: ImportAnswer, { wait, output }: ImportFlags): Promise<number> {
+/**
+ * Propagates Namespaces first and waits for them, because the other Propagations need their namespaces on the hub. If they do not end well,
+ * the others are not propagated.
+ */
+async function propagateImported(session: Session, { propagations }: ImportAnswer, flags: ImportFlags): Promise<number> {
+  const namespaces = propagations.filter(({ input }) => isOfNamespace(input));
+  const others = propagations.filter(({ input }) => !isOfNamespace(input));
+  if (namespaces.length === 0 || others.length === 0) return await propagateAll(session, propagations, flags);
+  const code = await propagateAll(session, namespaces, { ...flags, wait: true });
+  if (code !== exitCodes.good) {
+    session.terminal.err('muster: the namespaces are not ready, so nothing else was written\n');
+    return code;
+  }
+  if (flags.output === 'yaml') await session.terminal.out('---\n');
+  return await propagateAll(session, others, flags);
+}
+
+function isOfNamespace({ template }: ImportedInput): boolean {
+  const [first] = Array.isArray(template) ? template : [];
+  return ['json', 'ref'].some((form) => textAt(first, form, 'kind') === 'Namespace' && textAt(first, form, 'apiVersion') === 'v1');
+}
+
+async function propagateAll(
+  session: Session,
+  propagations: ImportAnswer['propagations'],
+  { wait, output }: Pick<ImportFlags, 'wait' | 'output'>,
+): Promise<number> {
   const changes = propagations.map(({ input }) => {
     const inputs = { input: { type: 'PropagationInput!', value: input } };
     return { namespace: input.namespace, name: input.name, field: 'propagate', inputs };

@@ -63,6 +63,40 @@ test('something that cannot be read is an error, and nothing is applied', async 
   expect(err).toContain('muster: something could not be read, so nothing was written\n');
 });
 
+describe('--apply of namespaced objects', () => {
+  const documents = (clusters: string) =>
+    `apiVersion: types.kubefed.io/v1beta1
+kind: FederatedConfigMap
+metadata: { name: settings, namespace: team }
+spec: { template: { data: { mode: calm } }, placement: { clusters: [${clusters}] } }
+---
+apiVersion: types.kubefed.io/v1beta1
+kind: FederatedNamespace
+metadata: { name: team, namespace: team }
+spec: { placement: { clusters: [${clusters}] } }
+`;
+
+  test('writes nothing if the hub lacks their namespace and gets none', async () => {
+    await using fleet = await startGateway({ north: [], south: [] }, { hub: 'north', living: true });
+    const { code, err } = await runCli(fleet, ['import', '-f', '-', '--apply'], { input: documents('{ name: south }') });
+    expect(code).toBe(1);
+    expect(err).toMatch(/^warning: NO_NAMESPACE: .*namespace team .*hub north/m);
+    expect(err).toContain('muster: a namespace is not on the hub, so nothing was written\n');
+    expect(await fleet.query('{ propagations { items { name } } }')).toEqual({ propagations: { items: [] } });
+  });
+
+  test('propagates the Namespace first, also if it is the last document', async () => {
+    await using fleet = await startGateway({ north: [], south: [] }, { hub: 'north', living: true });
+    const text = documents('{ name: north }, { name: south }');
+    const { code, out } = await runCli(fleet, ['import', '-f', '-', '--apply', '--wait'], { input: text });
+    expect([code, out.match(/^propagation\S+ created$/gm)]).toEqual([
+      0,
+      ['propagation.muster.dev/team-namespace created', 'propagation.muster.dev/settings-configmap created'],
+    ]);
+    expect(fleet.cluster('south').get({ group: '', kind: 'ConfigMap' }, 'settings', 'team')).toMatchObject({ data: { mode: 'calm' } });
+  });
+});
+
 describe('--undo', () => {
   const apply = (text: string) => runCli(gateway, ['propagate', '-f', '-', '--wait'], { input: text });
 
