@@ -3,7 +3,7 @@ import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { mergeSuspension, overwritesConflicts } from '../../propagate/karmada/dispatch.ts';
-import { workloadCountOf } from '../../propagate/plan/placing/workload-count.ts';
+import { plannedCountOf, workloadCountOf } from '../../propagate/plan/placing/workload-count.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 import type { ObjectDocument } from '../documents/source-documents.ts';
 import type { Proposal, ProposedDocument } from '../model/importer.ts';
@@ -144,7 +144,7 @@ type UidFacts = Pick<Draft, 'resource' | 'choice' | 'policy' | 'notes'>;
 
 /** Adds a note if the uid decides the numbers of replicas, and the document has none. */
 function tellOfMissingUid({ resource: { document, manifest }, choice: { winner }, policy, notes }: UidFacts): void {
-  const workload = workloadCountOf(manifest);
+  const workload = plannedCountOf(manifest, { exact: { system: 'Karmada' } });
   if (document.uid !== undefined || workload === undefined) return;
   if (workload.completions === undefined && !policy.mayHaveTie(workload.count)) return;
   const message = `expected metadata.uid in ${describeDocument(document)}, because Karmada decides ties between clusters by it. Without it, such clusters can get other numbers of replicas than in Karmada`;

@@ -15,7 +15,7 @@ import type { DivisionTarget } from './placing/divide-replicas.ts';
 import { rescheduleDueMs } from './placing/reschedule.ts';
 import { firstWithoutProblem, selectionsOf } from './placing/select-placement.ts';
 import { otherSetsIn } from './placing/sets-in.ts';
-import { type WorkloadCount, wantedPodsOf, workloadCountOf } from './placing/workload-count.ts';
+import { plannedCountOf, type WorkloadCount, wantedPodsOf } from './placing/workload-count.ts';
 import { type CountedWorkload, type PreviousCounts, previousCounts } from './previous-counts.ts';
 import { holdsCopies } from './snapshot/cluster-locations.ts';
 import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
@@ -113,7 +113,7 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
   const rulesChanged = previous !== undefined && textOfRules(previous.spec) !== textOfRules(spec);
   const previousOf = previousCounts(previous, workloads, snapshot.clusters);
   const isKept = kept !== undefined;
-  const { divide } = rulesOf(spec.exact);
+  const { divide, leavesOutEmpty } = rulesOf(spec.exact);
   const divisions = workloads.map((workload) => {
     const { index } = workload;
     const targets = chosen.clusters.map(({ chosen: one, entry }) => targetOf({ chosen: one, entry, index, previousOf, spec }));
@@ -135,12 +135,13 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
       share === undefined ||
       share.to > 0 ||
       keepsEmptyCopy(spec, { share: entry.share, hasJob }));
-  const used = failure === undefined ? clusters.filter(isUsed) : [];
+  const isLeftOut = workloads.length > 0 && desired === 0 && leavesOutEmpty(snapshot);
+  const used = failure === undefined && !isLeftOut ? clusters.filter(isUsed) : [];
   const detail = failure ?? `0 of ${desired} replicas`;
   const empty = clusters
     .filter((cluster) => !used.includes(cluster))
     .map(({ chosen: { cluster } }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail }));
-  const problem = chosen.problem ?? failure ?? (used.length === 0 ? 'no cluster has room for a replica' : undefined);
+  const problem = chosen.problem ?? failure ?? (used.length === 0 && !isLeftOut ? 'no cluster has room for a replica' : undefined);
   const group = isKept ? previous?.affinityGroup : selection.group;
   return {
     clusters: used.toSorted((a, b) => byName(a.chosen, b.chosen)),
@@ -190,7 +191,7 @@ function placedIn(clusters: readonly PlacedCluster[]): number {
 /** Returns the workloads of the template, in its order. */
 export function workloadsIn({ spec, templates }: PlanSnapshot): readonly Workload[] {
   return templates.flatMap(({ manifest }, index): readonly Workload[] => {
-    const workload = workloadCountOf(manifest);
+    const workload = plannedCountOf(manifest, spec);
     if (workload === undefined) return [];
     const { completions } = workload;
     const count = isDividedAsKubeFed(spec) ? wantedPodsOf(manifest) : workload.count;

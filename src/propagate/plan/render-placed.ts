@@ -4,7 +4,7 @@ import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { InventoryEntry } from '../model/inventory.ts';
 import type { RenderedObject } from '../model/plan.ts';
-import { type WorkloadCount, workloadCountOf } from './placing/workload-count.ts';
+import { plannedCountOf, type WorkloadCount } from './placing/workload-count.ts';
 import { type CopyRenderer, createCopyRenderer, type RenderedCopy } from './render-copies.ts';
 import { gatherSnapshot } from './snapshot/gather-snapshot.ts';
 import type { PlacedRequest, PlannerPorts } from './snapshot/plan-request.ts';
@@ -61,7 +61,7 @@ interface Workload extends WorkloadCount {
 
 function workloadsIn({ spec, templates }: PlanSnapshot): readonly Workload[] {
   return templates.flatMap(({ manifest }, index): readonly Workload[] => {
-    const workload = workloadCountOf(manifest);
+    const workload = plannedCountOf(manifest, spec);
     if (workload === undefined) return [];
     return [{ ...workload, index, text: textOfKey(keyOfManifest(manifest)), count: spec.replicas.total ?? workload.count }];
   });

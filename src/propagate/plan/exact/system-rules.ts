@@ -10,6 +10,7 @@ import { karmadaSpreadRules } from './choose-as-karmada.ts';
 import { divideAsKarmada } from './divide-as-karmada.ts';
 import { divideAsKubeFed } from './divide-as-kubefed.ts';
 import { kubeFedPoliciesOf } from './kubefed-policies.ts';
+import { leavesOutEmptyAsKarmada, type PlannedTemplates } from './leave-out-as-karmada.ts';
 import { karmadaOverrideRules } from './override-as-karmada.ts';
 
 /** The steps of a plan that differ between Muster and the systems that `exact` can name. */
@@ -19,6 +20,8 @@ export interface SystemRules {
   readonly roomWithoutEstimate: (spec: PropagationSpec, count: number) => number | undefined;
   /** Divides the replicas of one workload between the chosen clusters. */
   readonly divide: (division: WorkloadDivision) => ReplicaDivision;
+  /** True if a workload with 0 replicas gets no copies. Existing copies are then removed. */
+  readonly leavesOutEmpty: (plan: PlannedTemplates) => boolean;
   readonly overrides: OverrideRules;
 }
 
@@ -44,6 +47,7 @@ const musterRules: SystemRules = {
   spreadRulesOf: ({ placement }) => musterSpreadRules(placement.spread),
   roomWithoutEstimate: () => undefined,
   divide: (division) => divideReplicas({ ...wantedIn(division), fresh: division.fresh, rulesChanged: division.rulesChanged }),
+  leavesOutEmpty: () => false,
   overrides: musterOverrideRules,
 };
 
@@ -61,6 +65,7 @@ const karmadaRules: SystemRules = {
     );
     return divideAsKarmada({ ...wantedIn(division), fresh, isKept, overflows, uid: spec.exact?.uid });
   },
+  leavesOutEmpty: leavesOutEmptyAsKarmada,
   overrides: karmadaOverrideRules,
 };
 

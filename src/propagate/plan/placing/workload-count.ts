@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../../core/json.ts';
 import { numberAt } from '../../../core/json-at.ts';
 import { withValueAt } from '../../../manifests/json-edits.ts';
+import type { PropagationSpec } from '../../model/spec.ts';
 
 /** The number of Pods that a workload wants. */
 export interface WorkloadCount {
@@ -31,6 +32,12 @@ export function workloadCountOf(manifest: JsonObject, scalePath?: readonly strin
   if (field !== undefined) return { count: wholeAt(manifest, ['spec', field]) ?? 1 };
   if (manifest.apiVersion === 'v1' && manifest.kind === 'Pod') return { count: 1 };
   return scalePath === undefined ? undefined : { count: wholeAt(manifest, scalePath) ?? 1 };
+}
+
+/** Returns the count of a workload as `workloadCountOf`. With the rules of Karmada, a ReplicationController has none: Karmada copies it. */
+export function plannedCountOf(manifest: JsonObject, { exact }: Pick<PropagationSpec, 'exact'>): WorkloadCount | undefined {
+  const isCopied = exact?.system === 'Karmada' && manifest.kind === 'ReplicationController';
+  return isCopied ? undefined : workloadCountOf(manifest);
 }
 
 /**

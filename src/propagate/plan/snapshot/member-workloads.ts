@@ -8,7 +8,7 @@ import { textOfKey } from '../../../manifests/object-key.ts';
 import { podSpecOf } from '../../../manifests/pod-specs.ts';
 import { isDividedAsKubeFed, type PropagationSpec } from '../../model/spec.ts';
 import { nodeRoomsOf, replicasThatFit } from '../placing/node-rooms.ts';
-import { workloadCountOf } from '../placing/workload-count.ts';
+import { plannedCountOf } from '../placing/workload-count.ts';
 
 const nodes: GroupKind = { group: '', kind: 'Node' };
 const pods: GroupKind = { group: '', kind: 'Pod' };
@@ -25,7 +25,7 @@ export interface TemplateWorkloads {
  * rules of KubeFed need Pods only. Empty with mode External, and for a template without workloads.
  */
 export function capacityKinds({ spec, manifests }: TemplateWorkloads): readonly GroupKind[] {
-  if (spec.replicas.mode === 'External' || !manifests.some((manifest) => workloadCountOf(manifest) !== undefined)) return [];
+  if (spec.replicas.mode === 'External' || !manifests.some((manifest) => plannedCountOf(manifest, spec) !== undefined)) return [];
   if (isDividedAsKubeFed(spec)) return [pods, autoscalers];
   return needsCapacity(spec) ? [nodes, pods, autoscalers] : [autoscalers];
 }
@@ -45,7 +45,7 @@ function needsCapacity(spec: TemplateWorkloads['spec']): boolean {
  * or while Nodes and Pods are unread.
  */
 export function capacitiesIn(members: Members, cluster: ClusterName, template: TemplateWorkloads): ReadonlyMap<number, number> {
-  const workloads = [...template.manifests.entries()].filter(([, manifest]) => workloadCountOf(manifest) !== undefined);
+  const workloads = [...template.manifests.entries()].filter(([, manifest]) => plannedCountOf(manifest, template.spec) !== undefined);
   if (!needsCapacity(template.spec) || workloads.length === 0) return new Map();
   const allNodes = members.objects.all(cluster, nodes);
   const allPods = members.objects.all(cluster, pods);

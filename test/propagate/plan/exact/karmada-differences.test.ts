@@ -180,6 +180,7 @@ function rulesThatApply(scene: Scene, ours: RenderedPlan): readonly string[] {
     'one cluster per region': spec.placement.spread.length === 1 && spec.placement.spread[0]?.by === 'region',
     'zones do not select': spec.placement.spread.some(({ by }) => by === 'zone'),
     'fixed weights ignore the spread': hasFixedWeights && spec.placement.spread.length > 0,
+    'some kinds are no workloads': scene.object.kind === 'ReplicationController',
     'a strategy counts for objects without replicas': isDivided && !isWorkload && spec.placement.spread.length > 0,
     'fixed weights from zero': isWorkload && hasFixedWeights && scene.previous !== undefined,
     'changed rules alone divide nothing anew': isWorkload && isDivided && scene.previous !== undefined && hasOtherRules(scene, spec),

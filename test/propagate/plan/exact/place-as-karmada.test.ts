@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/core/json.ts';
+import { valueAt } from '../../../../src/core/json-at.ts';
+import type { Manifest } from '../../../../src/manifests/manifest.ts';
 import type { RenderedPlan } from '../../../../src/propagate/model/plan.ts';
 import type { PreviousDecision } from '../../../../src/propagate/plan/snapshot/snapshot.ts';
 import { type ClusterFacts, codesOf, configMap, deployment, entry, planOf, type SnapshotFacts, specOf } from '../snapshots.ts';
@@ -83,6 +86,58 @@ describe('division', () => {
       previous: previousOf({ a: 1 }, { ...facts, spec: { ...facts.spec, exact: { system: 'Karmada' } } }),
     });
     expect(plan.notes.map(({ message }) => message)).toEqual(['Clusters available replicas 3 are not enough to schedule.']);
+  });
+
+  describe('of a workload with 0 replicas', () => {
+    const withPod = (pod: JsonObject, container: JsonObject = {}): Manifest => {
+      const object = deployment('web', 0);
+      const spec = { template: { spec: { ...pod, containers: [{ name: 'web', image: 'web', ...container }] } } };
+      return { ...object, spec: { ...(object.spec as JsonObject), ...spec } };
+    };
+    const required = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Exists' }] }] };
+    test.each<[string, Manifest, readonly string[]]>([
+      ['goes to every cluster without requirements', withPod({}), ['a', 'b', 'c']],
+      ['places nothing with a request', withPod({}, { resources: { requests: { cpu: '10m' } } }), []],
+      ['places nothing with a limit', withPod({}, { resources: { limits: { cpu: '10m' } } }), []],
+      ['goes to every cluster with a request of 0', withPod({}, { resources: { requests: { cpu: 0 } } }), ['a', 'b', 'c']],
+      ['places nothing with a node selector', withPod({ nodeSelector: { disk: 'ssd' } }), []],
+      ['places nothing with tolerations', withPod({ tolerations: [{ operator: 'Exists' }] }), []],
+      ['goes to every cluster with an empty list of tolerations', withPod({ tolerations: [] }), ['a', 'b', 'c']],
+      [
+        'places nothing with a required node affinity',
+        withPod({ affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } }),
+        [],
+      ],
+    ])('%s', (_, object, expected) => {
+      const facts = { template: [object], spec: { replicas: { mode: 'Divided' } }, clusters };
+      const plan = karmadaPlan(facts);
+      expect([plan.ok, chosenIn(plan), plan.desired, plan.placed, plan.unplaced]).toEqual([true, expected, 0, 0, 0]);
+      expect(chosenIn(planOf(facts))).toEqual(['a', 'b', 'c']);
+      expect(chosenIn(karmadaPlan({ ...facts, spec: {} }))).toEqual(['a', 'b', 'c']);
+    });
+
+    test('removes the copies of an earlier division', () => {
+      const object = withPod({ nodeSelector: { disk: 'ssd' } });
+      const plan = karmadaPlan({
+        template: [object],
+        spec: { replicas: { mode: 'Divided' } },
+        clusters: { a: { entries: [entry(object)] } },
+      });
+      expect([plan.ok, plan.leaving.length]).toEqual([true, 1]);
+    });
+  });
+
+  test.each(['Deployment', 'ReplicaSet', 'StatefulSet'])('divides a %s', (kind) => {
+    const object = { ...deployment('web', 6), kind };
+    expect(countsIn(karmadaPlan({ template: [object], spec: byWeight, clusters }))).toEqual({ a: 3, b: 3 });
+  });
+
+  test('copies a ReplicationController to every cluster, unchanged', () => {
+    const object: Manifest = { ...deployment('web', 6), apiVersion: 'v1', kind: 'ReplicationController' };
+    const plan = karmadaPlan({ template: [object], spec: byWeight, clusters });
+    expect(countsIn(plan)).toEqual({ a: undefined, b: undefined, c: undefined });
+    expect(plan.clusters.map(({ objects }) => objects.map(({ desired }) => valueAt(desired, 'spec', 'replicas')))).toEqual([[6], [6], [6]]);
+    expect(countsIn(planOf({ template: [object], spec: byWeight, clusters }))).toEqual({ a: 3, b: 3 });
   });
 
   test('removes no copy if not all replicas fit', () => {
