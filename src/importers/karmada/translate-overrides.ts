@@ -4,7 +4,7 @@ import { listAt } from '../../core/json-at.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { containersIn } from '../../manifests/pod-specs.ts';
 import { overrideRulesOf } from '../../propagate/karmada/override-policies.ts';
-import { type Overriders, overrideOf } from '../../propagate/karmada/overriders.ts';
+import { type Overriders, overrideOf, standardPatchPath } from '../../propagate/karmada/overriders.ts';
 import { override } from '../../propagate/model/override-definition.ts';
 import type { ImportClusters, TellNote } from '../clusters/import-clusters.ts';
 import type { ImportNote } from '../model/import-result.ts';
@@ -90,6 +90,12 @@ function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
       'Karmada empties the field, because the overrider has no json and no yaml. Muster leaves the field as it is',
     );
     return clusters.isExact;
+  });
+  (overriders.plaintext ?? []).forEach(({ path: written }, index) => {
+    const pointer = standardPatchPath(written);
+    if (pointer === written) return;
+    const message = `the path ${JSON.stringify(written)} became the JSON pointer ${JSON.stringify(pointer)}, which Karmada changes`;
+    tell({ severity: 'INFO', code: 'PATH_CONVERTED', message, path: `${path}.plaintext[${index}].path` });
   });
   const imageOverrider = imagesOf(overriders, scope);
   const { set: _set, objects: _objects, ...changes } = overrideOf({ ...overriders, fieldOverrider, imageOverrider });

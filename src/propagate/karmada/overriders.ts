@@ -69,8 +69,20 @@ export function overrideOf(overriders: Overriders): Override {
     labels: (overriders.labelsOverrider ?? []).map(mapOverrideOf),
     annotations: (overriders.annotationsOverrider ?? []).map(mapOverrideOf),
     fields: (overriders.fieldOverrider ?? []).map(fieldOverrideOf),
-    jsonPatch: (overriders.plaintext ?? []).map(({ path, operator, value = null }) => ({ op: operator, path, value })),
+    jsonPatch: (overriders.plaintext ?? []).map(({ path, operator, value = null }) => ({
+      op: operator,
+      path: standardPatchPath(path),
+      value,
+    })),
   };
+}
+
+/**
+ * Returns the path of a patch as a JSON pointer (RFC 6901). Karmada's library ignores the text before the first slash, and reads `~` as itself
+ * unless 0 or 1 follows. A path without a slash stays, and fails in both systems.
+ */
+export function standardPatchPath(path: string): string {
+  return path.includes('/') ? path.slice(path.indexOf('/')).replaceAll(/~(?![01])/g, '~0') : path;
 }
 
 function imageOverrideOf({ predicate, component, operator, value }: ImageOverrider): ImageOverride {
@@ -96,6 +108,8 @@ function mapOverrideOf({ operator, value }: MapOverrider): MapOverride {
 function fieldOverrideOf({ fieldPath, json, yaml }: FieldOverrider): FieldOverride {
   const format = (yaml ?? []).length > 0 ? 'yaml' : 'json';
   const patches = (format === 'yaml' ? yaml : json) ?? [];
-  const patch = patches.map(({ subPath, operator, value = null }): JsonPatchOperation => ({ op: operator, path: subPath, value }));
+  const patch = patches.map(
+    ({ subPath, operator, value = null }): JsonPatchOperation => ({ op: operator, path: standardPatchPath(subPath), value }),
+  );
   return { path: fieldPath, format, patch };
 }

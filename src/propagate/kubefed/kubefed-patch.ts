@@ -22,7 +22,11 @@ export function asStandardOperation(operation: JsonPatchOperation, document: Jso
   return [{ ...operation, path }];
 }
 
-function withPositiveIndexes(keys: readonly string[], op: JsonPatchOperation['op'], document: Json): readonly string[] {
+/**
+ * Returns the keys of an operation with list indexes of RFC 6902. In json-patch 4 and 5, a negative index counts from the end of the list, for
+ * `add` from behind the last item. Leading zeros and a plus sign have no effect.
+ */
+export function withPositiveIndexes(keys: readonly string[], op: JsonPatchOperation['op'], document: Json): readonly string[] {
   const positive: string[] = [];
   for (const [at, key] of keys.entries()) {
     const list = valueAtKeys(document, positive);

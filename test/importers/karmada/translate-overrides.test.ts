@@ -211,3 +211,15 @@ spec: { schedule: '@daily', jobTemplate: { spec: { template: { spec: { initConta
     expect([one.input, one.notes]).toMatchObject([{ overrides: [{ image: [{ path: '/data/key' }], labels: [{}] }] }, []]);
   });
 });
+
+test.each([
+  ['metadata/labels', '/labels', 1],
+  ['/metadata/annotations/a~b', '/metadata/annotations/a~0b', 1],
+  ['/metadata/annotations/a~1b', '/metadata/annotations/a~1b', 0],
+])('the plaintext path %s becomes the pointer that Karmada changes', (written, pointer, notes) => {
+  const one = importedOne(withOverriders(`plaintext: [{ path: '${written}', operator: add, value: x }]`), exactly);
+  expect(Object(one.input).overrides).toMatchObject([{ jsonPatch: [{ op: 'add', path: pointer, value: 'x' }] }]);
+  expect(
+    noteTexts(one).filter((text) => text === 'INFO PATH_CONVERTED [2].spec.overrideRules[0].overriders.plaintext[0].path'),
+  ).toHaveLength(notes);
+});

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { isJsonObject, isRawNumber, type Json, parseJsonExactly } from '../../../core/json.ts';
 import { isDeeperThan } from '../../../manifests/json-edits.ts';
-import { applyJsonPatch } from '../../../manifests/json-patch.ts';
+import { applyJsonPatch, type PatchAdapter } from '../../../manifests/json-patch.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import { maxDepth, readYamlDocuments } from '../../../manifests/yaml-documents.ts';
 import type { FieldOverride } from '../../model/spec.ts';
@@ -10,14 +10,16 @@ import { type ItemEdits, textToEdit } from './edits.ts';
 /**
  * Patches a JSON or YAML document inside a text field of the object, and prints it back. YAML loses its comments and gets sorted keys. JSON
  * keeps the order of its keys. Fails if there is no text at `path`, if the text is not such a document, or if the patch fails.
+ *
+ * @param adapt Changes the operations before they apply. Default: they apply as RFC 6902 describes them.
  */
-export function overrideField(object: Manifest, item: FieldOverride): ItemEdits {
+export function overrideField(object: Manifest, item: FieldOverride, adapt?: PatchAdapter): ItemEdits {
   const found = textToEdit(object, item.path);
   if (found.result === 'failed') return found;
   const { path, text } = found;
   const document = item.format === 'yaml' ? readYaml(text) : readJson(text);
   if (document === undefined) return failed('.path', `expected ${item.format.toUpperCase()} in the text at ${JSON.stringify(item.path)}`);
-  const patched = applyJsonPatch(document, item.patch);
+  const patched = applyJsonPatch(document, item.patch, adapt);
   if (patched.result === 'failed') return failed(`.patch[${patched.index}]`, patched.message);
   const value = item.format === 'yaml' ? printYamlSorted(patched.document) : JSON.stringify(patched.document);
   return { result: 'edits', edits: [{ path, value, replaces: true }], warnings: [] };

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/json.ts';
 import type { Manifest } from '../../../../src/manifests/manifest.ts';
 import { containersIn } from '../../../../src/manifests/pod-specs.ts';
@@ -86,4 +86,108 @@ test('empties a field that has no patch, and fails if there is no text', () => {
 test('patches a field as Muster does', () => {
   const override = { fields: [{ path: '/data/app.json', format: 'json', patch: [{ op: 'replace', path: '/z', value: 2 }] }] };
   expect(rendered(configMap, override, karmada)).toEqual(rendered(configMap, override));
+});
+
+describe('images', () => {
+  const imageIn = (object: Manifest) => containersIn(object, 'Main')[0]?.container;
+  const withImage = (container: JsonObject): Manifest => ({
+    ...deployment,
+    spec: { template: { spec: { containers: [{ name: 'web', ...container }] } } },
+  });
+
+  // Results of Karmada f8fdd02, pkg/util/overridemanager.
+  test.each([
+    [`x:1@${digest}`, { component: 'repository', operator: 'Remove' }, ':1'],
+    [`r.example/x:1@${digest}`, { component: 'repository', operator: 'Remove' }, 'r.example/:1'],
+    [`x:1@${digest}`, { component: 'registry', operator: 'Add', value: ':5000' }, ':5000/x:1'],
+    [`x:1@${digest}`, { component: 'tag', operator: 'Remove' }, 'x'],
+    [`x:1@${digest}`, { component: 'tag', operator: 'Add', value: '-slim' }, 'x:1-slim'],
+    [`x:1@${digest}`, { component: 'tag', operator: 'Add', value: '!' }, 'x:1'],
+    [`x@${digest}`, { component: 'registry', operator: 'Add', value: ':5000' }, `:5000/x@${digest}`],
+  ])('%s with %j becomes %s', (image, item, expected) => {
+    expect(imageIn(rendered(withImage({ image }), { image: [item] }, karmada))).toMatchObject({ image: expected });
+  });
+
+  test.each<[string, JsonObject]>([
+    ['no image', {}],
+    ['an empty image', { image: '' }],
+  ])('fails for a container with %s', (_, container) => {
+    const spec = { overrides: [{ image: [{ component: 'registry', operator: 'Replace', value: 'r' }] }], exact: karmada };
+    const plan = planOf({ template: [withImage(container)], spec, clusters: { north: {} } });
+    expect(codesOf(plan)).toEqual(['ERROR OVERRIDE_FAILED']);
+  });
+});
+
+describe('patches with the leniency of json-patch 5', () => {
+  const object: Manifest = { ...configMap, data: { a: 1, l: [1, 2, 3] } };
+  const patched = (patch: JsonObject, isExact = true) =>
+    planOf({
+      template: [object],
+      spec: { overrides: [{ jsonPatch: [patch] }], ...(isExact ? { exact: karmada } : {}) },
+      clusters: { north: {} },
+    });
+  const dataIn = (plan: ReturnType<typeof patched>) =>
+    JSON.parse(JSON.stringify(clusterIn(plan, 'north').objects[0]?.desired.data ?? null));
+
+  // Results of evanphx/json-patch v5.9.11.
+  test.each<[JsonObject, JsonObject]>([
+    [
+      { op: 'replace', path: '/data/l/-1', value: 9 },
+      { a: 1, l: [1, 2, 9] },
+    ],
+    [
+      { op: 'remove', path: '/data/l/-3' },
+      { a: 1, l: [2, 3] },
+    ],
+    [
+      { op: 'add', path: '/data/l/-1', value: 9 },
+      { a: 1, l: [1, 2, 3, 9] },
+    ],
+    [
+      { op: 'add', path: '/data/l/-4', value: 9 },
+      { a: 1, l: [9, 1, 2, 3] },
+    ],
+    [
+      { op: 'add', path: '/data/l/-0', value: 9 },
+      { a: 1, l: [9, 1, 2, 3] },
+    ],
+    [
+      { op: 'add', path: '/data/l/+1', value: 9 },
+      { a: 1, l: [1, 9, 2, 3] },
+    ],
+    [
+      { op: 'replace', path: '/data/l/01', value: 9 },
+      { a: 1, l: [1, 9, 3] },
+    ],
+    [
+      { op: 'replace', path: '/data/', value: 9 },
+      { a: 1, l: [1, 2, 3], '': 9 },
+    ],
+  ])('%j', (patch, expected) => {
+    expect(dataIn(patched(patch))).toEqual(expected);
+    expect(codesOf(patched(patch, false))).toEqual(['ERROR OVERRIDE_FAILED']);
+  });
+
+  test('adds null without a value, as Karmada sends null then', () => {
+    expect(dataIn(patched({ op: 'replace', path: '/data/a' }))).toEqual({ a: null, l: [1, 2, 3] });
+  });
+
+  test.each([
+    { op: 'remove', path: '/data/l/-4' },
+    { op: 'add', path: '/data/l/-5', value: 9 },
+    { op: 'replace', path: '/data/l/-', value: 9 },
+    { op: 'replace', path: '/data/l/3', value: 9 },
+    { op: 'add', path: '/data/l/ 1', value: 9 },
+    { op: 'add', path: '/data/l/99999999999999999999', value: 9 },
+    { op: 'replace', path: '/data/b', value: 9 },
+    { op: 'remove', path: '/data/' },
+  ])('refuses %j', (patch) => {
+    expect(codesOf(patched(patch))).toEqual(['ERROR OVERRIDE_FAILED']);
+  });
+
+  test('applies to the document in a field too', () => {
+    const list: Manifest = { ...configMap, data: { list: '[1,2]' } };
+    const override = { fields: [{ path: '/data/list', format: 'json', patch: [{ op: 'remove', path: '/-1' }] }] };
+    expect(rendered(list, override, karmada).data).toEqual({ list: '[1]' });
+  });
 });
