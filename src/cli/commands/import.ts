@@ -8,7 +8,7 @@ import type { ImportedInput } from '../client/manifest-reader.ts';
 import type { Session } from '../client/session.ts';
 import { type DocumentFormat, documentFormats, printAnswers } from '../output/print-answer.ts';
 import { printable } from '../output/table.ts';
-import { type ImportAnswer, type ImportRequest, importLines, importNotes, requestImport } from '../propagation/imported.ts';
+import { type ImportAnswer, type ImportRequest, importLines, importNotes, requestImport, unreadLines } from '../propagation/imported.ts';
 import { importedFrom } from '../propagation/imported-from.ts';
 import type { IntentNote } from '../propagation/plan.ts';
 import { noteLine } from '../propagation/plan-lines.ts';
@@ -81,8 +81,9 @@ function checkFlags({ filename, fromCluster, kinds, namespace, exact, output, ap
 
 async function importThem(session: Session, flags: ImportFlags): Promise<number> {
   const answer = await requestImport(session.gateway, await requestOf(session, flags));
-  const notes = importNotes(answer);
-  for (const note of notes) session.terminal.err(`${noteLine(note)}\n`);
+  const from = flags.fromCluster === undefined ? 'text' : 'cluster';
+  const notes = importNotes(answer, from);
+  for (const line of [...notes.map(noteLine), ...unreadLines(answer, from)]) session.terminal.err(`${line}\n`);
   new ClusterFaultReport(session).print(answer.faults);
   const failure = failureOf(notes, answer);
   const obstacle = failure ?? (notes.some(({ code }) => code === 'NO_NAMESPACE') ? 'a namespace is not on the hub' : undefined);

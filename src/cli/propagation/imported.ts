@@ -1,7 +1,8 @@
+import { objectTextOf, pathWithObject } from '../../core/indexed-path.ts';
 import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
 import type { GatewayClient } from '../client/gateway-client.ts';
 import type { ImportedInput } from '../client/manifest-reader.ts';
-import { renderTable } from '../output/table.ts';
+import { printable, renderTable } from '../output/table.ts';
 import { type IntentNote, noteFields } from './plan.ts';
 
 /** The answer to an import. */
@@ -9,11 +10,18 @@ export interface ImportAnswer {
   readonly propagations: readonly {
     readonly system: string;
     readonly input: ImportedInput;
-    readonly documents: readonly { readonly index: number }[];
+    readonly documents: readonly ImportedDocumentView[];
     readonly notes: readonly IntentNote[];
   }[];
+  readonly unread: readonly ImportedDocumentView[];
   readonly notes: readonly IntentNote[];
   readonly faults: readonly ClusterFault[];
+}
+
+/** One document of an import. `key` is null for a document that is no object. */
+interface ImportedDocumentView {
+  readonly index: number;
+  readonly key: { readonly kind: string; readonly namespace: string | null; readonly name: string } | null;
 }
 
 /** The source of an import: the text of files, or the living resources of a cluster. Null: all kinds, or all namespaces. */
@@ -26,7 +34,9 @@ export type ImportRequest =
       readonly exact: boolean;
     };
 
-const fields = `propagations { system input documents { index } notes { ${noteFields} } } notes { ${noteFields} } faults { ${faultFields} }`;
+const documentFields = 'index key { kind namespace name }';
+const fields = `propagations { system input documents { ${documentFields} } notes { ${noteFields} } } unread { ${documentFields} }
+  notes { ${noteFields} } faults { ${faultFields} }`;
 
 const fileQuery = `query ($yaml: String!, $exact: Boolean) { imported: importManifests(yaml: $yaml, exact: $exact) { ${fields} } }`;
 const clusterQuery = `query ($cluster: String!, $kinds: [String!], $namespaces: [String!], $exact: Boolean) {
@@ -38,9 +48,24 @@ export async function requestImport(gateway: GatewayClient, request: ImportReque
   return (await gateway.query<{ readonly imported: ImportAnswer }>(query, { ...request })).imported;
 }
 
-/** Returns all notes: first those of the Propagations, then those that belong to no Propagation. */
-export function importNotes({ propagations, notes }: ImportAnswer): readonly IntentNote[] {
-  return [...propagations.flatMap((propagation) => propagation.notes), ...notes];
+/**
+ * Returns all notes: first those of the Propagations, then those that belong to no Propagation. The notes of a living system name the object
+ * instead of the index, because a user does not see the order of its objects.
+ */
+export function importNotes({ propagations, unread, notes }: ImportAnswer, from: 'text' | 'cluster'): readonly IntentNote[] {
+  const all = [...propagations.flatMap((propagation) => propagation.notes), ...notes];
+  if (from === 'text') return all;
+  const documents = [...propagations.flatMap((propagation) => propagation.documents), ...unread];
+  const keys = new Map(documents.map(({ index, key }) => [index, key ?? undefined]));
+  return all.map((note) => ({ ...note, path: note.path === null ? null : pathWithObject(note.path, (index) => keys.get(index)) }));
+}
+
+/** Returns a line for each document that no Propagation was made from. A note says why. */
+export function unreadLines({ unread }: ImportAnswer, from: 'text' | 'cluster'): readonly string[] {
+  return unread.map(({ index, key }) => {
+    const parts = [...(from === 'text' || key === null ? [`[${index}]`] : []), ...(key === null ? [] : [objectTextOf(key)])];
+    return printable(`not imported: ${parts.join(' ')}`);
+  });
 }
 
 /** Returns the table of the Propagations. */

@@ -1,4 +1,5 @@
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
+import { indexedPathOf } from '../../core/indexed-path.ts';
 import type { Json } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { groupOfApiVersion } from '../../core/kinds.ts';
@@ -94,8 +95,7 @@ function propagatedBy(input: Json): Json | undefined {
 
 /** Returns the index of the document that the path of a note begins with, such as 3 for `[3].spec`. Undefined without a path. */
 function indexOfNote({ path = '' }: ImportNote): number | undefined {
-  const [, digits] = /^\[(\d+)\]/.exec(path) ?? [];
-  return digits === undefined ? undefined : Number(digits);
+  return indexedPathOf(path)?.index;
 }
 
 const controllers: Readonly<Record<SourceSystem, string>> = {

@@ -1,3 +1,4 @@
+import { pathWithObject } from '../../core/indexed-path.ts';
 import type { Json } from '../../core/json.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { inputOf } from '../../propagate/model/input-spec.ts';
@@ -42,7 +43,7 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
   const names = new UniqueNames();
   const propagations: ImportedPropagation[] = [];
   for (const one of proposed.toSorted((a, b) => positionOf(a, positions) - positionOf(b, positions))) {
-    propagations.push(propagationOf(one, { context, names }));
+    propagations.push(propagationOf(one, { context, names, documents }));
     yield;
   }
   return {
@@ -71,23 +72,34 @@ function positionOf({ proposal: { documents } }: SystemProposal, positions: Read
 interface Naming {
   readonly context: ImportContext;
   readonly names: UniqueNames;
+  /** All documents of the import. */
+  readonly documents: readonly SourceDocument[];
 }
 
-function propagationOf({ system, proposal }: SystemProposal, { context, names }: Naming): ImportedPropagation {
+function propagationOf({ system, proposal }: SystemProposal, naming: Naming): ImportedPropagation {
+  const { context, names } = naming;
   const namespace = proposal.namespace ?? 'default';
   const name = names.take(namespace, proposal.name);
   const documents = inOrder(proposal.documents);
   // The copies of a living system exist already, so they are adopted.
   const adoption = context.living === undefined ? {} : { conflict: 'Adopt' };
-  const document = { ...proposal.spec, ...adoption, source: sourceOf(system, proposal, context) } as SpecDocument;
+  const document = { ...proposal.spec, ...adoption, source: sourceOf(system, proposal, naming) } as SpecDocument;
   const input = inputOf({ metadata: { namespace, name, labels: {} }, spec: parseSpec(document), document });
   return { system, input, documents, notes: proposal.notes };
 }
 
-/** Returns `source` of the spec: what the Propagation was made from. The notes are kept with it, because a reader of the Git file needs them. */
-function sourceOf(system: SourceSystem, { documents, notes }: Proposal, { living }: ImportContext): Json {
+/**
+ * Returns `source` of the spec: what the Propagation was made from. The notes are kept with it, because a reader of the Git file needs them.
+ * Paths in a living system name the object, because its index is gone after the import.
+ */
+function sourceOf(system: SourceSystem, { documents, notes }: Proposal, { context: { living }, documents: all }: Naming): Json {
   const objects = documents.flatMap(({ document: { key }, role }) => (key === undefined ? [] : [{ ...key, role: roles[role] }]));
-  return { system, ...(living === undefined ? {} : { cluster: living.cluster }), objects, notes: notes.map((note) => ({ ...note })) };
+  if (living === undefined) return { system, objects, notes: notes.map((note) => ({ ...note })) };
+  const recorded = notes.map(({ path, ...note }) =>
+    // A living object is one document, and its index is its position.
+    path === undefined ? note : { ...note, path: pathWithObject(path, (index) => all[index]?.key) },
+  );
+  return { system, cluster: living.cluster, objects, notes: recorded };
 }
 
 const roles: Readonly<Record<DocumentRole, string>> = {

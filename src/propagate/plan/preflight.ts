@@ -1,11 +1,12 @@
 import { describeFault } from '../../changes/describe-fault.ts';
 import type { AccessReview } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
+import { objectTextOf } from '../../core/indexed-path.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { Note } from '../model/notes.ts';
 import type { PropagationPlan, RenderedObject, RenderedPlan } from '../model/plan.ts';
 import type { WriteMode } from '../model/spec.ts';
-import { displayNameOf, preflightNote } from './refusal-notes.ts';
+import { preflightNote } from './refusal-notes.ts';
 import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
 
 /**
@@ -29,7 +30,7 @@ export async function preflightNotes(
     .flatMap(({ cluster, fault, objects }) => {
       if (fault !== undefined) return [preflightNote(cluster, describeFault(fault))];
       return objects.flatMap((object) =>
-        object.fault === undefined ? [] : [preflightNote(cluster, `${displayNameOf(object.key)}: ${object.fault.message}`)],
+        object.fault === undefined ? [] : [preflightNote(cluster, `${objectTextOf(object.key)}: ${object.fault.message}`)],
       );
     });
   return [...obstacles, ...reviewed.flat()];

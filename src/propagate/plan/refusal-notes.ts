@@ -1,6 +1,6 @@
 import { describeFault } from '../../changes/describe-fault.ts';
+import { objectTextOf } from '../../core/indexed-path.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { ObjectKey } from '../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import type { Note } from '../model/notes.ts';
 import type { CopyReason } from '../model/propagation.ts';
@@ -19,7 +19,7 @@ export function refusalNotes({ spec, templates }: Pick<PlanSnapshot, 'spec' | 't
     const { answering, refused } = countRefusals(textOfKey(key), answers);
     const [first] = refused;
     if (first === undefined) return [];
-    const what = `${displayNameOf(key)}: ${first.message}`;
+    const what = `${objectTextOf(key)}: ${first.message}`;
     if (refused.length === answering)
       return [{ severity: 'ERROR', code: 'REFUSED_EVERYWHERE', message: `every cluster refuses ${what}`, path }];
     const severity = spec.rollout.onFailure === 'Rollback' ? 'ERROR' : 'WARNING';
@@ -68,11 +68,6 @@ function refusalIn(answer: DryRun): string | undefined {
 
 function isUnanswered(answer: DryRun): boolean {
   return answer.result === 'failed' && copyReasonOf(answer.fault) === 'Unreachable';
-}
-
-/** Returns the kind and name of an object for messages: `Deployment default/web`. */
-export function displayNameOf({ kind, namespace, name }: ObjectKey): string {
-  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }
 
 /** Returns the note for an obstacle that keeps a cluster from carrying out the plan. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { printYaml } from '../../../src/core/json/print-yaml.ts';
 import { federatedObject, kubefedCluster, kubefedDefinitions } from '../../importers/living/living-systems.ts';
 import { intentFile, settings, standing } from '../../support/cli/intent-files.ts';
 import { runCli } from '../../support/cli/run-cli.ts';
@@ -97,6 +98,12 @@ spec: { placement: { clusters: [${clusters}] } }
   });
 });
 
+test('names the documents of a file that no Propagation was made from, by index and object', async () => {
+  const { code, err } = await run(['-f', '-'], `${printYaml(settings('alone'))}---\nno: object\n`);
+  expect(code).toBe(0);
+  expect(err).toMatch(/warning: UNCLAIMED \[0\]: [\s\S]*\nnot imported: \[0\] ConfigMap alone\nnot imported: \[1\]\n/);
+});
+
 describe('--undo', () => {
   const apply = (text: string) => runCli(gateway, ['propagate', '-f', '-', '--wait'], { input: text });
 
@@ -171,7 +178,11 @@ describe('a living KubeFed', () => {
 
     // The broken object is an error, so nothing of the whole import is written.
     const refused = await importing('--apply');
-    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/error: INVALID[\s\S]*so nothing was written\n/)]);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringMatching(/error: INVALID FederatedDeployment default\/broken spec\.[\s\S]*so nothing was written\n/),
+    ]);
+    expect(refused.err).toContain('\nnot imported: FederatedDeployment default/broken\n');
     const applied = await importing('--kinds', 'cm', '-n', 'default', '--apply', '--wait');
     expect(applied.code).toBe(0);
     const live = (name: string) => living.cluster('south').get({ group: '', kind: 'ConfigMap' }, name, 'default');

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
+import { listAt, textAt } from '../../../src/core/json-at.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
-import { importText } from '../../../src/importers/translation/import-documents.ts';
+import { sourceDocumentOf } from '../../../src/importers/documents/source-documents.ts';
+import type { ImportContext } from '../../../src/importers/model/importer.ts';
+import { importDocuments, importText } from '../../../src/importers/translation/import-documents.ts';
 
 test.each(['2024', 'n', '[shop]'])('an object with the namespace %s, which is no text, is INVALID', (namespace) => {
   const metadata = `metadata: { name: a, namespace: ${namespace}, annotations: { federation.kubernetes.io/deployment-preferences: "{}" } }`;
@@ -80,4 +83,18 @@ test('documents that no importer takes are unread, each with a note', () => {
     ],
     faults: [],
   });
+});
+
+test('`source` of a living resource names the object in the paths of its notes', () => {
+  const metadata = { name: 'web', namespace: 'shop' };
+  const spec = { template: { data: {} }, placement: { clusters: [{ name: 'nowhere' }] } };
+  const object = { apiVersion: 'types.kubefed.io/v1beta1', kind: 'FederatedConfigMap', metadata, spec };
+  const recordedPaths = (living: Partial<ImportContext>) => {
+    const steps = importDocuments([sourceDocumentOf({}, 0), sourceDocumentOf(object, 1)], { isExact: false, clusters: [], ...living });
+    const { propagations } = runAtOnce(steps);
+    return propagations.flatMap(({ input }) => listAt(input, 'source', 'notes').map((note) => textAt(note, 'path')));
+  };
+  expect(recordedPaths({})).toContain('[1].spec.placement.clusters[0].name');
+  const paths = recordedPaths({ living: { cluster: 'host', members: new Map() } });
+  expect(paths).toContain('FederatedConfigMap shop/web spec.placement.clusters[0].name');
 });
