@@ -75,6 +75,7 @@ function checkFlags({ filename, fromCluster, kinds, namespace, exact, output, ap
     refuse(`expected either -f or --from-cluster, got ${filename === undefined ? 'none' : 'both'}`);
   if (fromCluster === undefined && (kinds ?? namespace) !== undefined) refuse('expected --kinds and -n only with --from-cluster');
   if (fromCluster === undefined && undo === true) refuse('expected --undo only with --from-cluster');
+  if (namespace?.includes('') === true) refuse('expected the name of a namespace with -n, got ""');
   if (undo === true && (exact ?? output ?? apply) !== undefined) refuse('expected --undo without --exact, -o and --apply');
   if (wait === true && apply !== true && undo !== true) refuse('expected --wait only with --apply or --undo');
 }
@@ -102,10 +103,17 @@ function failureOf(notes: readonly IntentNote[], { faults }: ImportAnswer): stri
   return faults.length > 0 ? 'something could not be read' : undefined;
 }
 
+/** Maximum number of documents in a file that Muster reads. */
+const maxDocuments = 1_000;
+
 /** Prints the Propagations: as documents for programs, else as a table. */
 async function showImported({ terminal, reader }: Session, answer: ImportAnswer, { output }: ImportFlags): Promise<void> {
   if (answer.propagations.length === 0) terminal.err('nothing was found that can be imported\n');
   const resources = async () => Promise.all(answer.propagations.map(({ input }) => reader.resource(input)));
+  if (output !== undefined && answer.propagations.length > maxDocuments)
+    terminal.err(
+      `warning: muster plan -f reads at most ${maxDocuments} documents: split the ${answer.propagations.length} of this import\n`,
+    );
   await terminal.out(output === undefined ? importLines(answer) : printAnswers(await resources(), output));
 }
 

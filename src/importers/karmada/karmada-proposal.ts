@@ -110,7 +110,7 @@ function dependenciesMember({ resource, choice, facts: { dependencies }, notes }
   if (elsewhere.length === 0) return { dependencies: true };
   const names = elsewhere.map(({ document }) => describeDocument(document)).join(', ');
   const missing = (dependencies.missing.get(resource) ?? []).map(({ kind, name }) => `${kind} ${name}`);
-  const message = `${names} are in another Propagation, so the dependencies of ${describeDocument(resource.document)} do not follow it by themselves`;
+  const message = `another Propagation has ${names}, so the dependencies of ${describeDocument(resource.document)} do not follow it by themselves`;
   const outcome = missing.length === 0 ? '' : `. These are not among the documents and need a Propagation: ${missing.join(', ')}`;
   notes.tell({
     severity: missing.length === 0 ? 'INFO' : 'WARNING',

@@ -39,6 +39,7 @@ test.each([
   ['--undo with --apply', ['--from-cluster', 'north', '--undo', '--apply'], /expected --undo without --exact, -o and --apply/],
   ['--undo with --exact', ['--from-cluster', 'north', '--undo', '--exact'], /expected --undo without --exact, -o and --apply/],
   ['--undo with -o', ['--from-cluster', 'north', '--undo', '-o', 'yaml'], /expected --undo without --exact, -o and --apply/],
+  ['an empty namespace', ['--from-cluster', 'north', '-n', ''], /expected the name of a namespace with -n, got ""/],
   ['--wait alone', ['--from-cluster', 'north', '--wait'], /expected --wait only with --apply or --undo/],
   ['an unknown cluster', ['--from-cluster', 'nort'], /no cluster named "nort"; did you mean north\?/],
   ['an unknown kind', ['--from-cluster', 'north', '--kinds', 'deploymint'], /no kind deploymint; did you mean Deployment\?/],
