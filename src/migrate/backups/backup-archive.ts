@@ -41,7 +41,7 @@ export interface ArchiveSource extends ArchiveSelection {
  * cluster: with uid and status. Nothing is written to disk.
  *
  * Velero stores an object twice, or more often for further versions of its kind. The file outside the folders of versions counts, else that
- * of the preferred version. The whole archive is read before any object is returned, and one wrong entry refuses all of it.
+ * of the preferred version. The whole archive is read before any object is returned, and one wrong entry refuses the whole archive.
  *
  * Rejects with the error of `chunks`, or with an `AbortError`.
  */
