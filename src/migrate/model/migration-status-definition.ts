@@ -33,16 +33,16 @@ const generation = integer(0, Number.MAX_SAFE_INTEGER);
 
 /** The step of an application, in order. Each is recorded before its first write. */
 const migrationStep = describedEnum('MigrationStep', 'The step of an application in its migration.', {
-  Preflight: 'Nothing is written yet.',
-  Surge: 'Its objects are being created in the target.',
+  Preflight: 'The application is being checked. No object is written yet.',
+  Surge: 'The objects of the application are being created in the target.',
   Health: 'The workload in the target is not healthy yet.',
   Traffic: 'Services and Ingresses are being created in the target, and the hook is called.',
-  Soak: 'It runs in both clusters.',
-  Drain: 'Traffic objects of the source are being deleted, and its workload is scaled to 0.',
+  Soak: 'The application runs in both clusters.',
+  Drain: 'Services and Ingresses of the source are being deleted, and its workload is scaled to 0.',
   Remove: 'The objects that are left in the source are being deleted.',
-  Done: 'It runs in the target only.',
-  Undone: 'It runs in the source as before.',
-  Skipped: 'It cannot be moved: see `reason`. Nothing was written for it.',
+  Done: 'The application runs in the target only.',
+  Undone: 'The application runs in the source as before.',
+  Skipped: 'The application cannot be moved: see `reason`. No object was written.',
 });
 
 /** Pods and resources: those that an application requests, or those that a cluster has free. */
