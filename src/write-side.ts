@@ -91,7 +91,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
   const migrations = migrationSideOf(options, { members, clientOf, sensitiveKinds, planner, hub }, signal);
   const local = { identity: `muster-${randomUUID()}`, startAfterMs: options.controllerStartMs } as const;
-  const upkeep = hub === undefined ? undefined : upkeepOf(options, hub);
+  const upkeep = hub === undefined ? undefined : upkeepOf(options, hub, clientOf);
   const leaderWork = async (term: Term) => {
     await Promise.all([upkeep?.(term), migrations.leaderWork?.(term)]);
   };
@@ -154,10 +154,11 @@ function migrationSideOf({ hooks, backups, clock, log }: WriteSideOptions, optio
 function upkeepOf(
   { importers, clock, log }: WriteSideOptions,
   { hub, propagations }: HubStores,
+  clientOf: ClientOf,
 ): ((term: Term) => Promise<void>) | undefined {
   const [importer] = importers;
   if (importer === undefined) return undefined;
-  return (term) => runUpkeep({ hub, propagations, serviceAccount: importer.serviceAccount, clock, log }, term);
+  return (term) => runUpkeep({ hub, propagations, clientOf, serviceAccount: importer.serviceAccount, clock, log }, term);
 }
 
 function membersOf({ mirrors, fleet, clock, log }: WriteSideOptions, signal: AbortSignal): Members {

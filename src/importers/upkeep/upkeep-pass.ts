@@ -7,6 +7,7 @@ import { retryAfterMs } from '../../propagate/controller/state/work-queue.ts';
 import type { Hub, HubObjectName } from '../../propagate/hub/hub.ts';
 import type { PropagationStore } from '../../propagate/hub/propagation-store.ts';
 import type { Propagation } from '../../propagate/model/propagation.ts';
+import type { ClientOf } from '../../propagate/plan/snapshot/plan-request.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { ResourceTranslation } from './translate-resource.ts';
 
@@ -14,6 +15,8 @@ import type { ResourceTranslation } from './translate-resource.ts';
 export interface UpkeepPorts {
   readonly hub: Hub;
   readonly propagations: PropagationStore;
+  /** Returns a client of a cluster that acts as the service account, or with the account of the gateway. */
+  readonly clientOf: ClientOf;
   /** The service account in the namespace of each resource that writes its copies. Absent: the account of the gateway. */
   readonly serviceAccount?: string | undefined;
   readonly clock: Clock;
@@ -35,6 +38,8 @@ export interface ResourceState {
   corrections: { readonly count: number; readonly dueMs: number };
   /** The hashes of the status that was last written, and of the status that the hub stored for it; the version of the resource, and when. */
   status?: { readonly wanted: string; readonly stored: string; readonly version: string; readonly atMs: number };
+  /** True once the resource was being deleted while it had a Propagation. Then that Propagation decides about all copies. */
+  hadPropagation?: true;
   /** The number of failed requests in a row. */
   failures: number;
   /** The last problem that was logged. The same one is not logged again. */

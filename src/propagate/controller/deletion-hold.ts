@@ -34,7 +34,7 @@ export async function deletionHoldOf(
   const open = openPrune({ clusters: [], leaving }, new Map(shares.map((share) => [share.cluster, share])), () => true);
   if (open.objects === 0 || isConfirmed(open, status.prune, metadata.annotations[marks.confirmPrune])) return undefined;
   const prune = heldPruneOf(open, status.prune, ports.clock.now());
-  const ending = await hubObjectBeingDeleted(ports.hub, propagation, term.signal);
+  const ending = await hubObjectBeingDeleted(ports.hub, metadata, term.signal);
   if (ending !== undefined) return 'fault' in ending ? ending : { message: messageOfHold(ending.reason, open.objects, metadata), prune };
   const before = status.conditions?.find(({ reason }) => reason === deletionHeld);
   return isDeletionHeld(status) && before !== undefined ? { message: before.message, prune } : undefined;
@@ -56,8 +56,11 @@ type EndingObject = { readonly reason: string } | { readonly fault: Fault } | un
  * deleted: the Propagation is then deleted with it. Returns the first such object. Undefined if there is none, or if the gateway may not see
  * it. A fault if the hub does not answer.
  */
-async function hubObjectBeingDeleted(hub: Hub, { metadata }: Propagation, signal: AbortSignal): Promise<EndingObject> {
-  const { namespace, owners } = metadata;
+export async function hubObjectBeingDeleted(
+  hub: Hub,
+  { namespace, owners }: Pick<Propagation['metadata'], 'namespace' | 'owners'>,
+  signal: AbortSignal,
+): Promise<EndingObject> {
   const space = await callHub(hub, ({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespace({ name: namespace }), signal);
   const own = endingOf(`Namespace ${namespace}`, space) ?? (await endingDefinition(hub, `propagations.${musterGroup}`, signal));
   if (own !== undefined) return own;

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { printSpec } from '../../../src/propagate/model/spec.ts';
+import { configMap, intent } from '../../propagate/controller/controller-world.ts';
 import { definitions, resource, resourceDefinition, resourceKey, startUpkeepWorld, type UpkeepWorld } from './upkeep-world.ts';
+
+const kind = { group: 'mulitcluster.practice.com', kind: 'MultiClusterResource' };
 
 async function settled(options: Parameters<typeof startUpkeepWorld>[0] = {}): Promise<UpkeepWorld> {
   const fleet = await startUpkeepWorld(options);
@@ -14,7 +19,7 @@ const remove = (fleet: UpkeepWorld) => fleet.world.cluster('hub').remove(resourc
 
 /** Deletes the resource like a client, so that finalizers count. */
 async function deleteResource({ world }: UpkeepWorld, cascade: 'Background' | 'Orphan' = 'Background'): Promise<void> {
-  const served = world.members.objects.served(world.hub.cluster, { group: 'mulitcluster.practice.com', kind: 'MultiClusterResource' });
+  const served = world.members.objects.served(world.hub.cluster, kind);
   const client = world.hub.client();
   if (typeof served !== 'object' || client === undefined) throw new Error('expected the kind to be served');
   const { signal } = new AbortController();
@@ -94,14 +99,90 @@ test("the operator's finalizers stay until the last copy is gone, and other fina
   expect(fleet.mirrored('web')).toBeUndefined();
 }, 60_000);
 
-test('a broken resource with finalizers of the operator can be deleted', async () => {
-  await using fleet = await startUpkeepWorld();
-  const { metadata, ...rest } = resource('web', ['south'], { template: {} });
-  fleet.startProcess();
-  fleet.world.cluster('hub').put({ ...rest, metadata: { ...metadata, finalizers: ['south'] } });
-  await fleet.untilPhase('web', 'Failed');
+/** Puts a resource with finalizers of the operator that is being deleted before a gateway of Muster ran. */
+async function deletedBeforeStart(
+  fleet: UpkeepWorld,
+  more: JsonObject = {},
+  finalizers: readonly string[] = ['south', 'east'],
+): Promise<void> {
+  const { metadata, ...rest } = resource('web', ['south', 'east'], more);
+  fleet.world.cluster('hub').put({ ...rest, metadata: { ...metadata, finalizers: [...finalizers] } });
+  await fleet.world.until(
+    () => fleet.world.members.objects.read(fleet.world.hub.cluster, kind, { namespace: 'default', name: 'web' }).result === 'held',
+  );
   await deleteResource(fleet);
+}
+
+const brokenAction = { customize: { clusters: [{ name: 'south', action: [{ path: '/data/mode', op: 'swap', value: ['x'] }] }] } };
+
+test.each([
+  ['a resource without a Propagation', {}],
+  ['a broken resource', brokenAction],
+])(
+  "the deletion of %s deletes the operator's copies before the finalizers go",
+  async (_, more) => {
+    await using fleet = await startUpkeepWorld();
+    for (const cluster of ['south', 'east']) fleet.world.cluster(cluster).put(configMap('web', { mode: 'operator' }) as KubernetesObject);
+    const east = fleet.world.cluster('east');
+    const held = east.get('ConfigMap', 'web', 'default');
+    if (held === undefined) throw new Error('expected the copy');
+    east.put({ ...held, metadata: { ...held.metadata, finalizers: ['example.com/hold'] } });
+    await deletedBeforeStart(fleet, more);
+    fleet.startProcess();
+    await fleet.world.until(() => fleet.modes('web')[0] === undefined);
+    await fleet.world.pass(20_000);
+    expect(fleet.resource('web')?.metadata.finalizers).toEqual(['south', 'east']);
+    expect(fleet.statusOf('web')?.message).toContain('east: the copy is being deleted');
+    const { finalizers: _finalizers, ...free } = held.metadata;
+    east.put({ ...held, metadata: free });
+    east.remove('ConfigMap', 'web', 'default');
+    await fleet.world.until(() => fleet.resource('web') === undefined);
+  },
+  60_000,
+);
+
+test.each([
+  ['the template names no object', { template: {} }, ['south'], 'spec.template names no object, so the copies are unknown (south)'],
+  ['a cluster is not in the fleet', { placement: { clusters: [{ name: 'left' }] } }, ['left'], 'left: the cluster is not in the fleet'],
+])(
+  "the operator's finalizers stay if %s",
+  async (_, more, finalizers, message) => {
+    await using fleet = await startUpkeepWorld();
+    await deletedBeforeStart(fleet, more, finalizers);
+    fleet.startProcess();
+    await fleet.untilPhase('web', 'Failed');
+    await fleet.world.pass(10_000);
+    expect(fleet.resource('web')?.metadata.finalizers).toEqual(finalizers);
+    expect(fleet.statusOf('web')?.message).toContain(message);
+  },
+  60_000,
+);
+
+test('the deletion of a resource leaves copies of other Propagations and resources alone', async () => {
+  await using fleet = await startUpkeepWorld();
+  fleet.startProcess();
+  await fleet.propagate(intent('web', [configMap('web', { mode: 'own' })], { placement: { clusters: ['south'] } }));
+  await fleet.phase('web', 'Settled');
+  const other = resource('other', ['east'], { template: { ...configMap('web', { mode: 'other' }) } });
+  fleet.world.cluster('hub').put(other);
+  await fleet.untilPhase('other', 'Settled');
+  await deletedBeforeStart(fleet);
   await fleet.world.until(() => fleet.resource('web') === undefined);
+  expect(fleet.modes('web')).toEqual(['own', 'other']);
+}, 60_000);
+
+test('the copies of the operator stay while the definition is being deleted', async () => {
+  await using fleet = await startUpkeepWorld();
+  const hub = fleet.world.cluster('hub');
+  fleet.world.cluster('south').put(configMap('web', { mode: 'operator' }) as KubernetesObject);
+  await deletedBeforeStart(fleet, {}, ['south']);
+  const definition = hub.get(definitions, resourceDefinition().metadata.name);
+  if (definition === undefined) throw new Error('expected the definition');
+  hub.put({ ...definition, metadata: { ...definition.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['hold'] } });
+  fleet.startProcess();
+  await fleet.world.pass(20_000);
+  expect([fleet.modes('web')[0], fleet.resource('web')?.metadata.finalizers]).toEqual(['operator', ['south']]);
+  expect(fleet.statusOf('web')?.message).toContain('is being deleted on the hub, so no copy is deleted');
 }, 60_000);
 
 test('a deletion that orphans leaves the Propagation and its copies', async () => {

@@ -1,6 +1,9 @@
+import { createObjectClient } from '../../../src/changes/create-object-client.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { runUpkeep } from '../../../src/importers/upkeep/run-upkeep.ts';
+import type { Hub } from '../../../src/propagate/hub/hub.ts';
+import type { ClientOf } from '../../../src/propagate/plan/snapshot/plan-request.ts';
 import { type ControllerWorld, type ControllerWorldOptions, startControllerWorld } from '../../propagate/controller/controller-world.ts';
 
 export const resourceKey = 'MultiClusterResource.mulitcluster.practice.com';
@@ -68,6 +71,13 @@ export interface UpkeepWorldOptions extends Omit<ControllerWorldOptions, 'leader
   readonly definition?: KubernetesObject | 'none';
 }
 
+function clientsIn({ members }: Hub): ClientOf {
+  return (name) => {
+    const api = members.api(name);
+    return api && createObjectClient(api);
+  };
+}
+
 /** Starts a hub with MultiClusterResources and two further clusters. Each process keeps the resources in sync while it leads. */
 export async function startUpkeepWorld({
   serviceAccount,
@@ -81,7 +91,7 @@ export async function startUpkeepWorld({
       leaderWork:
         ({ hub, stores: { propagations }, clock, log }) =>
         (term) =>
-          runUpkeep({ hub, propagations, serviceAccount, clock, log }, term),
+          runUpkeep({ hub, propagations, clientOf: clientsIn(hub), serviceAccount, clock, log }, term),
     },
   );
   const { world } = fleet;
