@@ -264,7 +264,7 @@ export async function parseConfigFile(source: string, name: string): Promise<Con
 }
 
 /**
- * Reads the only document of a YAML text. Duplicate keys are refused, and more than 1 MiB.
+ * Reads the only document of a YAML text. Merge keys (`<<`) are merged. A second document, duplicate keys, and more than 1 MiB are refused.
  *
  * @throws {MusterError} `BAD_INPUT` with one line: the file, the problem and its line.
  */
@@ -272,7 +272,7 @@ export async function readConfigYaml(source: string, name: string): Promise<Json
   if (source.length > maxConfigFileBytes) throw new MusterError('BAD_INPUT', `${name}: expected at most ${maxConfigFileBytes} bytes`);
   // Imported here, because only a gateway with a config file needs the YAML parser.
   const { parseDocument } = await import('yaml');
-  const document = parseDocument(source, { prettyErrors: true, uniqueKeys: true, logLevel: 'silent' });
+  const document = parseDocument(source, { prettyErrors: true, uniqueKeys: true, merge: true, logLevel: 'error' });
   const problem = document.errors[0];
   if (problem !== undefined) throw refusalOf(name, problem);
   try {

@@ -69,6 +69,11 @@ test('warns if no cluster is the main one, or a cluster has no kubeconfig', asyn
 test.each([
   ['text that is no YAML', 'clusters: [', 'config.yaml: Flow sequence in block collection must'],
   ['nothing', '', 'config.yaml: the file: expected an object, got null'],
+  [
+    'a second document',
+    `${listOf(cluster({ clusterName: 'a' }))}---\n${listOf(cluster({ clusterName: 'b' }))}`,
+    'config.yaml: Source contains multiple documents',
+  ],
   ['no clusters', 'list: []\n', 'config.yaml: clusters is missing'],
   ['clusters that are null', 'clusters:\n', 'config.yaml: clusters is missing'],
   ['an empty list of clusters', 'clusters: []\n', 'config.yaml: clusters: expected 1 to 1000 members, got 0'],
@@ -93,4 +98,19 @@ test.each([
   const refusal: unknown = await convert(text).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ code: 'BAD_INPUT', message: expect.stringContaining(message) });
   expect((refusal as Error).message).not.toContain('\n');
+});
+
+test('merge keys are merged', async () => {
+  const text = `clusters:
+  - metadata: &main { clusterName: a, configPath: /a, isMaster: true }
+  - metadata: { <<: *main, clusterName: b, isMaster: false }
+`;
+  const { config, warnings } = await convert(text);
+  expect([config.clusters, warnings]).toEqual([
+    [
+      { name: 'a', kubeconfig: '/a', hub: true },
+      { name: 'b', kubeconfig: '/a' },
+    ],
+    [],
+  ]);
 });

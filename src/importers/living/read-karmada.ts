@@ -32,7 +32,7 @@ export async function readKarmada(reader: ClusterReader, scope: ImportScope): Pr
     // Karmada leaves out some resources that a policy selects, such as those in its own namespaces. The result does not mention them.
     objects: [
       ...[...resources.flat(), ...bindings].map((json) => ({ json, isContext: true })),
-      ...policies.flatMap((policy) => policyIn(policy, scope)),
+      ...policies.flatMap((policy) => policyIn(policy, { scope, hasDependencies: hasDependencies(policies) })),
     ],
     ...(members === undefined ? {} : { members }),
   };
@@ -63,6 +63,11 @@ async function listBindings(reader: ClusterReader, scope: ImportScope): Promise<
  */
 function isNeeded(kind: GroupKind, policies: readonly JsonObject[], scope: ImportScope): boolean {
   if (scope.includes(kind) || keyOfKind(kind) === 'HorizontalPodAutoscaler.autoscaling') return true;
+  return hasDependencies(policies);
+}
+
+/** True if a policy propagates what its resources refer to. A resource that another policy claims is then no such dependency. */
+function hasDependencies(policies: readonly JsonObject[]): boolean {
   return policies.some((policy) => ['propagateDeps', 'association'].some((member) => valueAt(policy, 'spec', member) === true));
 }
 
@@ -152,10 +157,13 @@ function placeOf(json: JsonObject): string {
   return `${textAt(json, 'metadata', 'namespace') ?? ''}/${textAt(json, 'metadata', 'name') ?? ''}`;
 }
 
-/** Returns the policy for the import. Policies that select no kind of the scope are left out. */
-function policyIn(policy: JsonObject, scope: ImportScope): readonly LivingObject[] {
+/** Returns the policy for the import. Policies that select no kind of the scope are left out, unless they may claim dependencies. */
+function policyIn(
+  policy: JsonObject,
+  { scope, hasDependencies: mayClaim }: { readonly scope: ImportScope; readonly hasDependencies: boolean },
+): readonly LivingObject[] {
   const kinds = selectorsIn(policy).map(groupKindOf);
-  if (kinds.length > 0 && !kinds.some((kind) => scope.includes(kind))) return [];
+  if (!mayClaim && kinds.length > 0 && !kinds.some((kind) => scope.includes(kind))) return [];
   const isClusterScoped = textAt(policy, 'metadata', 'namespace') === undefined;
   const isContext = kinds.length === 0 ? !scope.hasAllKinds : !kinds.every((kind) => scope.includes(kind));
   return [{ json: policy, isContext: isContext || (isClusterScoped && scope.namespaces !== undefined) }];

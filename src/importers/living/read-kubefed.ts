@@ -17,7 +17,7 @@ interface FederatedKind {
 }
 
 /**
- * Reads a living KubeFed: its federated objects, preferences, FederatedTypeConfigs and clusters.
+ * Reads a living KubeFed: its federated objects, preferences, FederatedTypeConfigs, KubeFedConfig and clusters.
  *
  * The federated kinds are those of the FederatedTypeConfigs. Without any, they are all kinds of the group `types.kubefed.io`.
  */
@@ -26,8 +26,8 @@ export async function readKubeFed(
   { scope, sensitiveKinds }: { readonly scope: ImportScope; readonly sensitiveKinds: SensitiveKinds },
 ): Promise<LivingObjects> {
   const core = await reader.kindsIn('core.kubefed.io');
-  const [configs, clusters] = await Promise.all(
-    ['FederatedTypeConfig', 'KubeFedCluster'].map((name) =>
+  const [configs, clusters, own] = await Promise.all(
+    ['FederatedTypeConfig', 'KubeFedCluster', 'KubeFedConfig'].map((name) =>
       listOwn(
         reader,
         core.find(({ kind }) => kind === name),
@@ -46,7 +46,7 @@ export async function readKubeFed(
   });
   const [preferences, ...federated] = await Promise.all([listPreferences(reader, scope), ...lists]);
   return {
-    objects: [...federated.flat(), ...preferences, ...typeConfigs.map((json) => ({ json, isContext: true }))],
+    objects: [...federated.flat(), ...preferences, ...[...typeConfigs, ...(own?.objects ?? [])].map((json) => ({ json, isContext: true }))],
     ...(clusters?.isComplete === true ? { members: membersOf(clusters.objects) } : {}),
   };
 }

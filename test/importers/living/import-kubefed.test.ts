@@ -143,3 +143,12 @@ test.each([
     ['south', [['ADOPT', expect.stringMatching(shown)]]],
   ]);
 });
+
+test('a KubeFed that is limited to one namespace needs no FederatedNamespace', async () => {
+  const limited = objectOf('core.kubefed.io/v1beta1 KubeFedConfig', 'shop/kubefed', { spec: { scope: 'Namespaced' } });
+  const objects = host.filter(({ kind }) => kind !== 'FederatedNamespace');
+  await using gateway = await startGateway({ host: [...objects, limited], south: [] }, { hub: 'host', living: true });
+  const { propagations, unread } = await imported(gateway, 'host', { exact: true, kinds: ['cm'] });
+  expect(propagations).toMatchObject([{ input: { name: 'settings-configmap', placement: { clusters: ['host', 'south'] } } }]);
+  expect([unread, propagations.flatMap(({ notes }) => notes.map(({ code }) => code))]).toEqual([[], []]);
+}, 60_000);

@@ -30,6 +30,7 @@ export const kubefedDefinitions = [
   definitionOf('scheduling.kubefed.io/v1alpha1', 'ReplicaSchedulingPreference'),
   definitionOf('core.kubefed.io/v1beta1', 'KubeFedCluster'),
   definitionOf('core.kubefed.io/v1beta1', 'FederatedTypeConfig'),
+  definitionOf('core.kubefed.io/v1beta1', 'KubeFedConfig'),
 ];
 
 export const karmadaDefinitions = [

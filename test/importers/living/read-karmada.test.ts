@@ -119,7 +119,10 @@ test('autoscalers, bindings and possible dependencies are read for kinds of the 
     'ResourceBinding shop/web-deployment',
   ]);
   living.cluster.put(karmadaPolicy('PropagationPolicy', 'shop/web', { ...selects(deployments), propagateDeps: true }));
-  expect(namesIn((await readKarmada(living.reader(), scope)).objects)).toContain('ConfigMap shop/a');
+  const withDependencies = (await readKarmada(living.reader(), scope)).objects;
+  expect(namesIn(withDependencies)).toContain('ConfigMap shop/a');
+  // This policy claims the ConfigMap, which is then no dependency.
+  expect(namesIn(withDependencies.filter(({ isContext }) => isContext))).toContain('PropagationPolicy shop/others');
 });
 
 test('of Secrets only metadata is read, and tokens of ServiceAccounts are left out', async () => {

@@ -128,6 +128,7 @@ test('a caller with rights in one namespace imports this namespace', async () =>
   expect(reader.faults.map(({ code, kind }) => [code, kind?.kind])).toEqual([
     ['FORBIDDEN', 'FederatedTypeConfig'],
     ['FORBIDDEN', 'KubeFedCluster'],
+    ['FORBIDDEN', 'KubeFedConfig'],
   ]);
 });
 
