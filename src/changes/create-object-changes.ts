@@ -1,5 +1,5 @@
-import { resourceSpelling } from '../core/enum-spelling.ts';
 import { MusterError } from '../core/errors.ts';
+import { resourceSpelling } from '../core/json/enum-spelling.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { applyManifests } from './apply-manifests.ts';
 import { type AddressedTarget, addressOfTarget, type ChangeTarget, parseTargets } from './change-targets.ts';

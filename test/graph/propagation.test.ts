@@ -1,6 +1,6 @@
 import { type GraphQLSchema, getNamedType, isEnumType, isLeafType, isObjectType, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { resourceSpelling, schemaSpelling } from '../../src/core/enum-spelling.ts';
+import { resourceSpelling, schemaSpelling } from '../../src/core/json/enum-spelling.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { isPersonal } from '../../src/graph/context/personal.ts';
 import { buildGraph } from '../../src/graph/graph.ts';

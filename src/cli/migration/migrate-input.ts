@@ -1,4 +1,4 @@
-import { schemaSpelling } from '../../core/enum-spelling.ts';
+import { schemaSpelling } from '../../core/json/enum-spelling.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { idOfObject } from '../../core/object-ids.ts';
 import { parseObjectWords } from '../arguments/object-words.ts';

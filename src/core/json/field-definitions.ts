@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { schemaSpelling } from '../enum-spelling.ts';
 import { describeValue, isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { parseClusterName } from '../names.ts';
 import { isLabelKey, isLabelValue } from '../selectors.ts';
 import { checkedSchema, innerSchemaOf, type ReportProblem, translatedSchema, typeError } from './documents.ts';
+import { schemaSpelling } from './enum-spelling.ts';
 import { parseDuration, parseInstant } from './json-values.ts';
 
 /** Facts about a definition for the GraphQL schema, in addition to its description and default. */

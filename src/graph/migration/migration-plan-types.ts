@@ -1,4 +1,4 @@
-import { schemaSpelling } from '../../core/enum-spelling.ts';
+import { schemaSpelling } from '../../core/json/enum-spelling.ts';
 import type { AppPlan, LeavingObject, MigrationPlan, PlannedTargetObject } from '../../migrate/model/migration-plan.ts';
 import type { PlannedObject } from '../../propagate/model/plan.ts';
 import type { GraphBuilder } from '../builder/builder.ts';

@@ -1,4 +1,4 @@
-import { resourceSpelling } from '../../core/enum-spelling.ts';
+import { resourceSpelling } from '../../core/json/enum-spelling.ts';
 import type { MigrateInput } from '../../migrate/model/migrate-input.ts';
 import { migrateInput } from '../../migrate/model/migration-spec-definition.ts';
 import type { MigrationPage, MigrationView } from '../../migrate/model/migrations.ts';

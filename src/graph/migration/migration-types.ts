@@ -1,4 +1,4 @@
-import { schemaSpelling } from '../../core/enum-spelling.ts';
+import { schemaSpelling } from '../../core/json/enum-spelling.ts';
 import { type BackupUsed, type MigratedApp, migratedApp, type RecordedRoom } from '../../migrate/model/migration-status-definition.ts';
 import type { MigrationView } from '../../migrate/model/migrations.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';

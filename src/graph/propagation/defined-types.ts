@@ -1,8 +1,8 @@
 import type { InputRef, InputType } from '@pothos/core';
 import { z } from 'zod';
-import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { invariant } from '../../core/errors.ts';
 import { baseDescriptionOf, innermostSchemaOf, schemaDefaultOf } from '../../core/json/documents.ts';
+import { schemaSpelling } from '../../core/json/enum-spelling.ts';
 import { graphqlDescriptionOf, graphqlHintsOf, meanings } from '../../core/json/field-definitions.ts';
 import type { Json } from '../../core/json.ts';
 import type { GraphBuilder } from '../builder/builder.ts';

@@ -1,5 +1,5 @@
 import { boundedList } from '../../core/bounded-list.ts';
-import { schemaSpelling } from '../../core/enum-spelling.ts';
+import { schemaSpelling } from '../../core/json/enum-spelling.ts';
 import type { ImportedDocument, ImportedPropagation, ImportNote, ImportResult } from '../../importers/model/import-result.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { kindByAnyName } from '../../model/any-name.ts';

@@ -1,5 +1,5 @@
 import type { FieldManagerConflict } from '../../changes/describe-fault.ts';
-import { schemaSpelling } from '../../core/enum-spelling.ts';
+import { schemaSpelling } from '../../core/json/enum-spelling.ts';
 import { printYaml } from '../../core/json/print-yaml.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { SyncView } from '../../load/reads/reads.ts';

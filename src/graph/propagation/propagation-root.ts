@@ -1,5 +1,5 @@
-import { resourceSpelling } from '../../core/enum-spelling.ts';
 import { MusterError } from '../../core/errors.ts';
+import { resourceSpelling } from '../../core/json/enum-spelling.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { ListPage } from '../../load/reads/reads.ts';
 import type { PropagationPlan } from '../../propagate/model/plan.ts';

@@ -1,6 +1,6 @@
-import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
+import { schemaSpelling } from '../../core/json/enum-spelling.ts';
 import { groupOfApiVersion } from '../../core/kinds.ts';
 import { parseClusterName } from '../../core/names.ts';
 import { idOfObject } from '../../core/object-ids.ts';

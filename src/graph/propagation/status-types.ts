@@ -1,4 +1,4 @@
-import { schemaSpelling } from '../../core/enum-spelling.ts';
+import { schemaSpelling } from '../../core/json/enum-spelling.ts';
 import type { Json } from '../../core/json.ts';
 import { clusterName } from '../../core/names.ts';
 import type { ClusterView } from '../../load/reads/reads.ts';

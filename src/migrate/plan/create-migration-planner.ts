@@ -1,6 +1,6 @@
 import type { MemberCluster } from '../../changes/members.ts';
-import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { type Fault, fault } from '../../core/faults.ts';
+import { schemaSpelling } from '../../core/json/enum-spelling.ts';
 import type { GroupKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { schemaSpelling } from '../../core/enum-spelling.ts';
 import { MusterError } from '../../core/errors.ts';
 import { innermostSchemaOf, readDocument } from '../../core/json/documents.ts';
+import { schemaSpelling } from '../../core/json/enum-spelling.ts';
 import { graphqlHintsOf } from '../../core/json/field-definitions.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../core/json.ts';
 import { parseLabelSelector, printLabelSelector } from '../../core/selectors.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { resourceSpelling, schemaSpelling } from '../../src/core/enum-spelling.ts';
+import { resourceSpelling, schemaSpelling } from '../../../src/core/json/enum-spelling.ts';
 
 test.each([
   ['ServerSideApply', 'SERVER_SIDE_APPLY'],
