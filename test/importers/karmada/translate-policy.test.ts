@@ -107,6 +107,19 @@ describe('placement', () => {
     expect([noteTexts(ours), noteTexts(theirs)]).toEqual([expected, expected]);
   });
 
+  test('a policy of an unknown version is refused', () => {
+    const { propagations, notes } = imported([web, policyFor('web', 'placement: {}').replace('v1alpha1', 'v1beta9')]);
+    expect([propagations, notes[0]]).toEqual([
+      [],
+      {
+        severity: 'ERROR',
+        code: 'INVALID',
+        message: expect.stringContaining('unknown version v1beta9, expected v1alpha1'),
+        path: '[1].apiVersion',
+      },
+    ]);
+  });
+
   test('thousands of unknown clusters are one note, which lists the first ten', () => {
     const names = Array.from({ length: 5_000 }, (_, index) => `far${index}`);
     const { notes } = importedOne(withPolicy(`placement: { clusterAffinity: { clusterNames: [member1, ${names.join(', ')}] } }`));

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type DocumentProblem, readDocument } from '../../../core/json/documents.ts';
+import { groupOfApiVersion } from '../../../core/kinds.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import type { OverridePolicySpec } from '../../../propagate/karmada/override-policies.ts';
 import { type ImplicitPriority, preparedSelectors, type ResourceSelector } from '../../../propagate/karmada/resource-selector.ts';
@@ -12,8 +13,10 @@ import { overridePolicy } from './override-policy-definition.ts';
 import { withPolicyDefaults } from './policy-defaults.ts';
 import { type PropagationPolicySpec, propagationPolicy } from './propagation-definition.ts';
 
-/** The API version of all policies. */
-const policyVersion = 'policy.karmada.io/v1alpha1';
+const policyGroup = 'policy.karmada.io';
+
+/** The version of all policies. */
+const policyVersion = 'v1alpha1';
 
 const policyKinds: ReadonlySet<string> = new Set([
   'PropagationPolicy',
@@ -64,9 +67,9 @@ export function describeDocument({ key: { kind, name } }: ObjectDocument): strin
   return `${kind} ${name}`;
 }
 
-/** True for a document that is one of Karmada's four kinds of policies. */
+/** True for a document that is one of Karmada's four kinds of policies, in any version. */
 export function isPolicy({ key }: SourceDocument): boolean {
-  return key?.apiVersion === policyVersion && policyKinds.has(key.kind);
+  return key !== undefined && groupOfApiVersion(key.apiVersion) === policyGroup && policyKinds.has(key.kind);
 }
 
 /** Reads the policies among the documents, in their order. Other documents are left alone. */
@@ -77,7 +80,11 @@ export function readPolicies(documents: readonly SourceDocument[]): PoliciesRead
   const refuse = (document: ObjectDocument, role: DocumentRole, problems: readonly AdmissionProblem[]) =>
     refused.push({ document, role, notes: problems.map((problem) => noteOfProblem(document, problem)) });
   for (const document of documents.filter(isSourceObject).filter(isPolicy)) {
-    if (isOverridePolicy(document)) {
+    const version = document.key.apiVersion.slice(policyGroup.length + 1);
+    if (version !== policyVersion) {
+      const message = `unknown version ${version}, expected ${policyVersion}`;
+      refuse(document, isOverridePolicy(document) ? 'OVERRIDE' : 'PLACEMENT', [{ path: 'apiVersion', message }]);
+    } else if (isOverridePolicy(document)) {
       const read = readOverridePolicy(document);
       if (read.result === 'accepted') overrides.push(read.policy);
       else refuse(document, 'OVERRIDE', read.problems);
