@@ -15,9 +15,11 @@ export interface ClaimedResource {
 export interface AttachedDependencies {
   /** The dependencies that become part of the template of a workload. */
   readonly partsOf: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
-  /** The dependencies of several workloads of one policy. Each gets a Propagation of its own, in all clusters of the policy. */
+  /** The dependencies of several workloads. Each gets a Propagation of its own, with the other settings of the first workload's policy. */
   readonly shared: readonly ClaimedResource[];
-  /** The dependencies of a workload that are in other Propagations, or that are in the template of a workload of another policy. */
+  /** The workloads that need a dependency with its own Propagation. It goes to the clusters of all of them. */
+  readonly usersOf: ReadonlyMap<KarmadaResource, readonly ClaimedResource[]>;
+  /** The dependencies of a workload that are in other Propagations. */
   readonly elsewhere: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
   /** The dependencies of a workload that are not among the documents. */
   readonly missing: ReadonlyMap<KarmadaResource, readonly ObjectKey[]>;
@@ -35,7 +37,7 @@ export function followsDependencies({ spec: { propagateDeps, association } }: Pr
 
 /**
  * Decides for each dependency of the claimed resources in which Propagation it is. An object is never in two Propagations, because the
- * second one would find a conflict. A dependency that a policy selects itself stays in its own Propagation.
+ * second one would find a conflict. A dependency that a policy selects itself, or that several workloads need, has its own Propagation.
  */
 export function attachDependencies(
   claimed: readonly ClaimedResource[],
@@ -51,20 +53,24 @@ export function attachDependencies(
       const needed = resources.get(textOfKey(key));
       if (needed === undefined) addTo(missing, user.resource, key);
       else if (isSecret(groupKindOfKey(key)) && !selected.has(needed)) secrets.add(needed);
-      else if (selected.has(needed)) addTo(elsewhere, user.resource, needed);
       else addTo(users, needed, user);
     }
   }
   const partsOf = new Map<KarmadaResource, KarmadaResource[]>();
   const shared: ClaimedResource[] = [];
-  for (const [needed, [first, ...others]] of users) {
+  const usersOf = new Map<KarmadaResource, readonly ClaimedResource[]>();
+  for (const [needed, all] of users) {
+    const [first, second] = all;
     if (first === undefined) continue;
-    const isShared = others.length > 0 && others.every(({ choice }) => choice.winner === first.choice.winner);
-    if (isShared) shared.push({ resource: needed, choice: { winner: first.choice.winner, losers: [] } });
-    else addTo(partsOf, first.resource, needed);
-    for (const { resource } of isShared ? [first, ...others] : others) addTo(elsewhere, resource, needed);
+    if (second === undefined && !selected.has(needed)) {
+      addTo(partsOf, first.resource, needed);
+      continue;
+    }
+    if (!selected.has(needed)) shared.push({ resource: needed, choice: { winner: first.choice.winner, losers: [] } });
+    usersOf.set(needed, all);
+    for (const { resource } of all) addTo(elsewhere, resource, needed);
   }
-  return { partsOf, shared, elsewhere, missing, secrets: [...secrets] };
+  return { partsOf, shared, usersOf, elsewhere, missing, secrets: [...secrets] };
 }
 
 /** Returns the resources by the text of their key. The namespace `default` is added where a document has none. */

@@ -6,6 +6,7 @@ import { mergeSuspension, overwritesConflicts } from '../../propagate/karmada/di
 import { plannedCountOf, workloadCountOf } from '../../propagate/plan/placing/workload-count.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 import type { ObjectDocument } from '../documents/source-documents.ts';
+import { infoNote, warningNote } from '../model/import-notes.ts';
 import type { Proposal, ProposedDocument } from '../model/importer.ts';
 import { UniqueNotes } from '../model/unique-notes.ts';
 import { type AttachedDependencies, type ClaimedResource, followsDependencies } from './attach-dependencies.ts';
@@ -14,6 +15,7 @@ import type { ChosenOverrides, OverrideChoice } from './override-choice.ts';
 import { describeDocument, type PropagationPolicy } from './policies/read-policies.ts';
 import { overridesFor } from './translate-overrides.ts';
 import type { TranslatedPolicy } from './translate-policy.ts';
+import { unitePlacements } from './unite-placements.ts';
 
 /** The facts that make proposals, besides the claimed resource itself. */
 export interface ProposalFacts {
@@ -36,20 +38,24 @@ interface Draft extends ClaimedResource {
   /** The objects of the template: the resource, then its dependencies. */
   readonly objects: readonly KarmadaResource[];
   readonly keyText: string;
+  /** The workloads that need the resource. It goes to their clusters too. */
+  readonly users: readonly ClaimedResource[];
   readonly notes: UniqueNotes;
 }
 
 /** Makes the proposal for one resource with its dependencies. */
 export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts): Proposal {
   const { resource, choice } = claimed;
-  const draft: Draft = {
+  const own: Draft = {
     ...claimed,
     facts,
     policy: facts.translate(choice.winner),
+    users: facts.dependencies.usersOf.get(resource) ?? [],
     objects: [resource, ...(facts.dependencies.partsOf.get(resource) ?? [])],
     keyText: textOfKey(keyOfManifest(resource.manifest)),
     notes: new UniqueNotes(),
   };
+  const draft = own.users.length === 0 ? own : { ...own, policy: policyWithUsers(own) };
   tellOfClaim(draft);
   draft.notes.add(draft.policy.notes);
   const chosen = draft.objects.map(({ manifest }) => ({ manifest, policies: facts.overrides.policiesFor(manifest) }));
@@ -81,12 +87,32 @@ interface OverriddenObject {
   readonly policies: readonly ChosenOverrides[];
 }
 
-function documentsOf({ objects, choice, facts, keyText }: Draft, chosen: readonly OverriddenObject[]): readonly ProposedDocument[] {
+/** Extends the placement of a dependency by the clusters of the workloads that need it, as Karmada does. */
+function policyWithUsers({ resource: { document }, policy, choice, users, facts, notes }: Draft): TranslatedPolicy {
+  const policies = [...new Set([choice, ...users.map((user) => user.choice)].map(({ winner }) => facts.translate(winner)))];
+  const { placement, isSnapshot } = unitePlacements(
+    policies.map((one) => one.placement),
+    facts.clusters,
+  );
+  const names = [...new Set(users.map((user) => describeDocument(user.resource.document)))].join(', ');
+  const target = `${describeDocument(document)} goes to every cluster that the policies of ${names} may choose`;
+  if (isSnapshot) {
+    const message = `${target}. They are listed by name as of now: add clusters that join later to its placement`;
+    notes.tell(warningNote('UNSUPPORTED', document.path, message));
+  } else {
+    notes.tell(infoNote('SHARED_DEPENDENCY', document.path, `${target}. In Karmada, it goes only to those that they do choose`));
+  }
+  const { replicas: _replicas, exactPolicies: _exactPolicies, ...others } = policy;
+  return { ...others, placement };
+}
+
+function documentsOf({ objects, choice, users, facts, keyText }: Draft, chosen: readonly OverriddenObject[]): readonly ProposedDocument[] {
   const binding = facts.bindings.get(keyText);
+  const policies = new Set([choice, ...users.map((user) => user.choice)].map(({ winner }) => winner.document));
   const overrides = new Set(chosen.flatMap(({ policies }) => policies.map(({ policy }) => policy.document)));
   return [
     ...objects.map(({ document }): ProposedDocument => ({ document, role: 'TEMPLATE' })),
-    { document: choice.winner.document, role: 'PLACEMENT' },
+    ...[...policies].map((document): ProposedDocument => ({ document, role: 'PLACEMENT' })),
     ...(binding === undefined ? [] : [{ document: binding, role: 'SCHEDULING' } as const]),
     ...[...overrides].map((document): ProposedDocument => ({ document, role: 'OVERRIDE' })),
   ];
@@ -109,9 +135,11 @@ function dependenciesMember({ resource, choice, facts: { dependencies }, notes }
   const elsewhere = dependencies.elsewhere.get(resource) ?? [];
   if (elsewhere.length === 0) return { dependencies: true };
   const names = elsewhere.map(({ document }) => describeDocument(document)).join(', ');
+  const workload = describeDocument(resource.document);
   const missing = (dependencies.missing.get(resource) ?? []).map(({ kind, name }) => `${kind} ${name}`);
-  const message = `another Propagation has ${names}, so the dependencies of ${describeDocument(resource.document)} do not follow it by themselves`;
-  const outcome = missing.length === 0 ? '' : `. These are not among the documents and need a Propagation: ${missing.join(', ')}`;
+  const message = `Propagations of their own bring ${names} to the clusters of ${workload}, so dependencies is not set for ${workload}`;
+  const outcome =
+    missing.length === 0 ? '' : `. It will miss objects that are not among the documents: propagate ${missing.join(', ')} too`;
   notes.tell({
     severity: missing.length === 0 ? 'INFO' : 'WARNING',
     code: 'UNSUPPORTED',

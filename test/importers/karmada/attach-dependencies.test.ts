@@ -61,11 +61,41 @@ test('a dependency of several workloads of one policy has its own Propagation, i
   expect([note?.severity, note?.message]).toEqual(['WARNING', expect.stringMatching(/ConfigMap settings.*Secret keys/)]);
 });
 
-test('a dependency of workloads of different policies is in the template of the first, and the others say so', () => {
-  const documents = [using('a', 'settings'), using('b', 'settings'), configMap('settings'), withDependencies('a'), withDependencies('b')];
+test.each([
+  [
+    '{ clusterAffinity: { clusterNames: [member1, member4], exclude: [member4] } }',
+    { clusters: ['member1', 'member2'] },
+    'INFO SHARED_DEPENDENCY [2]',
+  ],
+  ['{}', {}, 'INFO SHARED_DEPENDENCY [2]'],
+  [
+    '{ clusterAffinities: [{ affinityName: g1, clusterNames: [member3] }, { affinityName: g2, clusterNames: [member1] }] }',
+    { clusters: ['member3', 'member1', 'member2'] },
+    'INFO SHARED_DEPENDENCY [2]',
+  ],
+  ['{ clusterAffinity: { labelSelector: { matchLabels: { a: b } } } }', { clusters: ['member2'] }, 'WARNING UNSUPPORTED [2]'],
+])('a dependency of workloads of two policies, one with %s, goes to the clusters of both', (placement, united, note) => {
+  const other = withDependencies('b', '{ clusterAffinity: { clusterNames: [member2] } }');
+  const documents = [using('a', 'settings'), using('b', 'settings'), configMap('settings'), withDependencies('a', placement), other];
   const { propagations } = imported(documents);
-  expect(propagations.map(templateNames)).toEqual([['a', 'settings'], ['b']]);
-  expect(propagations.map(noteTexts)).toEqual([[], ['WARNING UNSUPPORTED [4].spec.propagateDeps']]);
+  expect(propagations.map(templateNames)).toEqual([['a'], ['b'], ['settings']]);
+  const settings = propagations[2];
+  expect(Object(settings?.input).placement).toEqual(united);
+  expect(settings?.documents.map(({ index, role }) => [index, role])).toEqual([
+    [2, 'TEMPLATE'],
+    [3, 'PLACEMENT'],
+    [4, 'PLACEMENT'],
+  ]);
+  expect(settings && noteTexts(settings)).toEqual([note]);
+});
+
+test('a dependency that a policy selects itself goes to the clusters of its workloads too', () => {
+  const named = (name: string) => `{ clusterAffinity: { clusterNames: [${name}] } }`;
+  const own = policyFor('settings', `placement: ${named('member1')}`)
+    .replace('apps/v1', 'v1')
+    .replace('kind: Deployment', 'kind: ConfigMap');
+  const { propagations } = imported([using('web', 'settings'), configMap('settings'), withDependencies('web', named('member2')), own]);
+  expect(propagations.map(({ input }) => Object(input).placement.clusters)).toEqual([['member2'], ['member1', 'member2']]);
 });
 
 test('a dependency that a policy selects itself stays in its own Propagation', () => {
