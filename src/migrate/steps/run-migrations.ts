@@ -82,7 +82,8 @@ async function passOf(engine: Engine, key: string): Promise<number | undefined> 
   const { ports, term, runs, interests, queue } = engine;
   const run = runs.get(migration);
   const app = run?.record.migration.status.apps?.[Number(index)];
-  if (run === undefined || app === undefined) {
+  // Releasing a mirror is a change itself. So an application that has ended gets no interests, not even for the time of a pass.
+  if (run === undefined || app === undefined || (isEnded(app) && !isReturning(app))) {
     interests.set(key, []);
     return undefined;
   }

@@ -83,6 +83,7 @@ export async function startMigrationWorld({ objects, hook }: MigrationWorldOptio
       if (written.result !== 'written') throw new Error(`expected a Migration, got ${JSON.stringify(written)}`);
     },
     async annotate(name, annotations) {
+      await world.until(() => read(name) !== undefined);
       const found = read(name);
       if (found === undefined) throw new Error(`expected ${name}`);
       await world.pumped(migrations.annotate(found, annotations, life.signal));
