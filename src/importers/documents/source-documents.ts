@@ -88,3 +88,11 @@ export function namespaceProblem(object: Json, path: string): DocumentProblem | 
 export function isSourceObject(document: SourceDocument): document is ObjectDocument {
   return document.key !== undefined;
 }
+
+/**
+ * Returns the name of the Propagation of a resource: its name and its kind in lower case, as Karmada names bindings. A colon, as in the names of
+ * RBAC resources, becomes a dot. Other characters stay, so the name may be invalid.
+ */
+export function propagationNameOf({ name, kind }: Pick<ObjectKey, 'name' | 'kind'>): string {
+  return `${name}-${kind}`.toLowerCase().replaceAll(':', '.');
+}

@@ -4,7 +4,7 @@ import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { kindTextOf } from '../../manifests/pod-specs.ts';
 import { type ImportClusters, importClustersOf } from '../clusters/import-clusters.ts';
 import { holdsSecret } from '../documents/holds-secret.ts';
-import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
+import { isSourceObject, type ObjectDocument, propagationNameOf, type SourceDocument } from '../documents/source-documents.ts';
 import { type ImportedRules, importedRules } from '../kubefed/replica-rules.ts';
 import { errorNote, secretNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
@@ -59,7 +59,7 @@ function proposalOf(document: ObjectDocument, fleet: ImportClusters): ProposalOu
   const exact = { exact: { system: 'FederationV1', key: `${namespace}/${name}`, ...rules }, write: 'Replace' };
   const proposal: Proposal = {
     namespace: key.namespace,
-    name: `${name}-${key.kind.toLowerCase()}`,
+    name: propagationNameOf(key),
     spec: {
       template: [{ json: object }],
       ...placement.fields,

@@ -5,7 +5,7 @@ import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { mergeSuspension, overwritesConflicts } from '../../propagate/karmada/dispatch.ts';
 import { plannedCountOf, workloadCountOf } from '../../propagate/plan/placing/workload-count.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
-import type { ObjectDocument } from '../documents/source-documents.ts';
+import { type ObjectDocument, propagationNameOf } from '../documents/source-documents.ts';
 import { infoNote, warningNote } from '../model/import-notes.ts';
 import type { Proposal, ProposedDocument } from '../model/importer.ts';
 import { UniqueNotes } from '../model/unique-notes.ts';
@@ -62,8 +62,7 @@ export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts
   const { document } = resource;
   return {
     namespace: document.key.namespace,
-    // Karmada names its bindings in the same way.
-    name: `${document.key.name}-${document.key.kind}`.toLowerCase().replaceAll(':', '.'),
+    name: propagationNameOf(document.key),
     spec: {
       template: draft.objects.map((one) => templateOf(one, facts)),
       ...dependenciesMember(draft),

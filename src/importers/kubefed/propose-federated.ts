@@ -3,7 +3,7 @@ import { valueAt } from '../../core/json-at.ts';
 import { withoutValueAt } from '../../manifests/json-edits.ts';
 import type { SpecDocument } from '../../propagate/model/spec.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
-import type { ObjectDocument } from '../documents/source-documents.ts';
+import { type ObjectDocument, propagationNameOf } from '../documents/source-documents.ts';
 import { errorNote, infoNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { Proposal, ProposedDocument } from '../model/importer.ts';
@@ -54,7 +54,7 @@ export function proposalOf(object: FederatedObject, federation: Federation, flee
   ];
   const proposal: Proposal = {
     namespace: target.isNamespaced ? key.namespace : undefined,
-    name: `${key.name}-${target.kind.toLowerCase()}`,
+    name: propagationNameOf({ name: key.name, kind: target.kind }),
     // The first part has the template.
     spec: Object.assign({}, ...parts.map(({ fields }) => fields)) as SpecDocument,
     documents: documentsOf(object, { target, placed, federation }),

@@ -1,9 +1,10 @@
 import { pathWithObject } from '../../core/indexed-path.ts';
 import type { Json } from '../../core/json.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
+import { isSubdomain } from '../../core/selectors.ts';
 import { inputOf } from '../../propagate/model/input-spec.ts';
-import type { SourceSystem, SpecDocument } from '../../propagate/model/spec.ts';
-import { parseSpec } from '../../propagate/model/spec.ts';
+import type { PropagationName } from '../../propagate/model/propagations.ts';
+import { parseSpec, type SourceSystem, type SpecDocument, type SpecProblem } from '../../propagate/model/spec.ts';
 import { divideRepeatedObjects, type RepeatedObject } from '../documents/repeated-objects.ts';
 import { isSourceObject, type SourceDocument, sourceDocumentsOf } from '../documents/source-documents.ts';
 import { errorNote, warningNote } from '../model/import-notes.ts';
@@ -23,7 +24,7 @@ export function* importText(text: string, context: ImportContext): Steps<ImportR
 
 /**
  * Translates documents of other systems to Propagations. Documents that no importer takes are unread, with a note. So are objects that a
- * later document has again. Writes nothing.
+ * later document has again, and those that make no valid Propagation. Writes nothing.
  */
 export function* importDocuments(documents: readonly SourceDocument[], context: ImportContext): Steps<ImportResult> {
   const { latest, repeated } = divideRepeatedObjects(documents);
@@ -42,13 +43,22 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
   const positions = new Map(documents.map((document, at) => [document, at]));
   const names = new UniqueNames();
   const propagations: ImportedPropagation[] = [];
+  const refused: ProposedDocument[] = [];
   for (const one of proposed.toSorted((a, b) => positionOf(a, positions) - positionOf(b, positions))) {
-    propagations.push(propagationOf(one, { context, names, documents }));
+    const made = propagationOf(one, { context, names, documents });
+    if (made.result === 'valid') propagations.push(made.propagation);
+    else {
+      refused.push(...one.proposal.documents);
+      notes.push(...made.notes);
+    }
     yield;
   }
+  const used = new Set(propagations.flatMap((propagation) => propagation.documents.map(({ index }) => index)));
+  // A policy of a refused resource may be part of other Propagations.
+  const leftOut = refused.filter(({ document, role }) => role === 'TEMPLATE' || !used.has(document.index));
   return {
     propagations,
-    unread: inOrder([...unread, ...[...others, ...repeated.map(({ document }) => document)].map(asOther)]),
+    unread: inOrder([...unread, ...leftOut, ...[...others, ...repeated.map(({ document }) => document)].map(asOther)]),
     notes: [...notes, ...repeated.map(noteOfRepeated), ...others.map(noteOfUnclaimed)],
     faults: [],
   };
@@ -76,7 +86,12 @@ interface Naming {
   readonly documents: readonly SourceDocument[];
 }
 
-function propagationOf({ system, proposal }: SystemProposal, naming: Naming): ImportedPropagation {
+/** The Propagation of a proposal, or the error notes why there can be none of that name or spec. */
+type ProposalResult =
+  | { readonly result: 'valid'; readonly propagation: ImportedPropagation }
+  | { readonly result: 'invalid'; readonly notes: readonly ImportNote[] };
+
+function propagationOf({ system, proposal }: SystemProposal, naming: Naming): ProposalResult {
   const { context, names } = naming;
   const namespace = proposal.namespace ?? 'default';
   const name = names.take(namespace, proposal.name);
@@ -84,8 +99,26 @@ function propagationOf({ system, proposal }: SystemProposal, naming: Naming): Im
   // The copies of a living system exist already, so they are adopted.
   const adoption = context.living === undefined ? {} : { conflict: 'Adopt' };
   const document = { ...proposal.spec, ...adoption, source: sourceOf(system, proposal, naming) } as SpecDocument;
-  const input = inputOf({ metadata: { namespace, name, labels: {} }, spec: parseSpec(document), document });
-  return { system, input, documents, notes: proposal.notes };
+  const spec = parseSpec(document);
+  const problems = [...problemsOfName({ namespace, name }), ...('problems' in spec ? spec.problems : [])];
+  if (problems.length > 0) return { result: 'invalid', notes: problems.map((problem) => noteOfProblem(proposal, problem)) };
+  const input = inputOf({ metadata: { namespace, name, labels: {} }, spec, document });
+  return { result: 'valid', propagation: { system, input, documents, notes: proposal.notes } };
+}
+
+/** Returns the problems of a Propagation's name, in the words of `readPropagationInput`. */
+function problemsOfName({ namespace, name }: PropagationName): readonly SpecProblem[] {
+  return [
+    ...(isSubdomain(name)
+      ? []
+      : [{ path: 'name', message: `expected lower-case letters, digits, - and ., at most 253, got ${name.slice(0, 80)}` }]),
+    ...(isSubdomain(namespace) && namespace.length <= 63 ? [] : [{ path: 'namespace', message: 'expected the name of a namespace' }]),
+  ];
+}
+
+function noteOfProblem({ documents }: Proposal, { path, message }: SpecProblem): ImportNote {
+  const resource = documents.find(({ role }) => role === 'TEMPLATE')?.document ?? documents[0]?.document;
+  return errorNote('INVALID', resource?.path ?? '', `no valid Propagation: ${path}: ${message}`);
 }
 
 /**

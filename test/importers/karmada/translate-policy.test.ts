@@ -120,17 +120,26 @@ describe('placement', () => {
     ]);
   });
 
-  test('thousands of unknown clusters are one note, which lists the first ten', () => {
-    const names = Array.from({ length: 5_000 }, (_, index) => `far${index}`);
+  test('hundreds of unknown clusters are one note, which lists the first ten', () => {
+    const names = Array.from({ length: 400 }, (_, index) => `far${index}`);
     const { notes } = importedOne(withPolicy(`placement: { clusterAffinity: { clusterNames: [member1, ${names.join(', ')}] } }`));
     const first = names.slice(0, 10).map((name) => `"${name}"`);
     expect(notes).toEqual([
       {
         severity: 'WARNING',
         code: 'UNKNOWN_CLUSTER',
-        message: `expected names of clusters of Muster, got ${first.join(', ')} and 4990 others: a plan refuses them`,
+        message: `expected names of clusters of Muster, got ${first.join(', ')} and 390 others: a plan refuses them`,
         path: '[1].spec.placement.clusterAffinity.clusterNames[1]',
       },
+    ]);
+  });
+
+  test('more clusters than a placement may name are an error', () => {
+    const names = Array.from({ length: 501 }, (_, index) => `far${index}`);
+    const result = imported(withPolicy(`placement: { clusterAffinity: { clusterNames: [${names.join(', ')}] } }`));
+    expect([result.propagations, result.unread.map(({ index }) => index)]).toEqual([[], [0, 1]]);
+    expect(result.notes.map(({ severity, code, message }) => `${severity} ${code} ${message}`)).toEqual([
+      expect.stringMatching(/^ERROR INVALID no valid Propagation: placement.clusters: expected 0 to 500 members, got 501/),
     ]);
   });
 

@@ -98,3 +98,29 @@ test('`source` of a living resource names the object in the paths of its notes',
   const paths = recordedPaths({ living: { cluster: 'host', members: new Map() } });
   expect(paths).toContain('FederatedConfigMap shop/web spec.placement.clusters[0].name');
 });
+test('a resource that makes no valid Propagation is an error, and its policy stays with the others', () => {
+  const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name}, namespace: shop }\n`;
+  const policy =
+    'apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: { name: p, namespace: shop }\n' +
+    'spec:\n  resourceSelectors: [{ apiVersion: v1, kind: ConfigMap }]\n  placement: {}\n';
+  const text = [configMap('good'), configMap('ünï'), policy].join('---\n');
+  const result = runAtOnce(importText(text, { isExact: false, clusters: [] }));
+  expect(result.propagations.map(({ documents }) => documents.map(({ index }) => index))).toEqual([[0, 2]]);
+  expect(result.unread.map(({ index, role }) => [index, role])).toEqual([[1, 'TEMPLATE']]);
+  expect(result.notes).toEqual([
+    {
+      severity: 'ERROR',
+      code: 'INVALID',
+      message: 'no valid Propagation: name: expected lower-case letters, digits, - and ., at most 253, got ünï-configmap',
+      path: '[1]',
+    },
+  ]);
+});
+
+test('a colon in the name of a resource becomes a dot', () => {
+  const text =
+    'apiVersion: types.kubefed.io/v1beta1\nkind: FederatedClusterRole\nmetadata: { name: "team:Reader" }\n' +
+    'spec: { template: { rules: [] }, placement: { clusterSelector: {} } }\n';
+  const { propagations } = runAtOnce(importText(text, { isExact: false, clusters: [] }));
+  expect(propagations.map(({ input }) => input)).toMatchObject([{ name: 'team.reader-clusterrole', namespace: 'default' }]);
+});
