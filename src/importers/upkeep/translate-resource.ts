@@ -1,9 +1,11 @@
 import { invariant } from '../../core/errors.ts';
 import { sha256Of } from '../../core/json/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { objectAt } from '../../core/json-at.ts';
 import { clusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { runAtOnce } from '../../core/scheduling/operation-scheduler.ts';
+import { withoutMembers } from '../../manifests/json-edits.ts';
 import { documentOf } from '../../propagate/model/input-spec.ts';
 import type { PropagationInput } from '../../propagate/model/propagations.ts';
 import { parseSpec, type SpecDocument } from '../../propagate/model/spec.ts';
@@ -37,7 +39,8 @@ export interface TranslationFacts {
 }
 
 /**
- * Translates one MultiClusterResource of the hub, as the importer does for a living system. The result for an invalid resource has a
+ * Translates one MultiClusterResource of the hub, as the importer does for a living system. But `source` names no cluster, so that
+ * `muster import --undo` leaves the Propagation: the upkeep would create it again. The result for an invalid resource has a
  * message with the path of the problem.
  */
 export function translateResource(resource: KubernetesObject, facts: TranslationFacts): ResourceTranslation {
@@ -68,7 +71,8 @@ function readResource(resource: KubernetesObject, { clusters: names, hub, servic
   if (propagation === undefined || problem !== undefined) return { result: 'broken', message: messageOf(problem ?? notes[0]), notes };
   const { namespace } = nameOf(resource);
   const runAs = serviceAccount === undefined ? {} : { runAs: { serviceAccount: { namespace, name: serviceAccount } } };
-  const document: JsonObject = { ...documentOf(propagation.input as PropagationInput).document, ...runAs };
+  const content = documentOf(propagation.input as PropagationInput).document;
+  const document: JsonObject = { ...content, ...runAs, source: withoutMembers(objectAt(content, 'source'), ['cluster']) };
   const spec = parseSpec(document);
   const refused = 'problems' in spec ? spec.problems[0] : undefined;
   return refused === undefined

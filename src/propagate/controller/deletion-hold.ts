@@ -42,9 +42,9 @@ export async function deletionHoldOf(
 
 function messageOfHold(reason: string, copies: number, { namespace, name }: Propagation['metadata']): string {
   return (
-    `${reason}: ${copies} copies are kept until a user decides. Delete them: ` +
-    `muster rollout resume ${name} -n ${namespace} --confirm-prune. Keep them: ` +
-    `kubectl patch propagation ${name} -n ${namespace} --type merge -p '{"spec":{"deletion":{"policy":"Orphan"}}}'`
+    `${copies} copies are kept until a user decides. The reason, as found when the Propagation was deleted: ${reason}. Keep them: ` +
+    `kubectl patch propagation ${name} -n ${namespace} --type merge -p '{"spec":{"deletion":{"policy":"Orphan"}}}'. Delete them: ` +
+    `muster rollout resume ${name} -n ${namespace} --confirm-prune`
   );
 }
 

@@ -15,7 +15,7 @@ test('keeps a Propagation for each resource, and follows its changes', async () 
   ]);
   expect(fleet.mirrored('web')?.document).toMatchObject({
     conflict: 'Adopt',
-    source: { system: 'MultiClusterResource', cluster: 'hub', objects: [{ kind: 'MultiClusterResource', name: 'web', role: 'Template' }] },
+    source: { system: 'MultiClusterResource', objects: [{ kind: 'MultiClusterResource', name: 'web', role: 'Template' }] },
   });
   expect(fleet.statusOf('web')).toEqual({
     observedGeneration: 1,

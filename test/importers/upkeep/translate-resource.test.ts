@@ -54,11 +54,12 @@ test('a resource is adopted in the clusters of the fleet that it names, with its
     conflict: 'Adopt',
     source: {
       system: 'MultiClusterResource',
-      cluster: 'tencent2',
       objects: [{ kind: 'MultiClusterResource', namespace: 'default', name: 'mypod.pod', role: 'Template' }],
     },
   });
   expect(translation.document()).not.toHaveProperty('runAs');
+  // `muster import --undo` finds Propagations by this cluster.
+  expect(translation.document()).not.toHaveProperty('source.cluster');
   expect(translation.notes).toMatchObject([{ code: 'UNKNOWN_CLUSTER', path: 'spec.placement.clusters[2].name' }]);
 });
 
