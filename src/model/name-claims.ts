@@ -164,8 +164,8 @@ function ownersOf(remembered: ReadonlyMap<string, string>) {
 }
 
 /**
- * Returns, for each remembered field name, the keys that had this name. The keys of the map are those of `keyOfPlace`, for the place of the
- * field with the field name in place of the last segment.
+ * Returns, for each remembered field name, the keys that had this name. The keys of the map are results of `keyOfPlace`, for the path of the
+ * field in which its own name replaces the last segment.
  */
 function fieldOwnersOf(remembered: ReadonlyMap<string, string>): ReadonlyMap<string, readonly string[]> {
   const owners = new Map<string, string[]>();

@@ -49,7 +49,7 @@ export async function requestImport(gateway: GatewayClient, request: ImportReque
 }
 
 /**
- * Returns all notes: first those of the Propagations, then those that belong to no Propagation. The notes of a living system name the object
+ * Returns all notes: the notes of each Propagation, then the notes that belong to no Propagation. The notes of a living system name the object
  * instead of the index, because a user does not see the order of its objects.
  */
 export function importNotes({ propagations, unread, notes }: ImportAnswer, from: 'text' | 'cluster'): readonly IntentNote[] {

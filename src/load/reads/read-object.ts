@@ -139,8 +139,8 @@ async function findInMirror(
 }
 
 /**
- * Returns the row of the object with this name and, if given, this uid. If it is not found, returns the fault because of which it may exist
- * all the same, or no fault if it does not exist.
+ * Returns the row of the object with this name and, if given, this uid. Without a row: `faults` says why the object may exist all the same,
+ * and is empty if the object does not exist.
  */
 export function findInSource(source: ReadSource, { namespace, name, uid }: NamedObject, options: RowOptions): FoundObject {
   if (source.type === 'notServed') return nothing;

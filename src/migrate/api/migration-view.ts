@@ -44,7 +44,7 @@ export function shownMigrationPhase({ metadata: { annotations, deletionTimestamp
   return phase === 'Paused' && isResumed ? 'Rolling' : phase;
 }
 
-/** Returns a plan as a Migration of which nothing is kept yet. */
+/** Returns a plan as a Migration that the hub does not have. */
 export function plannedView({ name, spec }: RequestedMove, plan: MigrationPlan, phase: PropagationPhase): MigrationView {
   const { requester, ...content } = spec;
   const document = printMigrationSpec(content);

@@ -45,7 +45,7 @@ const migrationStep = describedEnum('MigrationStep', 'The step of an application
   Skipped: 'The application cannot be moved: see `reason`. No object was written.',
 });
 
-/** Pods and resources: those that an application requests, or those that a cluster has free. */
+/** An amount of Pods, CPU and memory: the requests of an application, or the free room of a cluster. */
 const room = structureSchema({
   pods: integer(-(2 ** 31), 2 ** 31 - 1).describe('The number of Pods.'),
   cpu: anyText.describe('The CPU cores as a quantity, such as `1500m`.'),
@@ -110,7 +110,7 @@ export const migratedApp = translatedSchema(
     since: time.describe('The time since which the application is in this step.'),
     deadlineSince: time.exactOptional().describe('The time from which the deadline of the step counts. Not set if none runs.'),
     needs: room.describe('The Pods and resources that its replicas in the target request.'),
-    free: room.describe('The free Pods and resources of the target at the time of the plan, without those of the applications before it.'),
+    free: room.describe('The free Pods and resources of the target at the time of the plan, after the applications before this one.'),
     propagation: propagationRef.exactOptional().describe('The Propagation of the application. Not set if Muster does not propagate it.'),
     source: appObjects
       .default([])

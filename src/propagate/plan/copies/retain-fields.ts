@@ -83,7 +83,7 @@ function retainService(desired: JsonObject, live: JsonObject): RetainResult {
   return retained(keptText(checked, live, ['spec', 'clusterIP']));
 }
 
-/** Returns `desired` with the references of both objects in `field`: first those of `desired`, then those of `live`, each name once. */
+/** Returns `desired` with the references of both objects in `field`: the references of `desired`, then the references of `live` with other names. */
 function withReferencesOf(desired: JsonObject, live: JsonObject, field: string): JsonObject {
   const ours = listAt(desired, field);
   const names = new Set(ours.map((reference) => textAt(reference, 'name')));
