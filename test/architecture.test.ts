@@ -108,6 +108,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   importers: ['cluster', 'access', 'manifests', 'changes', 'propagate/model', 'propagate/karmada', 'propagate/kubefed', 'propagate/plan'],
   'importers/upkeep': [
     'store',
+    'manifests',
     'changes',
     'importers',
     'propagate/model',

@@ -9,6 +9,7 @@ import type { ImportContext, Importer, Proposal, Translation } from '../model/im
 import { type AttachedDependencies, attachDependencies, type ClaimedResource, resourcesByKey } from './attach-dependencies.ts';
 import { type KarmadaResource, PolicyFinder, resourceOf } from './claims.ts';
 import { karmadaProposalOf, type ProposalFacts } from './karmada-proposal.ts';
+import { namespaceProposalOf, namespacesOf } from './namespace-proposals.ts';
 import { OverrideChoice } from './override-choice.ts';
 import { describeDocument, isPolicy, type PoliciesRead, type PropagationPolicy, readPolicies } from './policies/read-policies.ts';
 import { type TranslatedPolicy, translatePolicy } from './translate-policy.ts';
@@ -34,6 +35,12 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
   const proposals: Proposal[] = [];
   for (const one of [...claimed, ...dependencies.shared]) {
     proposals.push(karmadaProposalOf(one, facts));
+    yield;
+  }
+  // The clusters of a living Karmada have their namespaces already.
+  const propagated = claimed.map(({ resource }) => resource);
+  for (const namespace of context.living === undefined ? namespacesOf(resources, propagated) : []) {
+    proposals.push(namespaceProposalOf(namespace, facts));
     yield;
   }
   const isRefused = ({ document }: KarmadaResource) => secrets.some((secret) => secret.document === document);
