@@ -1,10 +1,19 @@
+import type { Impersonation } from '../cluster/endpoint.ts';
 import type { Fault } from '../core/faults.ts';
 import type { GroupKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 
+/** An authenticated user: the name, uid, groups and extra values that API servers know, with the prefixes of the issuer. */
+export interface User extends Impersonation {
+  /** The source of the identity: the URL of an OIDC issuer, `tokenreview`, `certificate` or `proxy`. */
+  readonly issuer: string;
+}
+
 /** The user of a request. `key` distinguishes users: cursors and caches are bound to it. */
 export interface Caller {
   readonly key: string;
+  /** Undefined in local mode: the caller then has the rights of the gateway's own account. */
+  readonly user?: User;
 }
 
 /** The objects of one kind in one cluster that a caller may see. */
@@ -22,6 +31,11 @@ export interface AccessRequest {
   /** A subresource of the kind, such as `log` of Pods. Default: the objects themselves. */
   readonly subresource?: string;
   readonly verb: 'get' | 'list' | 'watch';
+  /**
+   * The one object that is read, for `get`. If the caller may get it, the result shows its namespace, or `all` for an object without a
+   * namespace, even if the caller may get no other object of the kind. Default: all objects of the kind.
+   */
+  readonly object?: { readonly namespace?: string; readonly name: string };
 }
 
 /** Decides what a caller may see of one kind in one cluster. Every read of a store goes through this decision. */
