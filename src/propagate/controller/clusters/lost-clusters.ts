@@ -6,6 +6,7 @@ import { hubFault } from '../../hub/hub.ts';
 import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
 import type { Propagation } from '../../model/propagation.ts';
+import { isRemoval } from '../../plan/held-prune.ts';
 import { type ClusterTask, removeShare, saveEntries } from './cluster-task.ts';
 
 /** A cluster with unwanted copies, which may be unreachable. */
@@ -27,7 +28,7 @@ export interface LostCluster {
  * - If a user abandoned the cluster, its share is deleted.
  * - If the cluster has left the fleet, its copies become pending: they are deleted by their uid when the cluster is back. This waits while
  *   a user must confirm the deletion (`isHeld`), and is left out if the inventory records it already.
- * - If the cluster does not answer, and its copies have moved (`moved`), those to delete become pending too.
+ * - If the cluster does not answer, and its copies have moved (`moved`), those to delete or to release become pending too.
  *
  * Undefined if neither applies, or if the cluster answers.
  */
@@ -42,9 +43,9 @@ export function taskForLostCluster({ share, propagation, members, nowMs, isHeld 
 }
 
 function taskForMoved(share: ClusterShare, moved: readonly RenderedObject[]): ClusterTask | undefined {
-  const deleted = new Set(moved.filter(({ action }) => action === 'DELETE').map(({ key }) => textOfKey(key)));
+  const leaving = new Set(moved.filter(isRemoval).map(({ key }) => textOfKey(key)));
   const isOpen = (entry: InventoryEntry) =>
-    deleted.has(textOfKey(entry.key)) && entry.state !== 'PendingDeletion' && entry.state !== 'Shared';
+    leaving.has(textOfKey(entry.key)) && entry.state !== 'PendingDeletion' && entry.state !== 'Shared';
   if (!share.entries.some(isOpen)) return undefined;
   const entries = share.entries.map((entry) => (isOpen(entry) ? markPendingDeletion(entry) : entry));
   return async (work, signal) => [await saveEntries({ ...work, share: { ...share, entries } }, share, signal)];

@@ -111,6 +111,15 @@ test('leaves StatefulSets and Jobs where they are while their fate is unknown', 
   for (const name of ['moved', 'free']) await fleet.world.until(() => copyIn(fleet, 'east', name, stateful) !== undefined, 120_000);
   await fleet.world.until(() => codesOf(fleet, 'db')?.includes('FATE_UNKNOWN') === true);
   expect(lineOf(fleet, 'db', 'south')).toMatchObject({ phase: 'Unknown', wave: 0 });
+  const entryIn = (name: string) =>
+    fleet.world
+      .cluster('hub')
+      .objects('ClusterShare.muster.dev')
+      .filter((one) => one.cluster === 'south')
+      .flatMap((one) => one.objects as readonly JsonObject[])
+      .find((one) => one.name === name);
+  await fleet.world.until(() => entryIn('free')?.state === 'PendingDeletion');
+  expect(entryIn('free')).toMatchObject({ uid: free });
   expect(copyIn(fleet, 'east', 'db', stateful)).toBeUndefined();
   cut[Symbol.dispose]();
   await fleet.world.until(() => copyIn(fleet, 'south', 'moved', stateful) === undefined, 120_000);
