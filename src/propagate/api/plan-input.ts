@@ -10,6 +10,7 @@ import type { PropagationPlan } from '../model/plan.ts';
 import { isDecided, type Propagation } from '../model/propagation.ts';
 import type { PropagationInput, PropagationName } from '../model/propagations.ts';
 import { type PropagationSpec, parseSpec } from '../model/spec.ts';
+import { takenNameProblem } from '../model/taken-name.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { type PropagationsPorts, requesterOf } from './api-ports.ts';
 import { readPropagationInput } from './read-propagation-input.ts';
@@ -33,7 +34,19 @@ export async function planInput(
       ? undefined
       : await existingPropagationOf(ports.hub, found.propagation, signal);
   const plan = await ports.planner.plan(planRequestOf({ name, spec, before: found.propagation, existing, signal }));
-  return found.fault === undefined ? plan : { ...plan, faults: [...plan.faults, found.fault] };
+  const taken = takenNameNotes(found.propagation, spec);
+  return {
+    ...plan,
+    ok: plan.ok && taken.length === 0,
+    notes: [...taken, ...plan.notes],
+    faults: found.fault === undefined ? plan.faults : [...plan.faults, found.fault],
+  };
+}
+
+/** Returns an error note if the spec was imported and would replace a Propagation of another origin. */
+export function takenNameNotes(before: Propagation | undefined, { source }: PropagationSpec): readonly Note[] {
+  const message = before && takenNameProblem(before, source);
+  return message === undefined ? [] : [{ severity: 'ERROR', code: 'NAME_TAKEN', message, path: 'source' }];
 }
 
 /** Returns the request to plan a spec. `before` is the existing Propagation of this name. */

@@ -11,7 +11,7 @@ import { type PropagationSpec, printSpec } from '../model/spec.ts';
 import type { PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { type HubPorts, requesterOf } from './api-ports.ts';
 import { hasFailed } from './has-failed.ts';
-import { existingPropagationOf, planRequestOf } from './plan-input.ts';
+import { existingPropagationOf, planRequestOf, takenNameNotes } from './plan-input.ts';
 import { propagationViewOf } from './propagation-view.ts';
 import { type InputResult, inputNoteOf, readPropagationInput } from './read-propagation-input.ts';
 import { fetchPropagation, hubUnavailable, retryConflicts, type WriteAttempt, waitUntilMirrored } from './ready-hub.ts';
@@ -61,6 +61,8 @@ async function attemptPropagate(ports: HubPorts, decision: Decision, signal: Abo
   if (before?.metadata.deletionTimestamp !== undefined) {
     return refusedOutcome([inputNoteOf({ path: 'name', message: 'is being deleted: wait until it is gone, or choose another name' })]);
   }
+  const taken = takenNameNotes(before, requested.spec);
+  if (taken.length > 0) return refusedOutcome(taken);
   if (before !== undefined && isUnchanged(decision, before)) {
     return { result: 'UNCHANGED', propagation: propagationViewOf(ports.stores, before, []), notes: [], faults: [] };
   }

@@ -13,6 +13,8 @@ export interface Note {
 /** The codes of notes (docs/internals/propagation.md 3.8). `INVALID` means that the input itself is wrong. */
 export type NoteCode =
   | 'INVALID'
+  /** The Propagation was imported, and an existing one of its name has another origin. */
+  | 'NAME_TAKEN'
   | 'NOTHING_CHOSEN'
   | 'OVERRIDE_FAILED'
   | 'REFUSED_EVERYWHERE'

@@ -223,6 +223,15 @@ describe('a Propagation that has the name already', () => {
       /^error: NAME_TAKEN: Propagation default\/web-configmap exists and was imported from Kubefed FederatedConfigMap default\/web of cluster one, not from Kubefed FederatedConfigMap default\/web of cluster two: /m,
     );
     expect(second.err).toContain('muster: a note is an error, so nothing was written\n');
+    // The same holds for the printed Propagation.
+    const printed = { input: (await importing(living, 'two', '-o', 'yaml')).out };
+    for (const command of ['plan', 'propagate']) {
+      const refused = await runCli(living, [command, '-f', '-'], printed);
+      expect([refused.code, refused.out + refused.err]).toEqual([
+        1,
+        expect.stringContaining('NAME_TAKEN source: Propagation default/web-configmap exists'),
+      ]);
+    }
     expect(data(living, 'm1')).toMatchObject({ data: { mode: 'calm' } });
     expect(JSON.stringify(data(living, 'm2'))).not.toContain('muster');
     // The same source again is an update.

@@ -75,6 +75,28 @@ describe('propagate', () => {
     expect(hub.world.cluster('hub').writes()).toEqual([]);
   });
 
+  test('is REFUSED if an imported Propagation would replace one of another origin', async () => {
+    await using hub = await startPropagations();
+    const from = (cluster: string) => ({
+      source: {
+        system: 'Kubefed',
+        cluster,
+        objects: [{ apiVersion: 'types.kubefed.io/v1beta1', kind: 'FederatedConfigMap', name: 'web', role: 'Template' }],
+      },
+    });
+    const taken = { severity: 'ERROR', code: 'NAME_TAKEN', path: 'source' };
+    expect((await hub.propagate(input(from('one')))).result).toBe('ACCEPTED');
+    expect((await hub.propagate(input(from('one'), { a: '2' }))).result).toBe('ACCEPTED');
+
+    const plan = await hub.world.pumped(hub.propagations.plan(hub.context, input(from('two'), { a: '3' })));
+    expect(plan).toMatchObject({ ok: false, notes: [taken] });
+    expect(await hub.propagate(input(from('two'), { a: '3' }), plan.digest)).toMatchObject({ result: 'REFUSED', notes: [taken] });
+    expect((await hub.stored()).metadata.generation).toBe(2);
+    // Without a source, the user replaces it on purpose.
+    expect((await hub.propagate(input({}, { a: '3' }))).result).toBe('ACCEPTED');
+    expect((await hub.propagate(input(from('one')))).result).toBe('REFUSED');
+  });
+
   test('is REFUSED in a namespace that does not exist', async () => {
     await using hub = await startPropagations();
     const outcome = await hub.propagate({ ...input(), namespace: 'nowhere' });
