@@ -4,17 +4,17 @@ import type { ClusterCandidate } from './cluster-source.ts';
 /** A candidate that becomes a member, and the other names of its cluster. */
 export interface PlannedMember {
   readonly candidate: ClusterCandidate;
-  /** Other names of the same address, in the order of the candidates. They do not become members. */
+  /** The names of later candidates for the same cluster at the same address, in order. They do not become members. */
   readonly duplicates: readonly ClusterName[];
   /** Members at other addresses whose `kube-system` has the same uid. They are clones of one cluster, or one cluster that is read twice. */
   readonly twins: readonly ClusterName[];
 }
 
 /**
- * Decides which candidates become members. If several candidates share one address, only the earliest becomes a member.
+ * Decides which candidates become members. Of several candidates for one cluster at one address, only the earliest becomes a member.
  *
- * An address is server, TLS name and CA. Two names of one address are one cluster, unless the uids of their `kube-system` are known and
- * differ. One uid at two addresses is two clusters, because a cluster that was restored from another cluster's backup has the same uid.
+ * An address is server, TLS name and CA. Two candidates with one address are one cluster, unless the uids of their `kube-system` are known
+ * and differ. One uid at two addresses is two clusters, because a cluster that was restored from another cluster's backup has the same uid.
  */
 export function planMembers(candidates: readonly ClusterCandidate[], uids: ReadonlyMap<ClusterName, string>): readonly PlannedMember[] {
   const planned: { readonly candidate: ClusterCandidate; readonly duplicates: ClusterName[]; readonly uid: string | undefined }[] = [];

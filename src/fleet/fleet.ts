@@ -11,7 +11,7 @@ interface FleetOptions {
   readonly log: Log;
 }
 
-/** The clusters that exist now. Disposing of the fleet ends each of them. */
+/** The clusters that belong to the fleet now. Disposing of the fleet lets all of them leave, and closes their connections. */
 export interface Fleet extends AsyncDisposable {
   /** Returns the members by name, in order of code units. */
   members(): readonly Member[];

@@ -2,7 +2,7 @@ import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { ListRules, Model, ModelType, TypeReference } from '../model/model.ts';
 import type { ListRulesAt } from './merge-patch.ts';
 
-/** Returns the merge rules for the lists in objects of a kind. */
+/** Returns the lookup of merge rules for the lists in objects of a kind. */
 export type ListRulesOf = (kind: GroupKind) => ListRulesAt;
 
 /**

@@ -5,13 +5,13 @@ import { withoutMembers, withoutValueAt, withValueAt } from './json-edits.ts';
 
 export interface PortableOptions {
   /**
-   * Whether to remove `ttlSecondsAfterFinished` of a Job. With it, the cluster deletes the finished Job, and Muster would create it again.
-   * Default: true.
+   * True: `ttlSecondsAfterFinished` of a Job is removed. With it, the cluster would delete the finished Job, and Muster would create the
+   * Job again. False: it stays. Default: true.
    */
   readonly removeJobTtl?: boolean;
   /**
-   * Whether every second token Secret of a ServiceAccount stays, if several are next to each other in its list. Karmada does so. Default:
-   * false.
+   * True: of several token Secrets that follow each other in the list of a ServiceAccount, every second one stays, as in Karmada. False:
+   * all token Secrets are removed. Default: false.
    */
   readonly keepsSecondToken?: boolean;
 }

@@ -51,8 +51,9 @@ function gather(kinds: readonly ModelKind[]): ReadonlyMap<string, readonly Model
 }
 
 /**
- * Returns the spellings of a name: alone, and with its group and versions, such as `apps`, `v1.apps` or `apps.v1`. The core group may be
- * left out, or written as `core`.
+ * Returns the spellings of a name such as `deployments`: alone, with its group (`deployments.apps`), and with group and version
+ * (`deployments.v1.apps`, `apps.v1.deployments`, `v1.apps.deployments`). The core group is written as `core`, or left out next to a version
+ * (`pods.v1`, `v1.pods`).
  */
 function spellingsOf(own: string, { group, versions }: ModelKind): readonly string[] {
   const named = group === '' ? 'core' : group;

@@ -21,12 +21,13 @@ export interface GroupVersion {
 }
 
 /**
- * Converts the kinds of one group version: of an aggregated API, of CRDs that may not be listed, or of built-in kinds that the committed model
- * does not have.
+ * Converts the kinds of one group version: of an aggregated API, of CRDs that may not be listed, or of built-in kinds that the committed
+ * model does not have.
  *
- * A kind without a definition has only the fields that every object has. A definition that contains itself is `JSON` at that place.
+ * A kind without a definition has only the fields that every object has. Where a definition contains itself, the inner type is `JSON`.
  *
- * @throws {MusterError} `BAD_INPUT` if the document is not OpenAPI 3. The message names the group version, the path, and the expected value.
+ * @throws {MusterError} `BAD_INPUT` if the document is not OpenAPI 3. The message names the group version, the path, and the expected
+ * value.
  */
 export function convertGroupVersion({ document, resources, source }: GroupVersion): readonly KindSchema[] {
   const listed = resources.filter(({ verbs }) => verbs.includes('list'));
@@ -75,7 +76,8 @@ function dialectOf(definitions: JsonObject): Dialect {
     refer: (name, depth) => {
       const shape = writtenShapeOf(name) ?? known.get(name);
       if (shape === 'reading') return json;
-      // A shared shape is stored once, but printed and joined at each place. So few definitions could make any number of fields.
+      // A shared shape is stored once, but printed and joined at each place. So its fields count at each place. Otherwise a few definitions
+      // could make any number of fields.
       count(sizes.get(name) ?? 0);
       if (shape !== undefined) return shape;
       const before = fields;

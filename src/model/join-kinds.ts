@@ -21,7 +21,7 @@ export function joinKindSchemas(a: KindSchema, b: KindSchema): KindSchema {
   const description = joinTexts(a.description, b.description);
   const plural = joinTexts(a.plural, b.plural) ?? a.plural;
   const singular = joinTexts(a.singular, b.singular) ?? a.singular;
-  // The names of the other cluster also find the kind.
+  // The plural and singular that were not chosen become short names, so that they still find the kind.
   const otherNames = [a.plural, b.plural]
     .filter((name) => name !== plural)
     .concat([a.singular, b.singular].filter((name) => name !== singular));

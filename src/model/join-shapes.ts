@@ -4,8 +4,8 @@ import { type ListRules, type ScalarName, scalarNames } from './model.ts';
 import { isJson, json, listOf, type ObjectShape, type Shape, type ShapeField } from './shapes.ts';
 
 /**
- * The scalars directly above each scalar in the partial order of joins. `JSON` is above all of them. A table of pairs would not be associative:
- * (DateTime, String, Int) would depend on the order of the pairs.
+ * The scalars directly above each scalar in the partial order of joins. `JSON` is above all of them. The joins are computed from this
+ * order, because a written table of pairs might not be associative: the join of DateTime, String and Int could depend on their order.
  */
 const directlyAbove: Readonly<Partial<Record<ScalarName, readonly ScalarName[]>>> = {
   DateTime: ['String'],
@@ -23,8 +23,9 @@ const joinedScalars = tableOfJoins();
  * Returns the least shape that describes every value of both shapes. Commutative, associative and idempotent, so the order of clusters does
  * not matter.
  *
- * Objects keep the fields of both. A named type joins only with itself. `conflict` is called with the path from the root to each place
- * where the join is `JSON` although one side was not. It is not called for places below another such place.
+ * Objects keep the fields of both. Shapes that have nothing in common, such as two different named types, become `JSON`. `conflict` is
+ * called with the path from the root to each place where the join is `JSON` although one side was not. It is not called for places below
+ * another such place.
  */
 export function joinShapes(a: Shape, b: Shape, at: JoinPlace): Shape {
   if (a === b) return a;

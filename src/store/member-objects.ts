@@ -14,7 +14,8 @@ export type MirroredObject =
   /**
    * The object exists. The object is shared with the mirror and must not be changed. `asOfMs`: the time up to which the mirror is known to
    * be correct. `version`: the mirror has every change of the kind up to this version; undefined if the mirror consists of single
-   * namespaces. `fault`: why the mirror is behind its cluster; undefined if it is in sync.
+   * namespaces. `fault`: why the mirror is behind its cluster; undefined if the mirror is in sync. These three fields also exist if the
+   * result is `absent`: the mirror is complete and does not have the object.
    */
   | {
       readonly result: 'held';
@@ -32,7 +33,10 @@ export type MirroredObject =
   /** The state is unknown: the first list is not complete, the kind is not served, or the cluster is not a member. */
   | { readonly result: 'unread'; readonly fault: Fault };
 
-/** A change in a member cluster. Changes are reported in a microtask after the change, equal ones once. */
+/**
+ * A change in a member cluster. It is reported in a microtask. Several changes of the same type, cluster, kind and object until then are
+ * reported once.
+ */
 export type MemberChange =
   /** The cluster joined or left, or its phase, faults, version or served kinds changed. */
   | { readonly type: 'cluster'; readonly cluster: ClusterName }
@@ -60,16 +64,23 @@ export interface MemberObjects {
   /** Returns all objects of a kind at once, in no promised order. Returns undefined while the result would be `unread`. */
   all(cluster: ClusterName, kind: GroupKind): readonly KubernetesObject[] | undefined;
   /**
-   * Starts the mirror, keeps it, and reports its changes to the callbacks of `onChange`, until the signal aborts. This continues when
-   * lists, rights or the cluster come and go. Calls are counted: the mirror is kept until the last signal aborts.
+   * Starts the mirror, keeps it, and reports its changes to the callbacks of `onChange`, until the signal aborts. The hold stays if the
+   * cluster leaves or the kind is not served: the mirror starts again as soon as that is possible. If several callers hold one mirror, it
+   * is kept until the last signal aborts.
    */
   hold(cluster: ClusterName, kind: GroupKind, signal: AbortSignal): void;
-  /** Resolves when each of these mirrors is read or known to be unreadable, after `waitMs`, or when the signal aborts. */
+  /**
+   * Resolves when the first list of each of these mirrors is complete or has failed, after `waitMs`, or when the signal aborts. A kind that
+   * is not served is not waited for.
+   */
   whenRead(
     wanted: readonly { readonly cluster: ClusterName; readonly kind: GroupKind }[],
     waitMs: number,
     signal: AbortSignal,
   ): Promise<void>;
-  /** Calls back until the signal aborts. A callback that throws is logged, and the other callbacks are still called. */
+  /**
+   * Calls back with changes of clusters, of held mirrors and of their objects, until the signal aborts. A callback that throws is logged,
+   * and the other callbacks are still called.
+   */
   onChange(callback: (changes: readonly MemberChange[]) => void, signal: AbortSignal): void;
 }

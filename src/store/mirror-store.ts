@@ -5,8 +5,8 @@ import type { KubernetesObject, ObjectIdentity } from '../core/objects.ts';
 /**
  * One change of a mirror, in the order in which the cluster made it.
  *
- * `version` is the version that a cursor may hold after this event and all earlier ones were handled. In the diff of a list only the last
- * event carries the version of the list, because the diff is incomplete before it.
+ * `version` is the version that a cursor may hold after this event and all earlier ones were handled. Undefined: no cursor may begin after
+ * this event. In the diff of a list only the last event has the version of the list, because readers do not have the whole list before it.
  */
 export type StoreEvent =
   /** An object was added or changed. `before` is its previous state; undefined if the object is new. */
@@ -66,7 +66,10 @@ export interface StoreReader {
    * namespace `''`.
    */
   inNamespace(namespace: string): readonly KubernetesObject[];
-  /** Returns the objects of these namespaces, or of all, in no promised order. The lists never change. */
+  /**
+   * Returns one list of objects for each of these namespaces, in no promised order. Default: for each namespace that has objects. A
+   * returned list never changes.
+   */
   lists(namespaces?: Iterable<string>): readonly (readonly KubernetesObject[])[];
   /** Returns the objects as they are now. Later changes do not show in the result. The caller must dispose of the result. */
   freeze(): FrozenObjects;
@@ -97,7 +100,7 @@ export interface StoreReader {
    * Returns the events after a version, in order. The last one leads to the current version.
    *
    * Returns undefined if they are unknown: for another epoch, for a version older than the history (4,096 changes, 4 MiB, 10 minutes), for
-   * a version that a list skipped, or for a mirror of single namespaces.
+   * a version that the mirror never had because a list skipped it, or for a mirror of single namespaces.
    */
   changesSince(epoch: string, version: ResourceVersion): readonly StoreEvent[] | undefined;
 }
@@ -167,10 +170,11 @@ export interface ListStage {
    * Replaces the contents by the list. Missing objects are deleted (`proof: 'absence'`), new and changed ones are applied, and equal ones
    * make no event.
    *
-   * If both versions are plain decimals and this one is below the held one, the cluster has another history, and the epoch changes.
+   * If `version` is below the version that the store already has, and both are plain decimals, the cluster has another history, and the
+   * epoch changes.
    *
-   * A list of all namespaces makes the store in sync. A list of one namespace does not, because others may be missing: call `synced()`
-   * then.
+   * A list of all namespaces makes the store in sync. A list of one namespace does not, because the lists of other namespaces may be
+   * missing. The mirror calls `synced()` once all its lists are complete.
    */
   commit(version: ResourceVersion | undefined): void;
   discard(): void;

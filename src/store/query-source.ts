@@ -22,10 +22,7 @@ export interface QuerySource {
   readonly apiVersion: string;
   readonly store: StoreReader;
   readonly visibility: QueryVisibility;
-  /**
-   * Finds the objects to which relation paths lead. Undefined if no path of the query begins with a relation. Such paths then have no
-   * value.
-   */
+  /** Finds the objects to which relation paths lead. If it is undefined, paths that begin with a relation have no value. */
   readonly related?: RelatedObjects | undefined;
 }
 

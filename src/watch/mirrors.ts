@@ -71,15 +71,15 @@ export interface ClusterStatus {
 export interface Mirrors {
   /** Returns the names of the member clusters, in order of code units. The set stays the same until a cluster joins or leaves. */
   members(): ReadonlySet<ClusterName>;
-  /** Returns the status of each member, in the same order. Takes some time for each cluster. */
+  /** Returns the status of each member, in the order of `members`. Computing it takes some time for each cluster. */
   clusters(): readonly ClusterStatus[];
   /** Returns the status of the member with this name. Undefined if there is none. */
   cluster(name: ClusterName): ClusterStatus | undefined;
   /** Returns the resource that serves the kind. Undefined if the cluster has not answered yet, or does not serve the kind. */
   served(cluster: ClusterName, kind: GroupKind): ServedResource | undefined;
   /**
-   * Starts the mirror if it does not run, and keeps it running. Returns undefined if the cluster has not answered yet, or does not serve
-   * the kind.
+   * Starts the mirror if it does not run, and keeps it running until the lease is disposed of. Returns undefined if the cluster has not
+   * answered yet, or does not serve the kind.
    *
    * @param options `namespaces`: the namespaces whose rights are checked first, if the kind may not be listed in all.
    */

@@ -32,7 +32,7 @@ export function createGrowingBytes(maxBytes: number): GrowingBytes {
     tail: (maxLength) => room.subarray(Math.max(0, length - maxLength), length),
     takeAll() {
       const taken = room.subarray(0, length);
-      // The next content usually has a similar length. This capacity then needs one allocation and no second copy.
+      // The next content usually has a similar length. A buffer that begins with about this length then need not grow.
       lastLength = Math.min(length, 65_536);
       room = Buffer.alloc(0);
       length = 0;

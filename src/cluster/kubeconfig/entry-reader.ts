@@ -9,8 +9,8 @@ export class EntryProblem extends Error {
 }
 
 /**
- * Reads the keys of one entry. A value that is absent, null or empty is undefined. A value of another type throws an `EntryProblem` with
- * file and path.
+ * Reads the keys of one entry. If a key is absent or null, its value is undefined, false or an empty list, by the type that the method
+ * returns. An empty text is undefined. A value of another type throws an `EntryProblem` with file and path.
  */
 export interface EntryReader {
   text(key: string): string | undefined;

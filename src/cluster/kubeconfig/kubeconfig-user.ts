@@ -13,7 +13,8 @@ export interface KubeconfigUser {
 const execVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
 
 /**
- * Reads the credentials of one user. If it has several, the order is client-go's: tokenFile, token, basic, exec, auth-provider.
+ * Reads the credentials of one user. If the user has several, the first one in the order of client-go is used: tokenFile, token, basic,
+ * exec, auth-provider.
  *
  * @param environment The environment of an `exec` plugin, which the `env` of the entry overrides.
  * @throws {EntryProblem} with the file and path of a value that cannot be used.

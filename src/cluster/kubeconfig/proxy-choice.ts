@@ -4,8 +4,8 @@ import net from 'node:net';
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the proxy of the environment for this server: `HTTPS_PROXY`, unless `NO_PROXY` excludes the server or it is loopback. Lower-case
- * names work too. Undefined: the server is reached without a proxy.
+ * Returns the proxy of the environment for this server: `HTTPS_PROXY`, unless `NO_PROXY` excludes the server or the server is loopback.
+ * Lower-case names work too. Undefined: the server is reached without a proxy.
  *
  * `NO_PROXY` is read as Go reads it: `*`, domains with their subdomains, addresses and networks (`10.0.0.0/8`), each with an optional port.
  */

@@ -13,7 +13,7 @@ const graceMs = 5_000;
 
 /**
  * Streams the lines of one watch as they arrive. The answer's head has no deadline, because some proxies send it together with the first
- * event. The limit on silence holds from the start.
+ * event. If nothing arrives for `timeoutSeconds` plus 5 s, the watch fails. This limit holds from the start.
  */
 export async function* streamWatch(exchange: Exchange, start: WatchRequest, signal: AbortSignal): AsyncGenerator<WatchPart> {
   using scope = openRequestScope([signal, exchange.life], exchange.clock);

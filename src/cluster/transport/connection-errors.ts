@@ -26,7 +26,7 @@ const messages: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'the API server speaks no TLS of version 1.2 or later',
 };
 
-/** Carries a failure through code that can only throw: the steps of a dial, and undici. It is caught within `cluster`. */
+/** Carries a failure through code that can only throw: the steps of a dial, and undici. It never leaves `src/cluster`. */
 export class ClusterFailureError extends Error {
   override readonly name = 'ClusterFailureError';
   readonly failure: ClusterFailure;

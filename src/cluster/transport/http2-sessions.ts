@@ -23,8 +23,8 @@ export interface Http2Sessions {
   /**
    * Sends the request over a session with room in its lane. If none has room, requests wait in the order of the calls.
    *
-   * `http1` if the server does not support HTTP/2; the request was not sent then. With a newer identity the sessions of the older one
-   * drain.
+   * `http1` if the server does not support HTTP/2; the request was not sent then. If the identity is newer than that of the open sessions,
+   * these take no new requests and close within 30 s.
    */
   request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<WireAnswer | { readonly type: 'http1' }>;
 }

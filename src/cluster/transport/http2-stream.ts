@@ -18,7 +18,10 @@ export interface Http2StreamOptions {
   readonly reason: () => ClusterFailure;
 }
 
-/** Opens one stream. An abort resets it at once. The body ends cleanly only if the peer ended it; a lost connection is a failure. */
+/**
+ * Opens one stream. An abort resets it at once. The body ends normally only if the peer has ended it. If the connection is lost, the body
+ * ends with a failure.
+ */
 export function openHttp2Stream(client: http2.ClientHttp2Session, options: Http2StreamOptions, signal: AbortSignal): Promise<WireAnswer> {
   const { activity, request, ended, reason } = options;
   const stream = startStream(client, options);

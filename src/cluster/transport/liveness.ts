@@ -5,7 +5,7 @@ const silenceMs = 15_000;
 /** Milliseconds that the server has to answer a probe. */
 const answerDeadlineMs = 10_000;
 
-/** The time of the last sign of life of a connection. */
+/** The time of the last sign of life of a connection: a byte, or the answer to a probe. */
 export interface ConnectionActivity {
   /** Monotonic milliseconds of the last sign of life. */
   readonly lastReceivedMs: number;

@@ -6,7 +6,7 @@ import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
  * still has open is then reset.
  */
 export interface RequestScope extends Disposable {
-  /** Aborted when the lifetime ends. Its reason is a `ClusterFailure` if a deadline has passed. */
+  /** Aborted when the lifetime ends. Its reason is the failure of the deadline that has passed, or `abandonedFailure`. */
   readonly signal: AbortSignal;
   /** Sets the deadline, in place of an earlier one. If the deadline passes, the request ends with the failure `what`. */
   setDeadline(ms: number, what: ClusterFailure): void;

@@ -2,7 +2,7 @@ import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 
 /**
  * The purpose of a request: a watch, a followed log (`follow`), or any other request (`request`). Watches and followed logs stay open for
- * minutes, so each lane has a limit on each connection.
+ * minutes, so their number is limited, to leave capacity for other requests.
  */
 export type Lane = 'watch' | 'follow' | 'request';
 

@@ -8,8 +8,8 @@ export const jobPhases = ['COMPLETE', 'FAILED', 'TERMINATING', 'SUSPENDED', 'FAI
 export type JobPhase = (typeof jobPhases)[number];
 
 /**
- * Returns the phase of a Job, as `kubectl get jobs` prints it under STATUS. Exception: `SuccessCriteriaMet`, which lasts until the last
- * Pods have ended, is `RUNNING`.
+ * Returns the phase of a Job, as `kubectl get jobs` prints it under STATUS. Exception: kubectl prints `SuccessCriteriaMet` until the last
+ * Pods of a successful Job have ended. Here the phase is `RUNNING` until then.
  */
 export function phaseOfJob(job: TypedObject<V1Job>): JobPhase {
   if (hasTrueCondition(job, 'Complete')) return 'COMPLETE';

@@ -10,13 +10,13 @@ import { itemsOf, type Stored } from '../../core/stored.ts';
  * the same.
  *
  * - The requests are the sum over containers and sidecars. If an init container, together with the sidecars that start before it, needs
- *   more than this sum, its need counts instead.
+ * more than this sum, its need counts instead.
  * - Requests of the Pod as a whole replace that sum. The overhead of the runtime class is added.
  * - A container that is being resized counts with the larger of its requested and its actual amount. If its Node can never provide the
- *   request, only the actual amount counts.
+ * request, only the actual amount counts.
  *
- * An amount with a single source keeps its text. Never throws: values that are no amounts are ignored. The rules are those of
- * k8s.io/component-helpers/resource (1.36).
+ * An amount that is no sum keeps the text that the API server serves, such as `1000m`. Never throws: values that are no amounts are
+ * ignored. The rules are those of k8s.io/component-helpers/resource (1.36).
  */
 export function podRequestsOf(pod: TypedObject<V1Pod>): JsonObject {
   const total: Amounts = new Map();

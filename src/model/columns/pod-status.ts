@@ -92,7 +92,10 @@ function causeOf({ state }: ContainerStatus): string | undefined {
   return reason === '' || reason === 'PodInitializing' ? undefined : reason;
 }
 
-/** True if the main containers decide the status. A Pod may initialize again after its Node restarted. */
+/**
+ * True if the main containers decide the status: the Pod waits for no init container, or has been initialized before. After its Node has
+ * restarted, an initialized Pod runs its init containers again.
+ */
 function isPast({ waiting }: InitProgress, pod: Pod): boolean {
   return waiting === undefined || holds(pod, 'Initialized');
 }

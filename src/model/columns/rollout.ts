@@ -28,8 +28,8 @@ export interface WorkloadRollout extends RolloutState {
  * replicas are updated and available, and no old ones are left. In a StatefulSet, all replicas must be ready. If it has a partition, only
  * the replicas whose ordinal is at least the partition must be updated.
  *
- * kubectl refuses `OnDelete`. Here such a rollout is done when the spec is observed and all Pods are ready, whatever their revision.
- * Undefined for other kinds.
+ * kubectl refuses `OnDelete`. Here such a rollout is done when the spec is observed and all Pods are ready (StatefulSet) or available
+ * (DaemonSet), whatever their revision. Undefined for other kinds.
  */
 export function workloadRolloutOf(kind: GroupKind, object: JsonObject): WorkloadRollout | undefined {
   switch (keyOfKind(kind)) {

@@ -119,7 +119,10 @@ interface Walk {
   readonly within: string;
 }
 
-/** The name of the type of a kind together with `metadata` and its columns. A GraphQL name cannot contain a space. */
+/**
+ * The name for the type of a kind together with `metadata` and its columns. No type of the schema has this name, because a GraphQL name
+ * cannot contain a space.
+ */
 const rootType = 'the object';
 
 const metadataField: ModelField = { name: 'metadata', key: 'metadata', type: { type: objectMeta.name } };
@@ -215,7 +218,8 @@ function walkFrom({ walk, walked, type, first }: WalkStart, segments: readonly s
       return misfitAt({ walk, walked: [...walked, ...segments.slice(0, index)], segment, rest: segments.slice(index + 1) }, step);
     }
     const { element, list } = elementOf(step.type);
-    // No schema says whether a value inside JSON is a list. At the end of the path, an array is a value like any other.
+    // The schema does not say whether a value inside `JSON` is a list, so the walk may go through one. At the end of the path, an array is
+    // a value like any other.
     const free = 'scalar' in element && element.scalar === 'JSON' && !isLast;
     steps.push({ key: step.key, list: list || free });
     current = element;

@@ -12,8 +12,8 @@ import { distinctValuesPerStep, tallyValues } from './tallies.ts';
 type Extreme = 'min' | 'max';
 
 /**
- * Returns a function that finds the smallest or largest value at a path, as the API server sent it. It gives undefined if there is no
- * value.
+ * Returns a function that finds the smallest or largest value at a path. The function returns the value as the API server sent it, or
+ * undefined if there is none.
  *
  * Values compare as in `orderBy`. If values are equal but written differently, the one whose text comes first wins. Lists and maps are
  * ignored.

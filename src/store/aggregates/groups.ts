@@ -98,7 +98,8 @@ function* groupsOf(
     const at = readers.map(() => 0);
     for (const object of objects) {
       for (let level = 0; level < readers.length; level += 1) values[level] = readers[level]?.(object) ?? [];
-      // The loop below counts one read for each place. Its first count includes the first path, so only the other paths count here.
+      // The loop below counts one read for each place, so at least one for each object. That read pays for the first path, and the reads of
+      // the other paths are counted here.
       let isStep = reads.add(readers.length - 1);
       // Visits all combinations of values, from the first value of every path to the last ones.
       at.fill(0);
@@ -114,7 +115,9 @@ function* groupsOf(
   return grouping;
 }
 
-/** Advances `at` to the next combination of values. Returns false after the last combination. */
+/**
+ * Advances `at`, the index of the current value of each path, to the next combination of values. Returns false after the last combination.
+ */
 function advance(at: number[], values: readonly (readonly number[])[]): boolean {
   for (let level = at.length - 1; level >= 0; level -= 1) {
     const next = (at[level] ?? 0) + 1;
@@ -155,8 +158,9 @@ class KeyNumbers {
 class Grouping {
   readonly #levels: readonly KeyNumbers[];
   /**
-   * One entry for each path to group by, except the first. It gives a number to each pair: the number for the paths before this one, and
-   * the number of the value at this path. The numbers of the last entry are the groups.
+   * One entry for each path to group by, except the first. An entry numbers the different combinations of values up to its path. Each is a
+   * pair: the number of the combination at the paths before, and the number of the value at this path. The numbers of the last entry are
+   * the groups.
    */
   readonly #pairs: readonly PairNumbers[];
   readonly #counts = new IntList();
@@ -192,7 +196,10 @@ class Grouping {
     return keys;
   }
 
-  /** Adds the object with this index to the group of one combination of its values. */
+  /**
+   * Adds the object with this index to the group of one combination of its values. `values` has the numbers of its values for each path,
+   * and `at` selects one of them for each path.
+   */
   put(object: number, values: readonly (readonly number[])[], at: readonly number[]): void {
     let group = values[0]?.[at[0] ?? 0] ?? 0;
     for (let level = 1; level < at.length; level += 1) {

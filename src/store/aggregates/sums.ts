@@ -12,7 +12,7 @@ const numeric: ReadonlySet<ValueType> = new Set(['Int', 'Int64', 'Float', 'Quant
 const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantities', accepts: (type) => numeric.has(type) };
 
 /**
- * Returns a function that computes the exact sum of all values at a path. It gives undefined if there is no value.
+ * Returns a function that computes the exact sum of all values at a path. The function returns undefined if there is no value.
  *
  * Values that are not numbers or quantities are ignored: text at a path of numbers, and at a path of type `JSON` everything that is neither
  * a number nor the text of a quantity.

@@ -19,7 +19,8 @@ export const distinctValuesPerStep = 500;
 
 /**
  * Counts how often each value occurs at a path in these objects. Returns one list of counts for each type that the path has in the kinds.
- * Many objects usually have few different values. Absent and null values are not counted. A path through a list counts each value in it.
+ * Sums and extremes then handle each different value once, and many objects usually have few different values. Absent and null values are
+ * not counted. If the path leads through a list, each value in the list is counted.
  *
  * @param paths The path for each kind, by `keyOfKind`. Objects of other kinds have no value.
  */

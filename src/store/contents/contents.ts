@@ -12,7 +12,7 @@ const bytesPerSlot = 128;
 export class StoreContents {
   readonly #objects = new ObjectMap();
   readonly #indexes: ObjectIndexes;
-  /** By the uid of the controller: its last object, and how many objects it has. */
+  /** For each controller, by its uid: the object that was stored last, and the number of objects in the store. */
   readonly #families = new Map<string, { object: KubernetesObject; members: number }>();
   /**
    * One map for each result of `freeze` that is not disposed of yet. It has the objects that changed since then, each as it was before. The

@@ -37,7 +37,7 @@ export class StoreHistory {
     this.#clock = clock;
   }
 
-  /** Forgets all changes. The history then begins at this version. If it is undefined, no version can be resumed. */
+  /** Forgets all changes. The history then begins at this version. Undefined: no reader can resume until the next change. */
   restart(version: ResourceVersion | undefined): void {
     this.#floor = version;
     this.#steps = [];
@@ -68,8 +68,8 @@ export class StoreHistory {
   /**
    * Returns the events after a version. Returns undefined if those events are not remembered.
    *
-   * Also returns undefined for a version that a list of this mirror skipped. A reader at that version comes from another replica, and may
-   * know objects that this mirror never had.
+   * Also returns undefined for a version that a list of this mirror skipped. A reader at that version comes from another replica of the
+   * gateway, and may know objects that this mirror never had.
    */
   since(version: ResourceVersion): readonly StoreEvent[] | undefined {
     this.#prune();
@@ -113,8 +113,8 @@ function stepsAfter(
   { floor, steps }: { readonly floor: ResourceVersion; readonly steps: readonly HistoryStep[] },
 ): readonly HistoryStep[] | undefined {
   if (version === floor) return steps;
-  // Takes the first step of this version. A list may have added changes at a version that was already reached, and sending them twice is
-  // harmless.
+  // Several steps may have this version, because a list may add changes at a version that was already reached. Returns the steps after the
+  // first one. The reader may then receive changes that it knows already, which is harmless.
   const exact = steps.findIndex((step) => step.version === version);
   if (exact >= 0) return steps.slice(exact + 1);
   const fromFloor = compareVersions(version, floor);

@@ -44,7 +44,7 @@ export class ObjectIndexes {
   #sweptAtMs: number;
 
   /**
-   * Creates no index yet.
+   * Creates an empty set of indexes.
    *
    * @param all Returns all slots. Called when an index is made.
    */

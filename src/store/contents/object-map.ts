@@ -141,8 +141,8 @@ function sortedObjects(here: NamespaceSlots): readonly KubernetesObject[] {
 }
 
 /**
- * Merges the pending changes into the sorted names. Sorting 50,000 names again after each new Pod would cost more than the page that needs
- * them.
+ * Returns all names in order. Merges a few pending changes into the earlier order, because sorting 50,000 names again after each new Pod
+ * would cost more than the page that needs them. Sorts again if more than a quarter of the names changed.
  */
 function sortedNames({ names, pending, slots }: NamespaceSlots): readonly string[] {
   if (names === undefined || pending.size > names.length / 4) return [...slots.keys()].sort();

@@ -128,7 +128,10 @@ export class StagedObjects {
   }
 }
 
-/** Shares equal parts with the old object. Uses the exact parse if the plain parse has lost digits of an integer. */
+/**
+ * Returns the fresh object, with its equal parts taken from the old one to save memory, or the old object if both are equal. Uses the exact
+ * parse if the plain parse has lost digits of an integer.
+ */
 export function shareExactly(
   old: KubernetesObject | undefined,
   fresh: { readonly object: KubernetesObject; readonly exactly: ExactParse },

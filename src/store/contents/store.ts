@@ -16,8 +16,8 @@ import { type ReplacePlan, StagedObjects, shareExactly } from './staged-objects.
 
 interface StoreOptions {
   /**
-   * Identifies the history of the cluster. The store reports it as `epoch`. After n lists of an older history, the store reports
-   * `${epoch}+${n}`. ` narrow` is appended while the store mirrors single namespaces.
+   * Identifies the history of the cluster. The store reports it as `epoch`. After n lists that came from another history, such as a
+   * restored etcd, the store reports `${epoch}+${n}`. While the store mirrors single namespaces, it appends ` narrow`.
    */
   readonly epoch: string;
   readonly clock: Clock;
@@ -202,8 +202,8 @@ function commit(state: StoreState, staged: StagedObjects, version: ResourceVersi
     state.histories += 1;
     state.epoch = `${state.baseEpoch}+${state.histories}`;
   }
-  // The history has no events of mirrors of single namespaces. Such events may be of later versions than a list of all namespaces. So the
-  // history begins after that list.
+  // The history records nothing while single namespaces are mirrored. Their watches may have been ahead of this list of all namespaces, so
+  // no reader can resume at its version. The history begins with the first event after it.
   if (!coveredAll || !scopes.coversAllNamespaces) history.restart(undefined);
   else if (isFirst || isOtherHistory) history.restart(version);
   else history.add(changes, version, 'listed');

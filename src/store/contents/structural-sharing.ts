@@ -35,7 +35,8 @@ const longestInternalized = 10;
 const maxDepth = 64;
 
 /**
- * Saves memory: a freshly parsed object shares equal parts with `old`, its predecessor or a sibling of the same controller.
+ * Returns `old` if both objects are equal. If not, returns `fresh`, with its equal parts replaced by those of `old`, which saves memory.
+ * `old` is the predecessor of the object, or a sibling of the same controller.
  *
  * Writes only into `fresh`, which no other code may hold yet. Never writes into `old`.
  */

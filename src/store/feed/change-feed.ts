@@ -38,8 +38,8 @@ interface OwnEvents {
 }
 
 /**
- * Milliseconds for which one piece of work calls readers. Other workers of the scheduler run between two pieces. With one reader per piece,
- * the last of many readers would wait too long.
+ * Milliseconds for which one run of `#work` calls readers. Other workers of the scheduler run between two of its runs. If each run called
+ * only one reader, the last of many readers would wait too long.
  */
 const batchSliceMs = 1;
 

@@ -20,7 +20,7 @@ export class FeedLog {
   readonly #resetNow: () => ResetEvent;
   readonly #open = new ReaderQueue();
   readonly #batches: Batch[] = [];
-  /** The place of the first batch. */
+  /** Number of dropped batches. It is also the place of a reader whose next batch is the first one in `#batches`. */
   #base = 0;
   #weight = 0;
   #bytes = 0;
@@ -111,7 +111,7 @@ export class FeedLog {
     this.#drop(Math.max(0, at - this.#base));
   }
 
-  /** Drops everything. Call it when no reader is left. */
+  /** Drops everything. Call it when no reader reads this log any more. */
   clear(): void {
     if (!this.#open.empty) this.close();
     this.#drop(this.#batches.length);

@@ -13,7 +13,8 @@ export function visibleNamespaces(requested: readonly string[] | undefined, visi
  * Finds candidates in these namespaces, or in all, by the cheapest way. Each candidate is found once, in no order, and all are of one
  * moment.
  *
- * The candidates include every object that fits the hints. A candidate may not fit the hints, but it is always in one of the namespaces.
+ * The candidates include every object in the namespaces that fits the hints. They may also include objects in the namespaces that do not
+ * fit, so the caller must check each candidate.
  */
 export function findCandidates(
   store: StoreReader,

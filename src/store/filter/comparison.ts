@@ -6,7 +6,10 @@ import { toNanoUnits } from '../../core/quantities.ts';
 
 export type ValueTest = (value: Json) => boolean;
 
-/** A test of one value. If `negated` is true, the filter passes if no value passes the test, as for `ne`. */
+/**
+ * A test of one value. The comparison holds if at least one value at the path passes the test. If `negated` is true, it holds if no value
+ * passes, as for `ne`.
+ */
 export interface CompiledComparison {
   readonly test: ValueTest;
   readonly negated: boolean;

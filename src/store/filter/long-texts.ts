@@ -9,7 +9,7 @@ const longText = 32 << 10;
 /** Characters of long texts that one attempt compares, which takes 1 to 2 ms. A single text may be longer. */
 const charsAtOnce = 1 << 20;
 
-/** Ends an attempt. Never leaves this file. */
+/** Thrown to end an attempt, and caught in `divideIntoAttempts`. */
 const interruption = new Error('the attempt has compared enough');
 
 /**

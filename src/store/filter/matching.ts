@@ -51,7 +51,10 @@ export function findMatching(source: QuerySource, conditions: ListConditions): r
   return findCandidatesFor(source, conditions).flatMap((list) => list.filter(matches));
 }
 
-/** Finds candidates: visible objects that may meet the conditions. Every visible object that does is among them. The lists never change. */
+/**
+ * Finds candidates: visible objects that may meet the conditions. Every visible object that meets them is a candidate. The lists never
+ * change.
+ */
 export function findCandidatesFor(source: QuerySource, conditions: ListConditions): readonly (readonly KubernetesObject[])[] {
   return findCandidates(source.store, visibleNamespaces(conditions.namespaces, source.visibility), indexHintsFor(source, conditions));
 }

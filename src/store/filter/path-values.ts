@@ -4,7 +4,10 @@ import type { Column } from '../../model/columns/columns.ts';
 import type { ModelPath } from '../../model/paths/paths.ts';
 import type { QuerySource, RelatedObjects } from '../query-source.ts';
 
-/** The starts of paths that do not begin at the object itself. Equal for all objects of a source. */
+/**
+ * The inputs of a path other than the object. `cluster`, `served` and `related` are the starts of paths that do not begin at the object.
+ * `computed` caches columns, and `read` counts. One context serves all objects of a source.
+ */
 interface PathContext {
   readonly cluster: JsonObject;
   readonly served: JsonObject;

@@ -1,6 +1,6 @@
 /**
- * Receives the number of reads since the last call. An object counts as one read, and an aggregate counts one more for each further value of
- * a list in it. Throws to end the operation that reads.
+ * Receives the number of reads since the last call. An object counts as one read. For an aggregate, each further value of a list in the
+ * object counts as one more. Throws to end the operation that reads.
  */
 export type CountReads = (reads: number) => void;
 
@@ -14,7 +14,7 @@ export interface ReadCounter {
   end(): void;
 }
 
-/** Creates a counter for one walk over objects. Default: reads are not reported. */
+/** Creates a counter for one walk over objects, which reports its reads to `report`. Default: reads are not reported. */
 export function createReadCounter(report: CountReads = ignored): ReadCounter {
   let unreported = 0;
   let sinceStep = 0;

@@ -73,8 +73,7 @@ export interface QueryResult<S extends QuerySource = QuerySource> {
 /**
  * Queries many mirrors: clusters times kinds.
  *
- * However many steps the query takes, its result is of one moment. That is the moment of the call, or the moment at which the missing
- * indexes of large mirrors are made.
+ * However many steps the query takes, its result is of one moment: that of the first step.
  *
  * Filters and sorts all sources in one total order before it takes the page. In the default order, with no filter or with one that an index
  * answers, the cost depends only on the page. For any other query, each candidate is read once. Indexes of labels, names, owners and nodes
@@ -142,7 +141,8 @@ function everythingIn<S extends QuerySource>(sources: readonly WalkedSource<S>[]
 /**
  * Returns all matching objects in order, if an index has them in order for every source. Undefined otherwise.
  *
- * Small mirrors have no index. A limit to some namespaces needs a check of every object.
+ * Small mirrors have no index. If the query is limited to some namespaces, an index does not answer it alone, because each of its objects
+ * must be checked.
  */
 function sortedIn<S extends QuerySource>(sources: readonly WalkedSource<S>[], spec: QuerySpec): InOrder<S> | undefined {
   const lists: SourceMatches<S>[] = [];

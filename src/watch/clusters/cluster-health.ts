@@ -15,7 +15,10 @@ interface HealthSigns {
 
 export interface ClusterHealth {
   readonly phase: ClusterPhase;
-  /** The faults of the cluster, each once. If the cluster cannot be reached, only that fault. */
+  /**
+   * The faults of the server and of warm kinds, each once. If the breaker is open, only its fault. `connectionFaults` change the phase, but
+   * are not included.
+   */
   readonly faults: readonly Fault[];
 }
 

@@ -47,7 +47,7 @@ export class ClusterMirrors {
   readonly #joinedMs: number;
   readonly #followed = new WeakSet<StoreReader>();
   readonly #relistedEpochs = new WeakMap<OwnedMirror, string>();
-  /** Replaces a uid that cannot be read. The epochs then differ from the epochs of other gateways and later runs. */
+  /** Replaces the uid of the cluster in epochs if the uid cannot be read. No other gateway and no later run has these epochs. */
   readonly #unidentified = randomUUID();
   #watchListWorks = true;
   #rediscoveries = 0;
@@ -194,7 +194,7 @@ export class ClusterMirrors {
     return { fill: 'reflect', form: key === secretKey || this.#services.sensitiveKinds.has(key) ? 'metadata' : 'object' };
   }
 
-  /** Returns an epoch that is equal in all replicas of the gateway. It changes if the cluster or the definition of the kind is replaced. */
+  /** Returns an epoch, equal in all gateways that can read the uid. It changes if the cluster or the definition of the kind is replaced. */
   #epochOf({ group, version, kind }: ServedResource, key: string): string {
     const parts = [this.#server.uid ?? this.#unidentified, group, version, kind, this.#customKinds.get(key)?.uid ?? ''];
     return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
@@ -331,8 +331,9 @@ export class ClusterMirrors {
   }
 
   /**
-   * Returns a function that receives the latest version of the namespaces, and relists mirrors with a later version. A mirror can be ahead
-   * of its server after etcd was restored. The server then sends no events until it reaches the version of the watch.
+   * Remembers the version of each mirror at this moment. The returned function receives the most recent version of the server, and relists
+   * the mirrors whose remembered version is later. A mirror can be ahead of its server after etcd was restored. The server then sends no
+   * events until it reaches the version of the watch.
    *
    * A mirror is relisted only once per epoch. Its kind may be in another etcd than namespaces, and then its versions are not comparable.
    */
@@ -369,7 +370,7 @@ export class ClusterMirrors {
     this.#services.onChange({ type: 'changed', cluster: this.name });
   }
 
-  /** Returns all faults of the cluster, each once, including faults of namespaces that may not be read. */
+  /** Returns the faults of the health and of the connection settings, and one for each kind that may be listed in some namespaces only. */
   #faults({ faults }: ClusterHealth): readonly Fault[] {
     return [...faults, ...this.#cluster.api.standingFaults, ...this.#entries.values().flatMap(({ mirror }) => mirror.faults())];
   }

@@ -6,7 +6,10 @@ import type { StoreEvent, StoreReader } from '../../store/mirror-store.ts';
 /** A custom kind, as its CustomResourceDefinition describes it. */
 interface CustomKind extends GroupKind {
   readonly uid: string;
-  /** A text that changes with each change of the spec. After such a change, the objects of a version may have other content. */
+  /**
+   * A text that changes with each change of the spec. After such a change, an object may have other content although its resourceVersion is
+   * the same.
+   */
   readonly generation: string;
   /** True if the API server serves the kind, or will in a moment. */
   readonly established: boolean;
@@ -36,7 +39,7 @@ export interface CustomKinds {
   get(key: string): CustomKind | undefined;
   /** Returns the kinds whose definition is established. */
   established(): readonly CustomKind[];
-  /** Follows a mirror of definitions. Following the same mirror again has no effect. */
+  /** Updates the custom kinds by a mirror of definitions, until the signal aborts. Following the same mirror again has no effect. */
   follow(mirror: StoreReader, signal: AbortSignal): void;
 }
 

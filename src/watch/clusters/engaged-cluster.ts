@@ -46,7 +46,7 @@ export interface ClusterProgress {
   /** Number of objects in mirrors, including objects of incomplete first lists. */
   readonly objects: number;
   readonly version?: string | undefined;
-  /** True once the warm kinds are listed, the cluster has a fault, or 60 s have passed. `ready` then stays true. */
+  /** True once the warm kinds are listed, the cluster has a fault, or 60 s have passed since it joined. `ready` then stays true. */
   readonly ready: boolean;
   /** The first fault of the cluster. Undefined: it has none. */
   readonly fault?: Fault | undefined;

@@ -3,7 +3,10 @@ import type { Log } from '../../core/log.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 
-/** Collects changes, and sends them together in a microtask, so when the current synchronous code ends. Equal changes are sent once. */
+/**
+ * Collects changes, and sends them together in a microtask, once the current synchronous code has ended. Several changes of the same type,
+ * cluster, kind and object until then are sent once.
+ */
 export interface MemberChanges {
   publish(change: MemberChange): void;
   /** Calls back until the signal aborts. */

@@ -17,8 +17,8 @@ export interface MirrorLine {
  * Logs changes of one cluster and of its mirrors. `info`: the mirror is in sync. `warn`: it has a fault. `debug`: its first list is being
  * received.
  *
- * Faults that an outage of the whole cluster explains are `debug` too, from its beginning until the mirror is in sync again. The cluster's
- * own line reports the outage once, instead of one line per kind.
+ * Faults that an outage of the whole cluster explains are `debug` too. So is the line with which such a mirror is in sync again. The
+ * cluster's own line reports the outage once, instead of one line per kind.
  */
 export class MirrorLog {
   readonly #name: ClusterName;

@@ -55,11 +55,14 @@ export interface MirrorRegistry extends Mirrors, AsyncDisposable {
 
 const defaultIdleBytes = 256 << 20;
 
-/** If more clusters than this join together, their starts are spread over 10 s per 100 clusters. */
+/**
+ * This many clusters start at once. Each further one waits a random time first, so that their requests are spread: over 10 s for 100
+ * clusters.
+ */
 const startedAtOnce = 20;
 const spreadMsPerCluster = 100;
 
-/** Creates the registry, which has no clusters yet. It runs the sweep of idle mirrors. */
+/** Creates the registry, which has no clusters yet. It evicts idle mirrors until it is disposed of. */
 export function createMirrors(options: MirrorsOptions): MirrorRegistry {
   return new Registry(options);
 }

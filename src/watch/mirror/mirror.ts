@@ -44,9 +44,12 @@ export interface OwnedMirror extends MirrorReader {
   readonly fault: Fault | undefined;
   /** The version up to which each scope is correct. */
   readonly versions: readonly ResourceVersion[];
-  /** Requests namespaces for a caller. If not all namespaces may be listed, the rights in these are reviewed. */
+  /**
+   * Records that a caller reads these namespaces. If the kind may not be listed in all namespaces, the rights in these are reviewed, and
+   * the namespaces with the right are mirrored.
+   */
   requestNamespaces(namespaces: readonly string[]): void;
-  /** Reviews the rights in new namespaces, if not all namespaces may be listed. */
+  /** Reviews the rights in new namespaces, if the kind may not be listed in all. Namespaces with the right are then mirrored. */
   namespacesCreated(namespaces: readonly string[]): void;
   /**
    * Lists all objects again, and compares their whole content with the store. Call this method if equal versions may have another content:

@@ -36,7 +36,7 @@ export interface NamespaceRights {
   readonly pending: ReadonlySet<string>;
   /** True if the right is unknown, was denied at least 10 s ago, or is being reviewed. */
   needsReview(namespace: string): boolean;
-  /** True if the right was denied, until another result comes. */
+  /** True if the right was denied by the last result, and `forget` was not called since. */
   isDenied(namespace: string): boolean;
   /** True if the right is being reviewed, and a caller waits for the result. */
   isAwaited(namespace: string): boolean;

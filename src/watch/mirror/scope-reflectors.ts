@@ -49,14 +49,21 @@ export interface ScopeReflectors {
   readonly refusal: Fault | undefined;
   /** The namespaces that have a reflector of their own, because the kind may not be listed in all. */
   readonly namespaces: readonly string[];
-  /** The missing results. Set while it is unknown in which namespaces, or in which requested namespaces, the kind may be read. */
+  /**
+   * The reviews of rights that the mirror waits for. Set while the namespaces to review are unknown, or while an awaited review has no
+   * result. Undefined: the mirror waits for none.
+   */
   readonly pendingRights: PendingRights | undefined;
   /**
-   * Requests namespaces for a caller. If not all namespaces may be listed, the rights in them are reviewed at once, and again if the last
-   * refusal is older than 10 s. At most 400 namespaces are mirrored or reviewed; the others are in `unmirrored`.
+   * Records that a caller reads these namespaces. If the kind may not be listed in all, the rights in these are reviewed at once, and
+   * namespaces with the right are mirrored. A right that was refused less than 10 s ago is not reviewed again. At most 400 namespaces are
+   * mirrored or reviewed; `unmirrored` returns the others as `leftOut`.
    */
   requestNamespaces(namespaces: readonly string[]): void;
-  /** Returns which of these namespaces are not mirrored, if not all may be listed. Namespaces whose review is awaited are left out. */
+  /**
+   * Returns which of these namespaces are not mirrored, if the kind may not be listed in all. Namespaces whose review is awaited are in
+   * neither list.
+   */
   unmirrored(namespaces: readonly string[]): UnmirroredNamespaces;
   /** Grows when the result of `unmirrored` may have changed for a requested namespace. `facts` and `pendingRights` may stay the same then. */
   readonly verdictCount: number;

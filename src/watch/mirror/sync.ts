@@ -6,7 +6,7 @@ import { pollIntervalMs } from '../reflector/step-rules.ts';
 /** Milliseconds for which a lost stream may be opened again before the objects count as stale. */
 const graceMs = 10_000;
 
-/** A list of a polled kind counts as in sync for two periods. */
+/** A kind that is polled counts as in sync for two poll intervals after a list. */
 const polledForMs = 2 * pollIntervalMs;
 
 /** The sync of one reflector's scope. */

@@ -11,7 +11,10 @@ interface ApiObserver {
   opened(): void;
 }
 
-/** Returns the same API, with an observer that learns of every answer and failure first. */
+/**
+ * Returns an API that passes every call on to `api`. It reports each answer and failure to the observer before the caller receives the
+ * result.
+ */
 export function observeApi(api: ClusterApi, observer: ApiObserver): ClusterApi {
   return {
     cluster: api.cluster,
