@@ -8,6 +8,7 @@ import type { Session } from '../client/session.ts';
 import { type MigrateFlags, migrateInputOfFlags } from '../migration/migrate-input.ts';
 import {
   changedAppLines,
+  isUndone,
   migrationEnd,
   migrationFields,
   migrationLines,
@@ -95,9 +96,19 @@ function factorOf(text: string): number {
 async function migrate(session: Session, flags: MigrateCommandFlags): Promise<number> {
   const input = await migrateInputOfFlags(session, flags);
   if (flags.plan === true) return showPlan(session, input, flags);
-  const query = `mutation ($input: MigrateInput!, $digest: String) { migrate(input: $input, digest: $digest) { ${migrationFields} } }`;
+  const query = `mutation ($input: MigrateInput!, $digest: String) { migrate(input: $input, digest: $digest) { ${fieldsFor(flags)} } }`;
   const answer = await session.gateway.query<{ readonly migrate: ShownMigration }>(query, { input, digest: flags.digest ?? null });
-  return follow(session, { started: answer.migrate, word: 'recorded' }, flags);
+  const { migrate: started } = answer;
+  const word = started.createdAt === null ? 'recorded' : migrationEnd(started) === undefined ? 'continues' : 'exists already';
+  const { code, end } = await follow(session, { started, word }, flags);
+  if (!isUndone(end)) return code;
+  session.terminal.err(`muster: ${printable(`${end.namespace}/${end.name}`)} was undone: choose another --name to migrate again\n`);
+  return exitCodes.failed;
+}
+
+/** Output for programs also has the spec and the objects. */
+function fieldsFor({ output }: MigrateCommandFlags): string {
+  return migrationFields(output === 'json' || output === 'yaml' ? 'objects' : 'summary');
 }
 
 async function showPlan(session: Session, input: JsonObject, { output }: MigrateCommandFlags): Promise<number> {
@@ -120,15 +131,16 @@ async function act(session: Session, { action, name }: NamedAction, flags: Migra
   if (name === undefined) throw new CommandFailure(exitCodes.refused, `expected the name of a migration after ${action}`);
   const key = { namespace: flags.namespace ?? 'default', name };
   if (action === 'undo') {
-    const query = `mutation ($namespace: String!, $name: String!) { undoMigration(namespace: $namespace, name: $name) { ${migrationFields} } }`;
+    const query = `mutation ($namespace: String!, $name: String!) { undoMigration(namespace: $namespace, name: $name) { ${fieldsFor(flags)} } }`;
     const answer = await session.gateway.query<{ readonly undoMigration: ShownMigration }>(query, key);
-    return follow(session, { started: answer.undoMigration, word: 'is being undone' }, flags);
+    const { undoMigration: started } = answer;
+    return (await follow(session, { started, word: isUndone(started) ? 'was undone already' : 'is being undone' }, flags)).code;
   }
-  const query = `query ($namespace: String!, $name: String!) { migration(namespace: $namespace, name: $name) { ${migrationFields} } }`;
+  const query = `query ($namespace: String!, $name: String!) { migration(namespace: $namespace, name: $name) { ${fieldsFor(flags)} } }`;
   const { migration } = await session.gateway.query<{ readonly migration: ShownMigration | null }>(query, key);
   if (migration === null)
     throw new CommandFailure(exitCodes.failed, `there is no Migration ${name} in the namespace ${key.namespace} of the hub`);
-  if (flags.wait === true) return follow(session, { started: migration, word: 'is recorded' }, flags);
+  if (flags.wait === true) return (await follow(session, { started: migration, word: 'is recorded' }, flags)).code;
   await printState(session, migration, flags.output);
   return exitCodes.good;
 }
@@ -139,32 +151,42 @@ interface StartedMigration {
   readonly word: string;
 }
 
+/** The end of a command, with the last state that it has seen. */
+interface FollowedMigration {
+  readonly code: number;
+  readonly end: ShownMigration;
+}
+
 /** Prints the answer of a mutation. Waits for the end with `--wait`, and if the gateway ends with this command. */
-async function follow(session: Session, { started, word }: StartedMigration, flags: MigrateCommandFlags): Promise<number> {
+async function follow(session: Session, { started, word }: StartedMigration, flags: MigrateCommandFlags): Promise<FollowedMigration> {
   const { terminal } = session;
   const isRefused = started.phase === 'FAILED' || started.phase === 'HELD';
   const waits = !isRefused && (session.ownsGateway || flags.wait === true);
   if (!isRefused && flags.output === undefined) await terminal.out(`${printable(`migration.muster.dev/${started.name} ${word}`)}\n`);
   if (!waits) {
     if (isRefused || flags.output !== undefined) await printState(session, started, flags.output);
-    return isRefused ? exitCodes.failed : exitCodes.good;
+    return { code: isRefused ? exitCodes.failed : exitCodes.good, end: started };
   }
-  const end = await ended(session, started, flags.output === undefined);
-  if (end === undefined) return exitCodes.failed;
+  const end = await ended(session, started, flags);
+  if (end === undefined) return { code: exitCodes.failed, end: started };
   await printState(session, end, flags.output);
-  return migrationEnd(end) === 'good' ? exitCodes.good : exitCodes.failed;
+  return { code: migrationEnd(end) === 'good' ? exitCodes.good : exitCodes.failed, end };
 }
 
 /** Follows a migration until it ends, and prints each change of an application. Undefined if the command is aborted, or the Migration is deleted. */
-async function ended(session: Session, { namespace, name }: ShownMigration, isShown: boolean): Promise<ShownMigration | undefined> {
-  const query = `subscription ($namespace: String!, $name: String!) { migration(namespace: $namespace, name: $name) { ${migrationFields} } }`;
+async function ended(
+  session: Session,
+  { namespace, name }: ShownMigration,
+  flags: MigrateCommandFlags,
+): Promise<ShownMigration | undefined> {
+  const query = `subscription ($namespace: String!, $name: String!) { migration(namespace: $namespace, name: $name) { ${fieldsFor(flags)} } }`;
   const variables = () => ({ namespace, name });
   let before: ShownMigration | undefined;
   for await (const event of followSubscriptionField<ShownMigration>(session, { query, field: 'migration', variables })) {
     if (event.type === 'lost' && event.code === 'GONE') return undefined;
     if (event.type !== 'message') continue;
     const state = event.message;
-    if (isShown) await session.terminal.out(textOfLines(changedAppLines(before, state).map(printable)));
+    if (flags.output === undefined) await session.terminal.out(textOfLines(changedAppLines(before, state).map(printable)));
     if (migrationEnd(state) !== undefined) return state;
     before = state;
   }

@@ -3,6 +3,7 @@ import { type AnsweredKey, answeredKeyFields } from '../client/object-names.ts';
 import { createTableColumns, type Paint } from '../output/table.ts';
 import { type IntentNote, noteFields } from '../propagation/plan.ts';
 import { noteLine } from '../propagation/plan-lines.ts';
+import { plannedObjectLines, plannedObjectsFields, type ShownAppObjects } from './planned-objects.ts';
 
 /** Pods and resources, as quantities. */
 interface ShownRoom {
@@ -28,7 +29,7 @@ export interface ShownMigrationPlan {
   readonly needs: ShownRoom;
   readonly free: ShownRoom;
   readonly backup: ShownBackup | null;
-  readonly apps: readonly (ShownAppFigures & { readonly fits: boolean })[];
+  readonly apps: readonly (ShownAppFigures & ShownAppObjects & { readonly fits: boolean })[];
   readonly notes: readonly IntentNote[];
   readonly faults: readonly ClusterFault[];
 }
@@ -45,6 +46,8 @@ export interface ShownMigration {
   readonly name: string;
   readonly phase: string;
   readonly digest: string;
+  /** Null if nothing is kept, and in the answer to the request that created the Migration. */
+  readonly createdAt: string | null;
   readonly apps: readonly (ShownAppFigures & { readonly step: string })[];
   readonly notes: readonly IntentNote[];
   readonly faults: readonly ClusterFault[];
@@ -56,14 +59,16 @@ const remarks = `notes { ${noteFields} } faults { ${faultFields} }`;
 
 /** The GraphQL selection of a plan. `manifests`: also the objects, for programs. */
 export function migrationPlanFields(of: 'summary' | 'manifests'): string {
-  const object = `{ key { ${answeredKeyFields} } action manifest }`;
-  const objects = of === 'manifests' ? `target ${object} source ${object}` : '';
   const backup = 'backup { cluster name completedAt ageSeconds }';
-  return `digest ok asOf needs ${room} free ${room} ${backup} ${remarks} apps { ${figures} fits ${objects} }`;
+  return `digest ok asOf needs ${room} free ${room} ${backup} ${remarks} apps { ${figures} fits ${plannedObjectsFields(of)} }`;
 }
 
-/** The GraphQL selection that gives a `ShownMigration`. */
-export const migrationFields = `namespace name phase digest ${remarks} apps { ${figures} step since }`;
+/** The GraphQL selection that gives a `ShownMigration`. `objects`: also its spec and the objects in both clusters, for programs. */
+export function migrationFields(of: 'summary' | 'objects'): string {
+  const object = `{ key { ${answeredKeyFields} } state uid }`;
+  const [spec, objects] = of === 'objects' ? ['spec', `source ${object} target ${object}`] : ['', ''];
+  return `namespace name phase digest createdAt ${spec} ${remarks} apps { ${figures} step since ${objects} }`;
+}
 
 /** The phases in which a migration waits for nothing any more, and whether it has ended well. Undefined: it goes on. */
 export function migrationEnd({ phase }: Pick<ShownMigration, 'phase'>): 'good' | 'bad' | undefined {
@@ -71,7 +76,12 @@ export function migrationEnd({ phase }: Pick<ShownMigration, 'phase'>): 'good' |
   return ['PAUSED', 'FAILED', 'DEGRADED', 'HELD'].includes(phase) ? 'bad' : undefined;
 }
 
-/** Returns the lines of a plan for people: a table of applications, the notes, and the digest. */
+/** True if the applications of a migration were taken back, and run in the source again. */
+export function isUndone({ phase, apps }: Pick<ShownMigration, 'phase' | 'apps'>): boolean {
+  return phase === 'SETTLED' && apps.some(({ step }) => step === 'UNDONE');
+}
+
+/** Returns the lines of a plan for people: a table of applications, their objects, the notes, and the digest. */
 export function migrationPlanLines(plan: ShownMigrationPlan, paint: Paint): readonly string[] {
   const columns = createTableColumns(['APP', 'FITS', 'REPLICAS', 'NEEDS', 'FREE', 'WHY']);
   const rows = plan.apps.map((app) => [
@@ -86,7 +96,8 @@ export function migrationPlanLines(plan: ShownMigrationPlan, paint: Paint): read
     row === -1 ? paint(1, text) : plan.apps[row]?.fits === true ? text : paint(31, text),
   );
   const sum = plan.apps.length === 0 ? [] : [`needs ${roomText(plan.needs)} of ${roomText(plan.free)} free`];
-  const parts = [table, [...backupLines(plan.backup), ...sum, ...otherNotes(plan).map(noteLine)], [`digest: ${plan.digest}`]];
+  const objects = plan.apps.flatMap((app) => plannedObjectLines(appName(app.key), app));
+  const parts = [table, objects, [...backupLines(plan.backup), ...sum, ...otherNotes(plan).map(noteLine)], [`digest: ${plan.digest}`]];
   return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
@@ -97,7 +108,12 @@ export function migrationLines(state: ShownMigration, paint: Paint): readonly st
   const table = columns.lines(rows, (text, { row }) =>
     row === -1 ? paint(1, text) : state.apps[row]?.reason === null ? text : paint(31, text),
   );
-  return [`${state.namespace}/${state.name}: ${state.phase}`, ...table, ...otherNotes(state).map(noteLine)];
+  return [`${state.namespace}/${state.name}: ${state.phase}`, ...table, ...otherNotes(state).map(noteLine), ...hintsOf(state)];
+}
+
+function hintsOf({ namespace, name, phase }: ShownMigration): readonly string[] {
+  if (phase !== 'PAUSED') return [];
+  return [`  continue with the same flags and --name ${name}; or take it back with: muster migrate undo ${name} -n ${namespace}`];
 }
 
 /** Returns a line for each application whose step or reason differs from the state before. */
@@ -138,6 +154,6 @@ function appName({ kind, namespace, name }: AnsweredKey): string {
 }
 
 function roomText({ pods, cpu, memory }: ShownRoom): string {
-  const parts = [`${pods} Pods`, ...(cpu === '0' ? [] : [`${cpu} CPU`]), ...(memory === '0' ? [] : [memory])];
+  const parts = [`${pods} ${pods === 1 ? 'Pod' : 'Pods'}`, ...(cpu === '0' ? [] : [`${cpu} CPU`]), ...(memory === '0' ? [] : [memory])];
   return parts.join(' ');
 }

@@ -110,13 +110,16 @@ export function obstacleLines(state: ShownPropagation): readonly string[] {
   return [
     ...unmet.map(({ type, reason, message }) => `${type}: ${reason ?? ''} ${message ?? ''}`),
     ...notes
-      .filter(({ severity }) => severity === 'ERROR')
+      .filter(({ severity, code }) => severity === 'ERROR' || awayNotes.has(code))
       .map(({ code, path, message }) => `${code}${path === null ? '' : ` ${path}`}: ${message}`),
     ...hintsOf(phase, state),
   ];
 }
 
 const causes = new Set(['Accepted', 'Planned', 'Applied', 'Healthy', 'Progressing', 'Fresh', 'Led']);
+
+/** The warnings about copies in clusters that do not answer. */
+const awayNotes = new Set(['POSSIBLY_DOUBLED', 'FATE_UNKNOWN']);
 
 function hintsOf(phase: string, { namespace, name, conditions }: ShownPropagation): readonly string[] {
   const verb = (words: string) => `muster rollout ${words}`;

@@ -85,7 +85,11 @@ async function migrate(ports: MigrationsPorts, context: WriteContext, request: M
 
 /** Returns why a plan is not carried out. Undefined if it can be. */
 function refusalOf(plan: MigrationPlan, digest: string | undefined) {
-  const stale: MigrationNote = { severity: 'ERROR', code: 'PLAN_STALE', message: 'the plan has changed since the digest was given' };
+  const stale: MigrationNote = {
+    severity: 'ERROR',
+    code: 'PLAN_STALE',
+    message: 'an object, a count or an option differs from the plan with that digest: plan again',
+  };
   if (digest !== undefined && digest !== plan.digest) return { phase: 'Held', notes: [stale] } as const;
   return plan.ok ? undefined : ({ phase: 'Failed', notes: [] } as const);
 }

@@ -10,6 +10,7 @@ import { podSpecOf } from '../../manifests/pod-specs.ts';
 import { kindsToRead } from '../discover/app-kinds.ts';
 import { type FoundApp, findApps, neededByOthers } from '../discover/find-apps.ts';
 import { readLiveSource, type SourceObjects, type SourceRead } from '../discover/source-objects.ts';
+import type { MigrationSpec } from '../model/migration.ts';
 import type { AppPlan, MigrationNote, MigrationNoteCode, MigrationPlan } from '../model/migration-plan.ts';
 import { maxApps } from '../model/migration-spec-definition.ts';
 import { maxAppObjects, maxMigrationObjects } from '../model/migration-status-definition.ts';
@@ -46,7 +47,7 @@ async function planMigration(ports: MigrationPlannerPorts, request: MigrationPla
   const { spec, signal } = request;
   const [from, to] = [spec.from, spec.to].map((name) => reached(ports, name)) as [Reached, Reached];
   const blocked = [to, ...(spec.source === 'Live' ? [from] : [])].flatMap((one) => (one.fault === undefined ? [] : [one.fault]));
-  if (blocked.length > 0) return refused(ports, request, { notes: blocked.map(unreachableNote), faults: blocked });
+  if (blocked.length > 0) return refused(ports, request, { notes: blocked.map((one) => unreachableNote(one, spec)), faults: blocked });
   const read = await readSource(ports, request, from);
   if ('note' in read) return refused(ports, request, { notes: [read.note], faults: read.faults });
   await ports.members.objects.whenRead(
@@ -72,7 +73,8 @@ async function planApps(ports: MigrationPlannerPorts, request: MigrationPlanRequ
   const { read, room } = facts;
   const source = read.objects;
   const { apps: found, unknown } = findApps(spec, namespace, source);
-  const noApps = note('ERROR', 'NO_APPS', `expected workloads in ${spec.from}, found none that match`);
+  const places = (spec.namespaces ?? [namespace]).join(', ');
+  const noApps = note('ERROR', 'NO_APPS', `expected workloads with these labels in ${places} of ${spec.from}, found none`);
   if (found.length === 0) return refused(ports, request, { notes: [...read.notes, noApps], faults: [], source });
   if (found.length > maxApps)
     return refused(ports, request, { notes: [tooLarge(`at most ${maxApps} applications`, found.length)], faults: [], source });
@@ -266,8 +268,9 @@ function tooLarge(expected: string, got: number): MigrationNote {
   return note('ERROR', 'TOO_LARGE', `expected ${expected}, got ${got}: divide the migration`);
 }
 
-function unreachableNote({ cluster, message }: Fault): MigrationNote {
-  return note('ERROR', 'UNREACHABLE', `${cluster}: ${message}`);
+function unreachableNote({ cluster, message }: Fault, { from }: MigrationSpec): MigrationNote {
+  const remedy = cluster === from ? ': its applications can be moved from a backup only' : '';
+  return note('ERROR', 'UNREACHABLE', `${cluster}: ${message}${remedy}`);
 }
 
 function unreadableNote(unread: Fault): MigrationNote {

@@ -36,7 +36,7 @@ export async function beginMigration(ports: MigrationPorts, migration: ValidMigr
   };
   const requested = annotations[migrationMarks.planDigest];
   if (requested !== undefined && requested !== digest) {
-    const message = 'the plan has changed since it was shown: plan again, and use the new digest';
+    const message = 'an object, a count or an option differs from the plan with that digest: plan again';
     return { status: { ...known, phase: 'Held', notes: [...known.notes, { severity: 'ERROR', code: 'PLAN_STALE', message }] } };
   }
   if (!plan.ok) return { status: { ...known, phase: 'Failed' } };

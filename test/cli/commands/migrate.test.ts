@@ -5,6 +5,8 @@ import { startGateway, type TestGateway } from '../../support/gateway/start-gate
 import { deployment } from '../../support/workloads.ts';
 
 const namespace: KubernetesObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } };
+const config: KubernetesObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web-settings', namespace: 'default' } };
+const users = { containers: [{ name: 'web', image: 'web', envFrom: [{ configMapRef: { name: 'web-settings' } }] }] };
 const node: KubernetesObject = {
   apiVersion: 'v1',
   kind: 'Node',
@@ -13,11 +15,25 @@ const node: KubernetesObject = {
   status: { allocatable: { cpu: '16', memory: '64Gi', pods: '110' }, conditions: [{ type: 'Ready', status: 'True' }] },
 };
 
+const specWith = (app: string) => ({ selector: { matchLabels: { app } }, template: { metadata: { labels: { app } }, spec: users } });
+
 describe('muster migrate', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     const own = await startGateway(
-      { hub: [], east: [namespace, deployment('web'), deployment('taken')], west: [namespace, node, deployment('taken')] },
+      {
+        hub: [],
+        east: [
+          namespace,
+          deployment('web'),
+          deployment('taken'),
+          deployment('back'),
+          deployment('parts', specWith('parts')),
+          deployment('user', specWith('user')),
+          config,
+        ],
+        west: [namespace, node, deployment('taken')],
+      },
       { hub: 'hub' },
     );
     gateway = own;
@@ -30,9 +46,9 @@ describe('muster migrate', () => {
     expect(out.split('\n').map((line) => line.trimEnd())).toEqual([
       expect.stringMatching(/^APP +FITS +REPLICAS +NEEDS +FREE +WHY$/),
       expect.stringMatching(
-        /^default\/deployment\/taken +no +1→1 +1 Pods +\d+ Pods 16 CPU 64Gi +CONFLICT Deployment default\/taken exists in west already$/,
+        /^default\/deployment\/taken +no +1→1 +1 Pod +\d+ Pods 16 CPU 64Gi +CONFLICT Deployment default\/taken exists in west already$/,
       ),
-      expect.stringMatching(/^default\/deployment\/web +yes +1→1 +1 Pods +110 Pods 16 CPU 64Gi$/),
+      expect.stringMatching(/^default\/deployment\/web +yes +1→1 +1 Pod +110 Pods 16 CPU 64Gi$/),
       '',
       'needs 2 Pods of 110 Pods 16 CPU 64Gi free',
       '',
@@ -72,5 +88,32 @@ describe('muster migrate', () => {
       code: 1,
       err: expect.stringContaining('there is no Migration none'),
     });
+  });
+
+  test('--plan names the objects that move, and those that other workloads of the source need too', async () => {
+    const both = await runCli(gateway, [...move, '-l', 'app in (parts,user)', '--plan']);
+    expect(both.out).toContain('default/deployment/parts: moves configmap/web-settings\n');
+    const { out } = await runCli(gateway, [...move, '-l', 'app=parts', '--plan']);
+    expect(out).toContain('default/deployment/parts: copies configmap/web-settings\n');
+  });
+
+  test('a migration that was undone is not repeated under its name', async () => {
+    const again = [...move, '-l', 'app=back', '--name', 'undone'];
+    expect(await runCli(gateway, again)).toMatchObject({ code: 0, out: 'migration.muster.dev/undone recorded\n' });
+    expect((await runCli(gateway, ['migrate', 'undo', 'undone', '--wait'])).out).toMatch(/default\/undone: SETTLED[\s\S]*UNDONE/);
+    expect(await runCli(gateway, ['migrate', 'undo', 'undone'])).toMatchObject({
+      code: 0,
+      out: 'migration.muster.dev/undone was undone already\n',
+    });
+    expect(await runCli(gateway, again)).toMatchObject({
+      code: 1,
+      out: 'migration.muster.dev/undone exists already\n',
+      err: 'muster: default/undone was undone: choose another --name to migrate again\n',
+    });
+  });
+
+  test('a paused migration names the ways on', async () => {
+    const { code, out } = await runCli(gateway, [...move, '-l', 'app=parts', '--name', 'stuck', '--deadline', '1s', '--wait']);
+    expect([code, out]).toEqual([1, expect.stringContaining('or take it back with: muster migrate undo stuck -n default')]);
   });
 });
