@@ -5,6 +5,7 @@ import { createProcessLog, withQuietFaults, withQuietInfo } from './cli/output/p
 import { createStartView } from './cli/output/start-view.ts';
 import { createTerminal } from './cli/output/terminal.ts';
 import { type OwnGateway, type OwnGatewayOptions, runProgram } from './cli/program.ts';
+import { checkCallerFiles } from './config/caller-settings.ts';
 import type { Config, Flags } from './config/config.ts';
 import { gatewayVersion } from './config/gateway-version.ts';
 import { loadConfig } from './config/load-config.ts';
@@ -101,6 +102,7 @@ async function schemaText(flags: Flags): Promise<string> {
 
 async function runGateway(flags: Flags): Promise<void> {
   const config = await loadConfig({ flags, environment: process.env, directory: process.cwd() });
+  await checkCallerFiles(config);
   await using listening = await listen(config);
   const log = createProcessLog({ level: config.logLevel, write: (line) => stderr.write(line), isTerminal: stderr.isTTY === true });
   dieOfBugs(log);
@@ -129,7 +131,10 @@ async function startOwn(options: OwnGatewayOptions): Promise<OwnGateway> {
   const { writes, onProgress } = options;
   const { context, kubeconfig, hub, demo, config: file } = options.flags;
   const flags: Flags = { host: '127.0.0.1', port: '0', context, kubeconfig, hub, demo, config: file };
-  const config: Config = { ...(await loadConfig({ flags, environment: process.env, directory: process.cwd() })), allowOrigins: [] };
+  const loaded = await loadConfig({ flags, environment: process.env, directory: process.cwd() });
+  // Only this command uses the gateway, as the person of the kubeconfig. The settings for other callers do not apply.
+  const local = { allowOrigins: [], authentication: undefined, tls: undefined, audit: undefined, metricsPort: undefined };
+  const config: Config = { ...loaded, ...local };
   const level = config.logLevel === 'error' || config.logLevel === 'silent' ? config.logLevel : 'warn';
   const log = createProcessLog({ level, write: terminal.err, isTerminal: terminal.isWatched });
   dieOfBugs(log);

@@ -89,7 +89,7 @@ function demoCandidate({
   return {
     result: 'usable',
     name: clusterName(name),
-    settings: { labels: {}, namespaces: [], secrets: 'live' },
+    settings: { labels: {}, namespaces: [], secrets: 'live', authorization: 'sar' },
     endpoint: {
       name: clusterName(name),
       server: url,

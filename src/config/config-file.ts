@@ -9,10 +9,12 @@ import {
   requiredMessage,
   typeError,
 } from '../core/json/documents.ts';
-import { duration } from '../core/json/field-definitions.ts';
+import { duration, flag } from '../core/json/field-definitions.ts';
 import type { Json } from '../core/json.ts';
 import { parseClusterName } from '../core/names.ts';
 import { nearestWord } from '../core/nearest-word.ts';
+import { callerKeys, demandConsistentAuthentication, memberAccessKeys } from './access-keys.ts';
+import { configList, configText, integerBetween, labelText, mapping, oneOf, textLike } from './config-values.ts';
 import { defaultHookTimeoutMs, defaultLimits, logLevels, secretsModes } from './defaults.ts';
 import { isSecureUrl } from './host.ts';
 
@@ -22,19 +24,6 @@ export const configApiVersion = 'config.muster.dev/v1alpha1';
 /** Maximum bytes of a config file. */
 const maxConfigFileBytes = 1 << 20;
 
-const text = textLike('text', { max: 4_096 });
-/** The value of a label, which may be empty. Numbers and booleans that YAML reads become text again. */
-const labelText = z.codec(
-  z
-    .custom<string | number | boolean>(
-      (value) => typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 253),
-      typeError('text of at most 253 characters'),
-    )
-    .meta({ type: ['string', 'number', 'boolean'], maxLength: 253 }),
-  z.string(),
-  { decode: String, encode: (value) => value },
-);
-const flag = z.boolean(typeError('true or false'));
 const nameOfCluster = typeError('a cluster name of 1 to 253 characters without control characters');
 const clusterName = z
   .string(nameOfCluster)
@@ -42,33 +31,8 @@ const clusterName = z
   .max(253, nameOfCluster)
   .refine((name) => parseClusterName(name) !== undefined, nameOfCluster);
 
-/** Defines a text that is not empty. If there is a pattern, the whole text must match it. */
-function textLike(what: string, { max = 253, pattern }: { readonly max?: number; readonly pattern?: RegExp }) {
-  const expected = typeError(what);
-  const some = z.string(expected).max(max, expected);
-  return pattern === undefined ? some.min(1, expected) : some.regex(new RegExp(`^(?:${pattern.source})$`), expected);
-}
-
-function integer({ min, max }: { readonly min: number; readonly max: number }) {
-  const expected = typeError(`an integer from ${min} to ${max}`);
-  return z.int(expected).min(min, expected).max(max, expected);
-}
-
-function oneOf<const Word extends string>(words: readonly Word[]) {
-  return z.enum(words, typeError(words.join(', ')));
-}
-
-function listOf<S extends z.ZodType>(of: S) {
-  return listSchema(of, { max: 1_000 });
-}
-
-/** Defines a mapping with these keys and no others. */
-function mapping<Keys extends z.core.$ZodLooseShape>(keys: Keys) {
-  return z.strictObject(keys, typeError('a mapping')).readonly();
-}
-
 const taintKeys = {
-  key: text.describe('The key of the taint.'),
+  key: configText.describe('The key of the taint.'),
   value: labelText.exactOptional().describe('Its value.'),
   effect: oneOf(['NoSchedule', 'NoExecute', 'PreferNoSchedule']).describe(
     'The effect of the taint on a propagation that does not tolerate it.',
@@ -77,18 +41,19 @@ const taintKeys = {
 
 const clusterKeys = {
   name: clusterName.describe('The name of the cluster in every answer.'),
-  kubeconfig: text
+  kubeconfig: configText
     .exactOptional()
     .describe('The kubeconfig of the context, relative to this file. Default: KUBECONFIG, else the home folder.'),
-  context: text.exactOptional().describe('The context to use. Default: the current one of the kubeconfig.'),
+  context: configText.exactOptional().describe('The context to use. Default: the current one of the kubeconfig.'),
   insecure: flag.exactOptional().describe("True: the server's certificate is not verified, and the cluster always has the fault INSECURE."),
   labels: z.record(z.string(), labelText, typeError('a mapping')).readonly().exactOptional().describe('Labels to select clusters by.'),
-  provider: text.exactOptional().describe("The cloud provider. Default: that of its Nodes' providerID."),
-  region: text.exactOptional().describe("The region of the cluster. Default: that of its Nodes' topology labels."),
-  zones: listOf(text).exactOptional().describe("The zones of the cluster. Default: those of its Nodes' topology labels."),
-  taints: listOf(mapping(taintKeys)).exactOptional().describe('Taints, which keep away propagations that do not tolerate them.'),
-  namespaces: listOf(text).exactOptional().describe('Namespaces to try first if a kind may not be listed in all namespaces.'),
+  provider: configText.exactOptional().describe("The cloud provider. Default: that of its Nodes' providerID."),
+  region: configText.exactOptional().describe("The region of the cluster. Default: that of its Nodes' topology labels."),
+  zones: configList(configText).exactOptional().describe("The zones of the cluster. Default: those of its Nodes' topology labels."),
+  taints: configList(mapping(taintKeys)).exactOptional().describe('Taints, which keep away propagations that do not tolerate them.'),
+  namespaces: configList(configText).exactOptional().describe('Namespaces to try first if a kind may not be listed in all namespaces.'),
   secrets: oneOf(secretsModes).exactOptional().describe('Access to the Secrets of this cluster. Default: that of the file.'),
+  ...memberAccessKeys,
   hub: flag
     .exactOptional()
     .describe(
@@ -97,23 +62,25 @@ const clusterKeys = {
 };
 
 const limitKeys = {
-  bodyBytes: integer({ min: 1024, max: 64 << 20 })
+  bodyBytes: integerBetween({ min: 1024, max: 64 << 20 })
     .exactOptional()
     .describe(`Bytes of a request's body; ${defaultLimits.bodyBytes} by default.`),
-  requestsInFlight: integer({ min: 1, max: 100_000 })
+  requestsInFlight: integerBetween({ min: 1, max: 100_000 })
     .exactOptional()
     .describe(`Operations in flight; ${defaultLimits.requestsInFlight} by default.`),
-  querySeconds: integer({ min: 1, max: 600 })
+  querySeconds: integerBetween({ min: 1, max: 600 })
     .exactOptional()
     .describe(`Seconds until a query is aborted; ${defaultLimits.querySeconds} by default.`),
-  mutationSeconds: integer({ min: 1, max: 600 })
+  mutationSeconds: integerBetween({ min: 1, max: 600 })
     .exactOptional()
     .describe(`Seconds until a mutation is aborted; what it has written stays; ${defaultLimits.mutationSeconds} by default.`),
-  streams: integer({ min: 1, max: 100_000 }).exactOptional().describe(`Subscriptions read at a time; ${defaultLimits.streams} by default.`),
-  answerBytes: integer({ min: 64 << 10, max: 256 << 20 })
+  streams: integerBetween({ min: 1, max: 100_000 })
+    .exactOptional()
+    .describe(`Subscriptions read at a time; ${defaultLimits.streams} by default.`),
+  answerBytes: integerBetween({ min: 64 << 10, max: 256 << 20 })
     .exactOptional()
     .describe(`Bytes of one answer, or of one message of a stream; ${defaultLimits.answerBytes} by default.`),
-  unsentBytes: integer({ min: 1 << 20, max: 64 * 2 ** 30 })
+  unsentBytes: integerBetween({ min: 1 << 20, max: 64 * 2 ** 30 })
     .exactOptional()
     .describe(
       `Bytes that wait in all connections for their clients, before the connection with the most is closed; ${defaultLimits.unsentBytes} by default.`,
@@ -137,10 +104,10 @@ const groupPattern = textLike('an API group such as example.com, or all below on
 });
 
 const kindsKeys = {
-  allow: listOf(groupPattern)
+  allow: configList(groupPattern)
     .exactOptional()
     .describe('API groups whose custom kinds are in the schema, such as *.example.com. Default: all.'),
-  deny: listOf(groupPattern).exactOptional().describe('API groups whose custom kinds are left out, even if they are allowed.'),
+  deny: configList(groupPattern).exactOptional().describe('API groups whose custom kinds are left out, even if they are allowed.'),
 };
 
 const importedSystem = oneOf(['MultiClusterResource']).describe('The system whose resources are kept in sync.');
@@ -164,16 +131,16 @@ const hookKeys = {
   name: textLike('a name such as load-balancer: at most 63 small letters, digits and -', { max: 63, pattern: new RegExp(label) }).describe(
     'The name that migrations use in `traffic`.',
   ),
-  url: checkedSchema(text, checkHookUrl).describe(
+  url: checkedSchema(configText, checkHookUrl).describe(
     'The URL that receives the calls: https, or http to this machine. Redirects are not followed.',
   ),
   timeout: checkedSchema(duration, checkHookTimeout)
     .exactOptional()
     .describe(`The time until a call without an answer is repeated, from 1s to 60s; ${defaultHookTimeoutMs / 1_000}s by default.`),
-  tokenFile: text
+  tokenFile: configText
     .exactOptional()
     .describe('A file with the bearer token of the calls, relative to this file. It is read at each call. Default: no token is sent.'),
-  caFile: text
+  caFile: configText
     .exactOptional()
     .describe(
       'A PEM file with the authorities that the server must be signed by, relative to this file. It is read at each call. Default: those of Node.js.',
@@ -181,7 +148,7 @@ const hookKeys = {
 };
 
 const backupsKeys = {
-  folders: listOf(text)
+  folders: configList(configText)
     .exactOptional()
     .describe('Folders with the archives that `backup.file` of a migration may name, relative to this file. Default: no archive is read.'),
   allowHttp: flag
@@ -191,14 +158,26 @@ const backupsKeys = {
 
 const fileKeys = {
   apiVersion: oneOf([configApiVersion]).describe('The version of this file.'),
-  clusters: listOf(mapping(clusterKeys))
+  clusters: configList(mapping(clusterKeys))
     .exactOptional()
     .describe('The clusters of the fleet. Default: every context of the kubeconfig, under its own name.'),
-  host: text.exactOptional().describe('The address to listen on. An address other than loopback needs a token file.'),
-  port: integer({ min: 0, max: 65535 }).exactOptional().describe('The port to listen on. 0: any free port.'),
-  allowOrigins: listOf(text).exactOptional().describe('Origins of web pages that may send requests, such as https://portal.example.com.'),
-  tokenFile: text.exactOptional().describe('A file with the bearer token that every request must show.'),
-  schemaLock: text
+  host: configText
+    .exactOptional()
+    .describe('The address to listen on. An address other than loopback needs `authentication`, or a token file.'),
+  port: integerBetween({ min: 0, max: 65535 }).exactOptional().describe('The port to listen on. 0: any free port.'),
+  metricsPort: integerBetween({ min: 0, max: 65535 })
+    .exactOptional()
+    .describe(
+      'The port of /metrics, over plain HTTP and without authentication. 0: any free port. Default: the main port; with `authentication`, no metrics.',
+    ),
+  ...callerKeys,
+  allowOrigins: configList(configText)
+    .exactOptional()
+    .describe('Origins of web pages that may send requests, such as https://portal.example.com.'),
+  tokenFile: configText
+    .exactOptional()
+    .describe('A file with the bearer token that every request must show. Only without `authentication`.'),
+  schemaLock: configText
     .exactOptional()
     .describe(
       'A file that remembers custom kinds, so that a cluster that is down at the start removes no type. Default: schema.json in the state directory.',
@@ -207,7 +186,7 @@ const fileKeys = {
   secrets: oneOf(secretsModes)
     .exactOptional()
     .describe('Access to Secrets: none, their metadata, or also their data, one Secret at a time.'),
-  sensitiveKinds: listOf(kindName)
+  sensitiveKinds: configList(kindName)
     .exactOptional()
     .describe(
       'Kinds that are as confidential as Secrets, such as Widget.example.com. Their values are not mirrored, but read live, one object at a time.',
@@ -215,7 +194,7 @@ const fileKeys = {
   kinds: mapping(kindsKeys)
     .exactOptional()
     .describe('The custom kinds in the schema. This keeps the schema small; it is not access control.'),
-  shutdownDelaySeconds: integer({ min: 0, max: 600 })
+  shutdownDelaySeconds: integerBetween({ min: 0, max: 600 })
     .exactOptional()
     .describe('Seconds between reporting "not ready" and refusing connections.'),
   importers: listSchema(importer, { max: 1 })
@@ -257,6 +236,7 @@ export async function parseConfigFile(source: string, name: string): Promise<Con
     demandUniqueNames('clusters', config.clusters ?? []);
     demandUniqueNames('hooks', config.hooks ?? []);
     demandOneHub(config.clusters ?? []);
+    demandConsistentAuthentication(config);
     return config;
   } catch (error) {
     throw refusalOf(name, error);

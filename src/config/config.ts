@@ -1,4 +1,4 @@
-import type { Limits, LogLevel, SecretsMode } from './defaults.ts';
+import type { AuthorizationMode, Limits, LogLevel, SecretsMode } from './defaults.ts';
 
 /** One cluster of the config file. Paths are absolute. */
 export interface ConfiguredCluster {
@@ -15,6 +15,16 @@ export interface ConfiguredCluster {
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
   readonly namespaces: readonly string[];
   readonly secrets: SecretsMode;
+  /** How the rights of callers are decided. Without meaning in local mode. */
+  readonly authorization: AuthorizationMode;
+  /** The prefixes that whole names of users and groups get in this cluster. Default: none. */
+  readonly identity?: NamePrefixes;
+}
+
+/** Prefixes of the names of users and groups. Neither begins with `system:`. Empty: names stay as they are. */
+interface NamePrefixes {
+  readonly userPrefix: string;
+  readonly groupPrefix: string;
 }
 
 /** A system whose resources on the hub become Propagations, and stay in sync with them. */
@@ -44,6 +54,48 @@ export interface ConfiguredBackups {
   readonly allowHttp: boolean;
 }
 
+/** The certificate of the listener. Paths are absolute. */
+export interface ConfiguredTls {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** An issuer of OpenID Connect whose tokens are accepted. Paths are absolute. */
+export interface ConfiguredIssuer {
+  /** https, exactly as in the claim `iss`. */
+  readonly issuer: string;
+  /** At least one. A token needs one of them. */
+  readonly audiences: readonly string[];
+  /** The file with the certificates of authorities. Undefined: those of Node.js. */
+  readonly caFile?: string | undefined;
+  readonly usernameClaim: string;
+  readonly groupsClaim: string;
+  readonly usernamePrefix: string;
+  readonly groupsPrefix: string;
+  /** Never one with a shared secret, and never `none`. */
+  readonly algorithms: readonly string[];
+}
+
+/** Proxies that name callers in headers. Paths are absolute. */
+export interface ConfiguredProxies {
+  readonly caFile: string;
+  /** Common names of proxies' certificates. At least one. */
+  readonly allowedNames: readonly string[];
+  readonly userHeader: string;
+  /** Undefined: callers have no groups. */
+  readonly groupHeader?: string | undefined;
+}
+
+/** The ways in which callers show who they are. At least one is set. Certificates and proxies need `Config.tls`. */
+export interface ConfiguredAuthentication {
+  /** Each issuer once. Empty: no tokens of OpenID Connect. */
+  readonly oidc: readonly ConfiguredIssuer[];
+  /** Needs a hub, which is asked. */
+  readonly tokenReview?: { readonly audiences: readonly string[] } | undefined;
+  readonly clientCertificates?: { readonly caFile: string } | undefined;
+  readonly proxy?: ConfiguredProxies | undefined;
+}
+
 /** All settings, deeply frozen. Flags win over `MUSTER_*` variables, these over the config file, and the file over the defaults. */
 export interface Config {
   /** True: use the embedded fleet, even if there is a kubeconfig. */
@@ -69,9 +121,17 @@ export interface Config {
   readonly host: string;
   /** The port to listen on. 0: any free port. */
   readonly port: number;
+  /** The port of /metrics. 0: any free port. Undefined: the main port serves metrics in local mode, else there are none. */
+  readonly metricsPort?: number | undefined;
+  /** Undefined: plain HTTP. */
+  readonly tls?: ConfiguredTls | undefined;
+  /** Undefined: local mode, in which each caller has the rights of the kubeconfig. */
+  readonly authentication?: ConfiguredAuthentication | undefined;
+  /** Undefined: nothing is recorded. `file` is absolute; undefined: lines go to standard output. */
+  readonly audit?: { readonly file?: string | undefined } | undefined;
   /** Origins of web pages that may send requests, as browsers spell them. */
   readonly allowOrigins: readonly string[];
-  /** The file with the bearer token that every request must show. It may be undefined only if the host is loopback. */
+  /** The file with the bearer token that every request must show. It may be undefined only if the host is loopback, or with `authentication`. */
   readonly tokenFile?: string | undefined;
   readonly logLevel: LogLevel;
   /** Access to Secrets, for clusters without a setting of their own. */
@@ -105,6 +165,7 @@ export interface Flags {
   readonly config?: string | undefined;
   readonly host?: string | undefined;
   readonly port?: string | undefined;
+  readonly metricsPort?: string | undefined;
   readonly allowOrigin?: readonly string[] | undefined;
   readonly tokenFile?: string | undefined;
   readonly schemaLock?: string | undefined;

@@ -45,6 +45,26 @@ export const secretsModes = ['none', 'metadata', 'live'] as const;
 
 export type SecretsMode = (typeof secretsModes)[number];
 
+/**
+ * How the rights of callers in a cluster are decided. `sar`: by SubjectAccessReviews. `rbac`: from its RBAC objects, for clusters without
+ * another authorizer. `live`: the cluster is not mirrored, and each request is sent as the caller.
+ */
+export const authorizationModes = ['sar', 'rbac', 'live'] as const;
+
+export type AuthorizationMode = (typeof authorizationModes)[number];
+
+/** Right for every authorizer. */
+export const defaultAuthorization: AuthorizationMode = 'sar';
+
+/**
+ * The algorithms of signatures of tokens that may be accepted. Default: all. They have public keys, so the gateway never holds a key that
+ * signs.
+ */
+export const tokenAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const;
+
+/** The prefix of names and groups from OpenID Connect, so that no issuer can name users of clusters. */
+export const defaultIdentityPrefix = 'oidc:';
+
 /** The data of Secrets can be read by default. In local mode, the caller runs the gateway and has the rights of the kubeconfig anyway. */
 export const defaultSecrets: SecretsMode = 'live';
 

@@ -3,9 +3,11 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { MusterError } from '../core/errors.ts';
 import { describeValue } from '../core/json.ts';
+import { callerSettingsOf } from './caller-settings.ts';
 import type { Config, ConfiguredCluster, ConfiguredHook, EnvironmentVariables, Flags } from './config.ts';
 import type { ClusterEntry, ConfigFile, HookEntry } from './config-file.ts';
 import {
+  defaultAuthorization,
   defaultHookTimeoutMs,
   defaultHost,
   defaultLimits,
@@ -39,6 +41,8 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
   const base = path.dirname(configFile ?? directory);
   const fromFile = (given: string | undefined) => (given === undefined ? undefined : fromHome(given, base));
   const tokenFile = given.tokenFile === undefined ? fromFile(file.tokenFile) : path.resolve(directory, given.tokenFile.value);
+  if (given.tokenFile !== undefined && file.authentication !== undefined)
+    throw new MusterError('BAD_INPUT', `${given.tokenFile.name}: expected no token file with \`authentication\` in ${configFile}`);
   const schemaLock = given.schemaLock === undefined ? fromFile(file.schemaLock) : path.resolve(directory, given.schemaLock.value);
   const config: Config = {
     demo: given.demo,
@@ -55,11 +59,13 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
     configFile,
     host: given.host?.value ?? file.host ?? defaultHost,
     port: given.port === undefined ? (file.port ?? defaultPort) : portOf(given.port),
+    metricsPort: given.metricsPort === undefined ? file.metricsPort : portOf(given.metricsPort),
+    ...callerSettingsOf(file, (given) => fromHome(given, base)),
     allowOrigins: given.allowOrigins.length > 0 ? given.allowOrigins.map(originOf) : (file.allowOrigins ?? []).map(asOrigin),
     tokenFile,
     schemaLock,
     logLevel: given.logLevel === undefined ? (file.logLevel ?? defaultLogLevel) : logLevelOf(given.logLevel),
-    secrets: file.secrets ?? defaultSecrets,
+    secrets: secretsOf(file),
     sensitiveKinds: file.sensitiveKinds ?? [],
     kinds: file.kinds ?? {},
     limits: { ...defaultLimits, ...file.limits },
@@ -67,21 +73,27 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
     stateDirectory: path.join(environment.XDG_STATE_HOME || path.join(environment.HOME ?? homedir(), '.local/state'), 'muster'),
     environment: { ...environment },
   };
-  if (config.tokenFile === undefined && !isLoopback(config.host))
-    throw new MusterError(
-      'BAD_INPUT',
-      `the host ${describeValue(config.host)} is not loopback: expected --token-file with the token that requests must show`,
-    );
-  if (config.demo && (config.kubeconfig !== undefined || config.contexts.length > 0))
-    throw new MusterError('BAD_INPUT', '--demo is the embedded fleet: expected no --kubeconfig and no --context with it');
-  if (config.demo && config.hub !== undefined)
-    throw new MusterError('BAD_INPUT', '--demo is the embedded fleet, which has a hub: expected no --hub with it');
-  if (config.importers.length > 0 && config.hub === undefined && !config.demo)
-    throw new MusterError(
-      'BAD_INPUT',
-      `${configFile}: importers: expected a hub, which keeps their Propagations: set \`hub: true\` for a cluster, or --hub`,
-    );
+  demandConsistent(config);
   return deeplyFrozen(config);
+}
+
+/** @throws {MusterError} `BAD_INPUT` with one line, if settings that are good by themselves do not fit together. */
+function demandConsistent({ configFile, authentication, tokenFile, hub, ...config }: Config): void {
+  const refuse = (message: string): never => {
+    throw new MusterError('BAD_INPUT', message);
+  };
+  if (authentication === undefined && tokenFile === undefined && !isLoopback(config.host))
+    refuse(`the host ${describeValue(config.host)} is not loopback: expected --token-file with the token that requests must show`);
+  if (config.demo && (config.kubeconfig !== undefined || config.contexts.length > 0))
+    refuse('--demo is the embedded fleet: expected no --kubeconfig and no --context with it');
+  if (config.demo && hub !== undefined) refuse('--demo is the embedded fleet, which has a hub: expected no --hub with it');
+  const expectedHub = 'set `hub: true` for a cluster, or --hub';
+  if (config.importers.length > 0 && hub === undefined && !config.demo)
+    refuse(`${configFile}: importers: expected a hub, which keeps their Propagations: ${expectedHub}`);
+  if (authentication?.tokenReview !== undefined && hub === undefined && !config.demo)
+    refuse(`${configFile}: authentication.tokenReview: expected a hub, which is asked about tokens: ${expectedHub}`);
+  if (config.metricsPort !== undefined && config.metricsPort !== 0 && config.metricsPort === config.port)
+    refuse(`${config.port} is the port of GraphQL: expected another metrics port`);
 }
 
 /**
@@ -118,6 +130,7 @@ function mergeFlags(flags: Flags, environment: EnvironmentVariables) {
     config: pick(flags.config, 'config'),
     host: pick(flags.host, 'host'),
     port: pick(flags.port, 'port'),
+    metricsPort: pick(flags.metricsPort, 'metrics-port'),
     allowOrigins: pickList(flags.allowOrigin, 'allow-origin'),
     tokenFile: pick(flags.tokenFile, 'token-file'),
     schemaLock: pick(flags.schemaLock, 'schema-lock'),
@@ -137,10 +150,15 @@ async function readConfigFile(file: string): Promise<ConfigFile> {
 
 function clustersOf(file: Partial<ConfigFile>, configFile: string | undefined): readonly ConfiguredCluster[] {
   const directory = path.dirname(configFile ?? '.');
-  return deeplyFrozen((file.clusters ?? []).map((entry) => clusterOf(entry, directory, file.secrets ?? defaultSecrets)));
+  return deeplyFrozen((file.clusters ?? []).map((entry) => clusterOf(entry, directory, secretsOf(file))));
 }
 
-function clusterOf({ kubeconfig, ...entry }: ClusterEntry, directory: string, secrets: SecretsMode): ConfiguredCluster {
+/** With authentication no Secrets are readable by default, because callers have other rights than the gateway. */
+function secretsOf({ secrets, authentication }: Partial<ConfigFile>): SecretsMode {
+  return secrets ?? (authentication === undefined ? defaultSecrets : 'none');
+}
+
+function clusterOf({ kubeconfig, identity, ...entry }: ClusterEntry, directory: string, secrets: SecretsMode): ConfiguredCluster {
   return {
     ...entry,
     ...(kubeconfig === undefined ? {} : { kubeconfig: fromHome(kubeconfig, directory) }),
@@ -148,6 +166,8 @@ function clusterOf({ kubeconfig, ...entry }: ClusterEntry, directory: string, se
     labels: entry.labels ?? {},
     namespaces: entry.namespaces ?? [],
     secrets: entry.secrets ?? secrets,
+    authorization: entry.authorization ?? defaultAuthorization,
+    ...(identity === undefined ? {} : { identity: { userPrefix: identity.userPrefix ?? '', groupPrefix: identity.groupPrefix ?? '' } }),
   };
 }
 

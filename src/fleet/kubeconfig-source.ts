@@ -160,7 +160,7 @@ function shownName(text: string): ClusterName {
 }
 
 function settingsOfContext(context: KubeconfigContext, { secrets }: KubeconfigSourceOptions): MemberSettings {
-  return { labels: {}, namespaces: withOwnNamespace([], context), secrets };
+  return { labels: {}, namespaces: withOwnNamespace([], context), secrets, authorization: 'sar' };
 }
 
 function withOwnNamespace(namespaces: readonly string[], context: KubeconfigContext): readonly string[] {

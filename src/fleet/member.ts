@@ -15,6 +15,13 @@ export interface MemberSettings {
    * that are never mirrored.
    */
   readonly secrets: 'none' | 'metadata' | 'live';
+  /**
+   * How the rights of callers are decided; without meaning in local mode. `sar`: by SubjectAccessReviews. `rbac`: from the RBAC objects of the
+   * cluster. `live`: the cluster is not mirrored, and each request is sent as the caller.
+   */
+  readonly authorization: 'sar' | 'rbac' | 'live';
+  /** The prefixes that whole names of users and groups get in this cluster. Default: none. */
+  readonly identity?: { readonly userPrefix: string; readonly groupPrefix: string };
 }
 
 /** A cluster that belongs to the fleet. */

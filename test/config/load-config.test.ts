@@ -85,8 +85,8 @@ test('clusters inherit settings of the file unless they have their own', async (
     `${header}secrets: none\nclusters:\n  - name: north\n    labels: { tier: 1, live: true }\n  - { name: south, secrets: metadata }\n`,
   );
   expect(config.clusters).toEqual([
-    { name: 'north', insecure: false, labels: { tier: '1', live: 'true' }, namespaces: [], secrets: 'none' },
-    { name: 'south', insecure: false, labels: {}, namespaces: [], secrets: 'metadata' },
+    { name: 'north', insecure: false, labels: { tier: '1', live: 'true' }, namespaces: [], secrets: 'none', authorization: 'sar' },
+    { name: 'south', insecure: false, labels: {}, namespaces: [], secrets: 'metadata', authorization: 'sar' },
   ]);
   expect(await reloadClusters(path.join(folder, 'muster.yaml'))).toEqual(config.clusters);
 });

@@ -15,7 +15,7 @@ const usable = (name: string, changes: Partial<Endpoint> = {}): ClusterCandidate
   result: 'usable',
   name: clusterName(name),
   endpoint: endpointOf(name, changes),
-  settings: { labels: {}, namespaces: [], secrets: 'live' },
+  settings: { labels: {}, namespaces: [], secrets: 'live', authorization: 'sar' },
 });
 
 /** A source whose sets the test provides, one after the other. */
@@ -144,7 +144,7 @@ describe('a description that changes', () => {
     endpoint: Partial<Endpoint> = {},
   ): ClusterCandidate => ({
     ...usable(name, endpoint),
-    settings: { labels: {}, namespaces: [], secrets: 'live', ...settings },
+    settings: { labels: {}, namespaces: [], secrets: 'live', authorization: 'sar', ...settings },
   });
 
   /** A fleet with the member `north`, and a record of its connections. */
@@ -238,7 +238,7 @@ test('a cluster with a broken description is a member whose requests fail with t
     result: 'broken',
     name: clusterName('odd'),
     problem: 'users[0].user.exec: expected a command',
-    settings: { labels: {}, namespaces: [], secrets: 'live' },
+    settings: { labels: {}, namespaces: [], secrets: 'live', authorization: 'sar' },
   };
   const { fleet } = await startFleet([usable('north'), broken]);
   await using _ = fleet;

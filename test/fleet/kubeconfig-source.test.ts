@@ -40,7 +40,7 @@ async function firstOf(opening: ReturnType<typeof open>): Promise<readonly Clust
 }
 
 const named = (name: string, more: object = {}) =>
-  ({ name, insecure: false, labels: {}, namespaces: [], secrets: 'live', ...more }) as const;
+  ({ name, insecure: false, labels: {}, namespaces: [], secrets: 'live', authorization: 'sar', ...more }) as const;
 const namesOf = (candidates: readonly ClusterCandidate[]) => candidates.map(({ name }) => name);
 const problem = (promise: Promise<unknown>) =>
   promise.then(
@@ -54,7 +54,7 @@ test('makes a cluster of each context, by its name, the current one first', asyn
   });
   const candidates = await firstOf(open(kubeconfig));
   expect(namesOf(candidates)).toEqual(['south', 'north', 'east']);
-  expect(candidates[0]?.settings).toEqual({ labels: {}, namespaces: ['shop'], secrets: 'live' });
+  expect(candidates[0]?.settings).toEqual({ labels: {}, namespaces: ['shop'], secrets: 'live', authorization: 'sar' });
 });
 
 test('takes named contexts in the order of their flags, and no others', async () => {
@@ -78,7 +78,13 @@ test('takes only the clusters of the config file, with their settings', async ()
     'https://kind-b.test:6443',
     'https://prod.test:6443',
   ]);
-  expect(candidates[0]?.settings).toEqual({ region: 'eu-1', labels: { tier: 'dev' }, namespaces: [], secrets: 'live' });
+  expect(candidates[0]?.settings).toEqual({
+    region: 'eu-1',
+    labels: { tier: 'dev' },
+    namespaces: [],
+    secrets: 'live',
+    authorization: 'sar',
+  });
   expect(candidates[1]).toMatchObject({
     endpoint: { name: 'b', trust: { type: 'unverified' } },
     settings: { namespaces: ['web', 'shop'] },

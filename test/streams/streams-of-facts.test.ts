@@ -128,7 +128,7 @@ test.each([
 ])('after a restart with another label %s', async (label, told) => {
   const where = { path: 'cluster.labels.env', eq: 'prod' };
   const withLabels = (labels: Readonly<Record<string, string>>) => {
-    const settings: MemberSettings = { labels, taints: [], namespaces: [], secrets: 'live' };
+    const settings: MemberSettings = { labels, taints: [], namespaces: [], secrets: 'live', authorization: 'sar' };
     return graphOverMirrors({ model, mirrors, member: (name) => ({ settings, api: { cluster: name } as never }) });
   };
   const { mirrors } = graphOverMirrors({ model });

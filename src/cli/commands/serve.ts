@@ -13,8 +13,12 @@ export function addServeCommand(program: Commander, run: (flags: Flags) => Promi
     .option('--context <name>', 'only this context; may be repeated (default: every context)', collectValues)
     .option('--hub <context>', 'the cluster that keeps Propagations; deploy/crds must be applied to it (default: none)')
     .option('--demo', 'use an embedded fleet of three simulated clusters')
-    .option('--host <address>', 'the address to listen on; other than loopback only with --token-file (default: 127.0.0.1)')
+    .option(
+      '--host <address>',
+      'the address to listen on; other than loopback only with authentication or --token-file (default: 127.0.0.1)',
+    )
     .option('--port <number>', 'the port to listen on; 0 for any (default: 4000)')
+    .option('--metrics-port <number>', 'the port of /metrics (default: the main port; with authentication, no metrics)')
     .option('--allow-origin <url>', 'a web origin that may send requests; may be repeated', collectValues)
     .option('--token-file <file>', 'a file with the bearer token that every request must have')
     .option(

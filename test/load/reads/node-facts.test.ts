@@ -29,7 +29,13 @@ test('old labels count, and absent, empty or invalid ones are ignored', () => {
 test('the region of a cluster comes from its config, or else from its current Nodes', async () => {
   const model = loadBaseline();
   const nodes = servedAs(model, 'Node');
-  const settings = { labels: { team: 'a', constructor: 'x' }, region: 'configured', namespaces: [], secrets: 'live' } as const;
+  const settings = {
+    labels: { team: 'a', constructor: 'x' },
+    region: 'configured',
+    namespaces: [],
+    secrets: 'live',
+    authorization: 'sar',
+  } as const;
   const graph = graphOverMirrors({
     model,
     member: (name) => (name === 'north' ? { settings, api: { cluster: name } as never } : undefined),

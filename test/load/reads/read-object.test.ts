@@ -27,7 +27,7 @@ function graphWithLive(secretsRule: MemberSettings['secrets'] = 'live', sensitiv
   const upstream: Upstream = { requests: [], answer: { type: 'failed', fault: faultOf('NOT_FOUND') } };
   const nothing = async function* () {};
   const member = (name: ClusterName): LiveMember => ({
-    settings: { labels: {}, namespaces: [], secrets: secretsRule },
+    settings: { labels: {}, namespaces: [], secrets: secretsRule, authorization: 'sar' },
     api: {
       cluster: name,
       list: nothing,

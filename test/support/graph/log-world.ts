@@ -26,7 +26,7 @@ export function createLogWorld(options: { readonly access?: Access } = {}): LogW
     const own = logs.get(name);
     if (own === undefined) return undefined;
     return {
-      settings: { labels: {}, namespaces: [], secrets: 'live' },
+      settings: { labels: {}, namespaces: [], secrets: 'live', authorization: 'sar' },
       api: {
         cluster: name,
         list: nothing,
