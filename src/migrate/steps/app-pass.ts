@@ -59,6 +59,14 @@ export function isReachable(pass: Pick<AppPass, 'ports' | 'migration'>, side: Si
   return phase !== undefined && phase !== 'UNREACHABLE';
 }
 
+/** Returns the fault of a cluster that does not answer, or that has left the fleet. */
+export function awayFault(pass: Pick<AppPass, 'ports' | 'migration'>, side: Side): Fault {
+  const cluster = clusterOf(pass, side);
+  return pass.ports.hub.members.get(cluster) === undefined
+    ? copyFault(cluster, 'GONE', 'the cluster is not in the fleet')
+    : copyFault(cluster, 'UNREACHABLE', 'the cluster does not answer');
+}
+
 /** Returns the address of an object in one of the clusters, or the fault why there is none. */
 export function addressIn(pass: AppPass, side: Side, key: ObjectKey): ObjectAddress | { readonly fault: Fault } {
   const cluster = clusterOf(pass, side);

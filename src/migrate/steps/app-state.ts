@@ -26,6 +26,11 @@ function isPending(app: MigratedApp): boolean {
   return app.source.some(({ state }) => state === 'PendingDeletion') && !isReturning(app) && !isEnded(app);
 }
 
+/** True if the application waits for another one of its Propagation, which may have failed. */
+function isHeld(app: MigratedApp): boolean {
+  return app.reason === 'SurgeHeld' && !isReturning(app) && !isEnded(app);
+}
+
 /** True if the application takes a slot of `maxConcurrency`. */
 function takesSlot(app: MigratedApp): boolean {
   if (isHalted(app) || isPending(app)) return false;
@@ -44,7 +49,8 @@ export function callOf({ calls }: Pick<MigratedApp, 'calls'>, operation: HookCal
 
 /**
  * Returns the indexes of the applications that may run now: those that have begun, and as many waiting ones as `maxConcurrency` leaves
- * room for. They begin in order, and are taken back in reverse order. None begins while a failure pauses the migration.
+ * room for. They begin in order, and are taken back in reverse order. None begins while a failure pauses the migration. Applications of one
+ * Propagation take one slot together, because they wait for each other.
  */
 export function runnableApps(status: MigrationStatus, spec: Pick<MigrationSpec, 'maxConcurrency' | 'onFailure'>): readonly number[] {
   const apps = status.apps ?? [];
@@ -54,8 +60,15 @@ export function runnableApps(status: MigrationStatus, spec: Pick<MigrationSpec, 
   if (isPausedBy(status, spec)) return [...running, ...pending];
   const returning = apps.flatMap((app, index) => (isReturning(app) && !hasReturnBegun(app) && !isHalted(app) ? [index] : [])).toReversed();
   const waiting = apps.flatMap((app, index) => (app.step === 'Preflight' && !isReturning(app) && !isHalted(app) ? [index] : []));
-  const free = Math.max(0, limit - running.length);
-  return [...running, ...pending, ...[...returning, ...waiting].slice(0, free)];
+  const slotOf = (index: number) => apps[index]?.propagation?.uid ?? index;
+  const slots = new Set(running.map(slotOf));
+  const begun = [...returning, ...waiting].filter((index) => {
+    const slot = slotOf(index);
+    if (!slots.has(slot) && slots.size >= limit) return false;
+    slots.add(slot);
+    return true;
+  });
+  return [...running, ...pending, ...begun];
 }
 
 /** True if a failure keeps further applications from beginning. */
@@ -67,7 +80,7 @@ function isPausedBy({ apps = [] }: MigrationStatus, { onFailure }: Pick<Migratio
 function phaseOf(status: MigrationStatus, spec: Pick<MigrationSpec, 'onFailure'>): NonNullable<MigrationStatus['phase']> {
   const { apps = [], undoSince } = status;
   if (isPausedBy(status, spec)) return 'Paused';
-  const open = apps.filter((app) => (isReturning(app) || !isEnded(app)) && !isHalted(app) && !isPending(app));
+  const open = apps.filter((app) => (isReturning(app) || !isEnded(app)) && !isHalted(app) && !isPending(app) && !isHeld(app));
   if (open.length > 0) return open.every(isReturning) ? 'RollingBack' : 'Rolling';
   if (undoSince !== undefined) return 'Settled';
   if (apps.some(({ step }) => step === 'Undone')) return 'Failed';

@@ -9,7 +9,7 @@ import { inWriteOrder } from '../../manifests/write-order.ts';
 import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
-import { type AppPass, addressIn, clusterOf, entryOf, type Side, withEntry } from './app-pass.ts';
+import { type AppPass, addressIn, awayFault, clusterOf, entryOf, type Side, withEntry } from './app-pass.ts';
 import { createInCluster, readObject } from './change-objects.ts';
 
 /** The result of several changes. `app` has the changes that were made, also if a later one failed. */
@@ -34,7 +34,7 @@ export async function createCopies(pass: AppPass, given: MigratedApp, { side, st
     const { intent } = entry;
     const client = pass.client(side);
     const address = addressIn(pass, side, key);
-    if (client === undefined) return { result: 'failed', app, fault: leftFleetFault(pass, side) };
+    if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, side) };
     if ('fault' in address) return { result: 'failed', app, fault: address.fault };
     const filled = await withSecretData(pass, app, { side, manifest });
     if (filled.result === 'failed') return { result: 'failed', app, fault: filled.fault };
@@ -74,7 +74,7 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
     if (side !== 'source' || entry?.state === 'Intended' || entry?.state === 'Shared') continue;
     const client = pass.client('source');
     const address = addressIn(pass, 'source', key);
-    if (client === undefined) return { result: 'failed', app, fault: leftFleetFault(pass, 'source') };
+    if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'source') };
     if ('fault' in address) return { result: 'failed', app, fault: address.fault };
     const intended = { key, state: 'Intended', health: 'Unknown', intent: randomUUID() } as const;
     const change = entry === undefined ? ({ result: 'gone' } as const) : await readObject(client, address, entry);
@@ -101,11 +101,6 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
     }
   }
   return { result: 'done', app };
-}
-
-/** Returns the fault of a cluster that has left the fleet. */
-export function leftFleetFault(pass: AppPass, side: Side): Fault {
-  return copyFault(clusterOf(pass, side), 'GONE', 'the cluster is not in the fleet');
 }
 
 /** Returns the name of an object for messages. */
@@ -178,7 +173,7 @@ async function liveSecret(
 ): Promise<Read<KubernetesObject>> {
   const client = pass.client(side);
   const address = addressIn(pass, side, key);
-  if (client === undefined) return unread(leftFleetFault(pass, side));
+  if (client === undefined) return unread(awayFault(pass, side));
   if ('fault' in address) return unread(address.fault);
   const answer = await client.get(address);
   const uid = entryOf(app, side, key)?.uid;

@@ -6,6 +6,7 @@ import type { MigratedApp } from '../model/migration-status-definition.ts';
 import {
   type AppPass,
   addressIn,
+  awayFault,
   entryOf,
   halted,
   isReachable,
@@ -13,13 +14,13 @@ import {
   nowOf,
   outcomeOfFault,
   recheckMs,
-  type Side,
   type StepOutcome,
 } from './app-pass.ts';
 import { atStep, callOf, withoutReason } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
 import { scaleObject } from './change-objects.ts';
-import { type ChangedApp, createCopies, leftFleetFault } from './create-copies.ts';
+import { type ChangedApp, createCopies } from './create-copies.ts';
+import { waitForHealth, waitForSoak, withoutHealthWait } from './health-wait.ts';
 import { isRemovalOpen, removeObjects, withoutPendingRemovals, withPendingRemovals } from './remove-objects.ts';
 import { workloadHealthOf } from './workload-health.ts';
 
@@ -69,26 +70,21 @@ async function surge(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
   return outcomeOfChanges(pass, created, (done) => ({ type: 'next', app: { ...atStep(done, 'Health', now), deadlineSince: now } }));
 }
 
-/** Returns the progress of the workload in one of the clusters, from its mirror. */
-function workloadHealthIn(pass: AppPass, app: MigratedApp, side: Side): RolloutState {
-  const mirrored = mirroredIn(pass, side, app.key);
+/** Returns the progress of the workload in the target, from its mirror. */
+function targetHealth(pass: AppPass, app: MigratedApp): RolloutState {
+  const mirrored = mirroredIn(pass, 'target', app.key);
   if (mirrored.result === 'unread') return { phase: 'progressing', message: mirrored.fault.message };
   if (mirrored.fault !== undefined) return { phase: 'progressing', message: mirrored.fault.message };
-  const uid = entryOf(app, side, app.key)?.uid;
+  const uid = entryOf(app, 'target', app.key)?.uid;
   if (mirrored.result === 'absent' || (uid !== undefined && mirrored.object.metadata.uid !== uid))
     return { phase: 'progressing', message: 'it is not visible in the cluster' };
   return workloadHealthOf(groupKindOfKey(app.key), mirrored.object);
 }
 
 function checkHealth(pass: AppPass, app: MigratedApp): StepOutcome {
-  const { phase, message } = workloadHealthIn(pass, app, 'target');
+  const { phase, message } = targetHealth(pass, app);
   if (phase === 'done') return { type: 'next', app: atStep(app, 'Traffic', nowOf(pass)) };
-  if (phase === 'failed') return halted(pass, app, { reason: 'Unhealthy', message });
-  const { deadline } = pass.migration.spec;
-  if (deadline === undefined) return { type: 'wait', app };
-  const leftMs = Date.parse(app.deadlineSince ?? app.since) + deadline - pass.ports.clock.now();
-  if (leftMs > 0) return { type: 'wait', app, againMs: leftMs };
-  return halted(pass, app, { reason: 'TimedOut', message: `not healthy within ${deadline / 1_000} s: ${message}` });
+  return phase === 'failed' ? halted(pass, app, { reason: 'Unhealthy', message }) : waitForHealth(pass, app, message);
 }
 
 async function moveTraffic(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
@@ -99,12 +95,12 @@ async function moveTraffic(pass: AppPass, app: MigratedApp): Promise<StepOutcome
   return called.type === 'over' ? { type: 'next', app: atStep(app, 'Soak', nowOf(pass)) } : called;
 }
 
+/** Waits for the end of the soak. The source is not touched before the target is healthy at that moment. */
 function soak(pass: AppPass, app: MigratedApp): StepOutcome {
-  const leftMs = Date.parse(app.since) + pass.migration.spec.soak - pass.ports.clock.now();
-  if (leftMs > 0) return { type: 'wait', app, againMs: leftMs };
-  // The source serves on until the target is healthy at this moment.
-  if (workloadHealthIn(pass, app, 'target').phase !== 'done') return { type: 'wait', app, againMs: recheckMs };
-  return { type: 'next', app: atStep(app, 'Drain', nowOf(pass)) };
+  const { phase, message } = targetHealth(pass, app);
+  if (phase === 'failed') return halted(pass, app, { reason: 'Unhealthy', message });
+  if (phase !== 'done') return waitForHealth(pass, app, message);
+  return waitForSoak(pass, withoutHealthWait(app)) ?? { type: 'next', app: atStep(app, 'Drain', nowOf(pass)) };
 }
 
 async function drain(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
@@ -182,7 +178,7 @@ async function scaleDown(pass: AppPass, app: MigratedApp): Promise<ChangedApp> {
   if (entry === undefined || entry.state === 'Shared') return { result: 'done', app };
   const client = pass.client('source');
   const address = addressIn(pass, 'source', app.key);
-  if (client === undefined) return { result: 'failed', app, fault: leftFleetFault(pass, 'source') };
+  if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'source') };
   if ('fault' in address) return { result: 'failed', app, fault: address.fault };
   const change = await scaleObject(client, address, { entry, replicas: 0 });
   if (change.result === 'failed') return { ...change, app };

@@ -1,14 +1,28 @@
 import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import { marks, type Propagation } from '../../propagate/model/propagation.ts';
 import { printSpec } from '../../propagate/model/spec.ts';
 import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
-import type { MigratedApp } from '../model/migration-status-definition.ts';
+import { type MigratedApp, maxAppObjects } from '../model/migration-status-definition.ts';
 import { movedPlacement } from '../plan/propagated-app.ts';
-import { type AppPass, clusterOf, halted, nowOf, outcomeOfFault, recheckMs, type Side, type StepOutcome } from './app-pass.ts';
-import { atStep, callOf } from './app-state.ts';
+import {
+  type AppPass,
+  awayFault,
+  clusterOf,
+  halted,
+  isReachable,
+  nowOf,
+  outcomeOfFault,
+  recheckMs,
+  type Side,
+  type StepOutcome,
+} from './app-pass.ts';
+import { atStep, callOf, isEnded, isReturning, withoutReason } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
+import { waitForHealth, waitForSoak, withoutHealthWait } from './health-wait.ts';
 import { propagationOfApp } from './propagated-objects.ts';
 
 /**
@@ -18,6 +32,8 @@ import { propagationOfApp } from './propagated-objects.ts';
 export async function movePropagated(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
   const next = (step: MigratedApp['step']): StepOutcome => ({ type: 'next', app: atStep(app, step, nowOf(pass)) });
   const propagation = propagationOfApp(pass, app);
+  const returned = returnedSiblingOf(pass, app);
+  if (returned !== undefined && !isEnded(app)) return returnWith(app, returned);
   switch (app.step) {
     case 'Preflight':
       return next('Surge');
@@ -32,25 +48,19 @@ export async function movePropagated(pass: AppPass, app: MigratedApp): Promise<S
     }
     case 'Health':
       if (propagation === undefined) return missing(pass, app);
-      return isSettledIn(pass, propagation, 'target') ? next('Traffic') : waitForHealth(pass, app);
+      return isSettledIn(pass, propagation, 'target') ? next('Traffic') : targetOutcome(pass, app, propagation);
     case 'Traffic': {
       const called = await callAppHook(pass, app, 'Shift');
       return called.type === 'over' ? next('Soak') : called;
     }
-    case 'Soak': {
-      const leftMs = Date.parse(app.since) + pass.migration.spec.soak - pass.ports.clock.now();
-      if (leftMs > 0) return { type: 'wait', app, againMs: leftMs };
-      if (propagation !== undefined && !isSettledIn(pass, propagation, 'target')) return { type: 'wait', app, againMs: recheckMs };
-      return hasSiblingBeforeDrain(pass, app) ? { type: 'wait', app, againMs: recheckMs } : next('Drain');
-    }
+    case 'Soak':
+      return soak(pass, app, propagation);
     case 'Drain':
-      return (await released(pass, app, propagation)) ?? next('Remove');
-    case 'Remove': {
-      const open = await waitUntilGone(pass, app, { propagation, side: 'source' });
-      if (open !== undefined) return open;
-      const called = callOf(app, 'Shift') === undefined ? ({ type: 'over' } as const) : await callAppHook(pass, app, 'Finish');
-      return called.type === 'over' ? next('Done') : called;
-    }
+      if (propagation !== undefined && !isReachable(pass, 'source')) return withPendingCopies(pass, app, propagation);
+      return (await released(pass, withoutPendingCopies(app), propagation)) ?? { type: 'next', app: removing(pass, app) };
+    case 'Remove':
+      if (propagation !== undefined && !isReachable(pass, 'source')) return withPendingCopies(pass, app, propagation);
+      return await finish(pass, withoutPendingCopies(app), propagation);
     case 'Done':
     case 'Undone':
     case 'Skipped':
@@ -60,12 +70,52 @@ export async function movePropagated(pass: AppPass, app: MigratedApp): Promise<S
   }
 }
 
+function soak(pass: AppPass, given: MigratedApp, propagation: Propagation | undefined): StepOutcome {
+  if (propagation !== undefined && !isSettledIn(pass, propagation, 'target')) return targetOutcome(pass, given, propagation);
+  const app = withoutHealthWait(given);
+  const open = waitForSoak(pass, app);
+  if (open !== undefined) return open;
+  const sibling = siblingsOf(pass, app).find(({ step }) => beforeDrain.includes(step));
+  if (sibling === undefined) return { type: 'next', app: atStep(app, 'Drain', nowOf(pass)) };
+  const message = `its copies in ${pass.migration.spec.from} stay until ${sibling.key.name} of the same Propagation has moved`;
+  return { type: 'wait', app: given.message === message ? given : { ...app, reason: 'SurgeHeld', message }, againMs: recheckMs };
+}
+
+function removing(pass: AppPass, app: MigratedApp): MigratedApp {
+  return atStep(withoutPendingCopies(app), 'Remove', nowOf(pass));
+}
+
+async function finish(pass: AppPass, app: MigratedApp, propagation: Propagation | undefined): Promise<StepOutcome> {
+  const open = await waitUntilGone(pass, app, { propagation, side: 'source' });
+  if (open !== undefined) return open;
+  const called = callOf(app, 'Shift') === undefined ? ({ type: 'over' } as const) : await callAppHook(pass, app, 'Finish');
+  return called.type === 'over' ? { type: 'next', app: atStep(app, 'Done', nowOf(pass)) } : called;
+}
+
+/** Returns the outcome of an application whose source is away: it waits, and its copies there are pending until the cluster is back. */
+function withPendingCopies(pass: AppPass, app: MigratedApp, propagation: Propagation | undefined): StepOutcome {
+  const { cluster, message } = awayFault(pass, 'source');
+  const entries = propagation === undefined ? [] : (pass.ports.shares.read(propagation.metadata, cluster)?.entries ?? []);
+  const source = entries
+    .filter(({ state, uid }) => state !== 'Shared' && uid !== undefined)
+    .slice(0, maxAppObjects)
+    .map(({ key, uid }): InventoryEntry => ({ key, health: 'Unknown', state: 'PendingDeletion', ...(uid === undefined ? {} : { uid }) }));
+  const isKnown = app.reason === 'Unreachable' && source.length === app.source.length;
+  const waiting: MigratedApp = isKnown ? app : { ...app, source, reason: 'Unreachable', message: `${cluster}: ${message}` };
+  return { type: 'wait', app: waiting, againMs: recheckMs };
+}
+
+/** Removes the marks of `withPendingCopies`. */
+function withoutPendingCopies(app: MigratedApp): MigratedApp {
+  return app.source.length === 0 && app.reason === undefined ? app : { ...withoutReason(app), source: [] };
+}
+
 /**
  * Takes a propagated application back: its Propagation gets the placement of before, and keeps the copies in the target until traffic is
  * back.
  */
 export async function movePropagatedBack(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
-  if (app.deadlineSince === undefined) return { type: 'next', app: { ...app, deadlineSince: nowOf(pass) } };
+  if (app.deadlineSince === undefined) return { type: 'next', app: { ...app, source: [], deadlineSince: nowOf(pass) } };
   const { deadlineSince: _began, ...undone } = atStep(app, 'Undone', nowOf(pass));
   if (app.step === 'Preflight') return { type: 'next', app: undone };
   const propagation = propagationOfApp(pass, app);
@@ -73,11 +123,14 @@ export async function movePropagatedBack(pass: AppPass, app: MigratedApp): Promi
   if (propagation === undefined || placement === undefined) return missing(pass, app);
   const written = await withPlacement(pass, app, { propagation, placement, held: pass.migration.spec.to });
   if (written !== undefined) return written;
-  if (!isSettledIn(pass, propagation, 'source')) return { type: 'wait', app, againMs: recheckMs };
+  if (!isSettledIn(pass, propagation, 'source'))
+    return isReachable(pass, 'source') ? { type: 'wait', app, againMs: recheckMs } : outcomeOfFault(pass, app, awayFault(pass, 'source'));
   if (callOf(app, 'Shift') !== undefined) {
     const called = await callAppHook(pass, app, 'Undo');
     if (called.type !== 'over') return called;
   }
+  // The copies in the target stay until the traffic of each application of the Propagation is back.
+  if (siblingsOf(pass, app).some(hasTrafficInTarget)) return { type: 'wait', app, againMs: recheckMs };
   const open = (await released(pass, app, propagation)) ?? (await waitUntilGone(pass, app, { propagation, side: 'target' }));
   return open ?? { type: 'next', app: undone };
 }
@@ -147,20 +200,39 @@ async function waitUntilGone(
   return isObserved && clusters.every((line) => line.cluster !== cluster) ? undefined : { type: 'wait', app, againMs: recheckMs };
 }
 
-function waitForHealth(pass: AppPass, app: MigratedApp): StepOutcome {
-  const { deadline } = pass.migration.spec;
-  if (deadline === undefined) return { type: 'wait', app, againMs: recheckMs };
-  const leftMs = Date.parse(app.deadlineSince ?? app.since) + deadline - pass.ports.clock.now();
-  if (leftMs > 0) return { type: 'wait', app, againMs: Math.min(leftMs, recheckMs) };
-  return halted(pass, app, { reason: 'TimedOut', message: `not healthy within ${deadline / 1_000} s` });
+/** Returns the outcome of an application whose copies in the target are not rolled out. */
+function targetOutcome(pass: AppPass, app: MigratedApp, { metadata, status }: Propagation): StepOutcome {
+  const line = status.clusters?.find(({ cluster }) => cluster === clusterOf(pass, 'target'));
+  const message = line?.message ?? 'its copies there are not rolled out yet';
+  const isCurrent = status.observedGeneration === metadata.generation;
+  return isCurrent && line?.phase === 'Failed'
+    ? halted(pass, app, { reason: line.reason === 'TimedOut' ? 'TimedOut' : 'Unhealthy', message })
+    : waitForHealth(pass, app, message);
 }
 
-/** True if another application of the same Propagation still needs the copies in the source. */
-function hasSiblingBeforeDrain({ migration }: AppPass, { propagation, key }: MigratedApp): boolean {
-  const early: readonly MigratedApp['step'][] = ['Preflight', 'Surge', 'Health', 'Traffic'];
-  return (migration.status.apps ?? []).some(
-    (other) => other.propagation?.uid === propagation?.uid && other.key.name !== key.name && early.includes(other.step),
-  );
+const beforeDrain: readonly MigratedApp['step'][] = ['Preflight', 'Surge', 'Health', 'Traffic'];
+
+/** Returns the other applications of the same Propagation in the migration. They share its placement. */
+function siblingsOf({ migration }: AppPass, { propagation, key }: MigratedApp): readonly MigratedApp[] {
+  const own = textOfKey(key);
+  return (migration.status.apps ?? []).filter((one) => one.propagation?.uid === propagation?.uid && textOfKey(one.key) !== own);
+}
+
+/** Returns an application of the same Propagation that is taken back, or is back. The placement of the Propagation goes back with it. */
+function returnedSiblingOf(pass: AppPass, app: MigratedApp): MigratedApp | undefined {
+  return siblingsOf(pass, app).find(({ undo }) => undo?.isRequested === true);
+}
+
+/** Returns the outcome of an application that is taken back because another one of its Propagation is. */
+function returnWith(app: MigratedApp, { key, reason }: MigratedApp): StepOutcome {
+  const { deadlineSince: _deadline, ...rest } = withoutReason(app);
+  const why = reason === undefined ? {} : { reason, message: `taken back with ${key.name} of the same Propagation` };
+  return { type: 'next', app: { ...rest, ...why, undo: { ...app.undo, isRequested: true } } };
+}
+
+/** True if the traffic of an application that is taken back still goes to the target. */
+function hasTrafficInTarget(app: MigratedApp): boolean {
+  return isReturning(app) && callOf(app, 'Shift') !== undefined && callOf(app, 'Undo')?.state !== 'Done';
 }
 
 function missing(pass: AppPass, app: MigratedApp): StepOutcome {

@@ -4,10 +4,10 @@ import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
-import { type AppPass, addressIn, type Side, withEntry } from './app-pass.ts';
+import { type AppPass, addressIn, awayFault, type Side, withEntry } from './app-pass.ts';
 import { isEnded, isReturning } from './app-state.ts';
 import { deleteFromCluster } from './change-objects.ts';
-import { type ChangedApp, leftFleetFault } from './create-copies.ts';
+import type { ChangedApp } from './create-copies.ts';
 
 /** The objects to remove. */
 export interface RemovedObjects {
@@ -32,7 +32,7 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
     }
     const client = pass.client(side);
     const address = addressIn(pass, side, key);
-    if (client === undefined) return { result: 'failed', app, fault: leftFleetFault(pass, side) };
+    if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, side) };
     if ('fault' in address) return { result: 'failed', app, fault: address.fault };
     const change = await deleteFromCluster(client, address, entry);
     switch (change.result) {
@@ -48,7 +48,7 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
       case 'stopped':
         return change;
       default:
-        return { result: 'failed', app, fault: leftFleetFault(pass, side) };
+        return { result: 'failed', app, fault: awayFault(pass, side) };
     }
   }
   return { result: 'done', app };

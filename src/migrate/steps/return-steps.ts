@@ -1,11 +1,21 @@
 import { numberAt } from '../../core/json-at.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
-import { type AppPass, addressIn, entryOf, isReachable, nowOf, outcomeOfFault, recheckMs, type StepOutcome } from './app-pass.ts';
+import {
+  type AppPass,
+  addressIn,
+  awayFault,
+  entryOf,
+  isReachable,
+  nowOf,
+  outcomeOfFault,
+  recheckMs,
+  type StepOutcome,
+} from './app-pass.ts';
 import { atStep, callOf } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
 import { scaleObject } from './change-objects.ts';
-import { type ChangedApp, createCopies, findRemoved, leftFleetFault } from './create-copies.ts';
+import { type ChangedApp, createCopies, findRemoved } from './create-copies.ts';
 import { outcomeOfChanges } from './forward-steps.ts';
 import { isRemovalOpen, removeObjects, withoutPendingRemovals } from './remove-objects.ts';
 import { workloadHealthOf } from './workload-health.ts';
@@ -42,7 +52,7 @@ export async function moveBack(pass: AppPass, given: MigratedApp): Promise<StepO
 }
 
 async function restoreSource(pass: AppPass, given: MigratedApp): Promise<StepOutcome> {
-  if (!isReachable(pass, 'source')) return outcomeOfFault(pass, given, leftFleetFault(pass, 'source'));
+  if (!isReachable(pass, 'source')) return outcomeOfFault(pass, given, awayFault(pass, 'source'));
   const found = await findRemoved(pass, withoutPendingRemovals(given));
   if (found.result !== 'done') return outcomeOfChanges(pass, found, (app) => ({ type: 'next', app }));
   // The intents are recorded before the objects are created.
@@ -68,7 +78,7 @@ async function restoreReplicas(pass: AppPass, app: MigratedApp): Promise<Changed
   const entry = entryOf(app, 'source', app.key);
   const client = pass.client('source');
   const address = addressIn(pass, 'source', app.key);
-  if (client === undefined) return { result: 'failed', app, fault: leftFleetFault(pass, 'source') };
+  if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'source') };
   if ('fault' in address) return { result: 'failed', app, fault: address.fault };
   const found = await client.get(address);
   if (found.result === 'failed') return { ...found, app };
@@ -90,7 +100,7 @@ async function moveTrafficBack(pass: AppPass, app: MigratedApp): Promise<StepOut
 }
 
 async function removeCopies(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
-  if (!isReachable(pass, 'target')) return outcomeOfFault(pass, app, leftFleetFault(pass, 'target'));
+  if (!isReachable(pass, 'target')) return outcomeOfFault(pass, app, awayFault(pass, 'target'));
   const removed = await removeObjects(pass, app, { side: 'target' });
   return outcomeOfChanges(pass, removed, (done) => {
     if (isRemovalOpen(done, { side: 'target' })) return { type: 'wait', app: done, againMs: recheckMs };

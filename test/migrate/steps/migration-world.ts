@@ -9,7 +9,7 @@ import type { Migration } from '../../../src/migrate/model/migration.ts';
 import { createMigrationPlanner } from '../../../src/migrate/plan/create-migration-planner.ts';
 import { runMigrations } from '../../../src/migrate/steps/run-migrations.ts';
 import type { MigrationPorts } from '../../../src/migrate/steps/step-ports.ts';
-import { type ControllerWorld, deployment, startControllerWorld } from '../../propagate/controller/controller-world.ts';
+import { type ControllerWorld, deployment, type LeaderProcess, startControllerWorld } from '../../propagate/controller/controller-world.ts';
 
 /** Clusters, a hub, and processes with the engine of migrations. */
 export interface MigrationWorld extends AsyncDisposable {
@@ -27,7 +27,10 @@ export interface MigrationWorld extends AsyncDisposable {
 }
 
 export interface MigrationWorldOptions {
+  /** The objects in south. */
   readonly objects: readonly KubernetesObject[];
+  /** The objects in other clusters. A further cluster joins the fleet. */
+  readonly others?: Readonly<Record<string, readonly KubernetesObject[]>>;
   readonly hook?: ConfiguredHook;
 }
 
@@ -35,32 +38,24 @@ const readBackup: MigrationPorts['readBackup'] = async () => {
   throw new Error('expected no backup to be read');
 };
 
-/** Plans no Propagations: no application of these tests is propagated. */
-const planner = { render: () => Promise.reject(new Error('expected no Propagation')) };
-
 /** Starts the clusters north (the hub), south with these objects, and east. */
-export async function startMigrationWorld({ objects, hook }: MigrationWorldOptions): Promise<MigrationWorld> {
+export async function startMigrationWorld({ objects, others, hook }: MigrationWorldOptions): Promise<MigrationWorld> {
   const life = new AbortController();
   const controller = await startControllerWorld(
-    { north: [], south: objects, east: [] },
+    { north: [], south: objects, east: [], ...others },
     {
       living: true,
       leaderWork:
-        ({ hub, stores, clock, log }) =>
+        (process) =>
         (term) => {
-          const clientOf: MigrationPorts['clientOf'] = (name) => {
-            const api = hub.members.api(name);
-            return api === undefined ? undefined : createObjectClient(api);
-          };
+          const { hub, stores, clock, log } = process;
           const ports: MigrationPorts = {
-            ...{ hub, clientOf, clock, log },
+            ...{ hub, clock, log },
+            clientOf: clientsOf(hub),
             migrations: createMigrationStore(hub, term.signal),
             revisions: createAppRevisionStore(hub),
             ...{ propagations: stores.propagations, shares: stores.shares },
-            planner: createMigrationPlanner({
-              ...{ members: hub.members, clientOf, clock, readBackup, planner, sensitiveKinds: { has: () => false } },
-              hub: { ...stores, cluster: hub.cluster },
-            }),
+            planner: migrationPlannerOf(process),
             readBackup,
             hookNamed: () => hook,
           };
@@ -109,6 +104,20 @@ export async function startMigrationWorld({ objects, hook }: MigrationWorldOptio
       await controller[Symbol.asyncDispose]();
     },
   };
+}
+
+function clientsOf({ members }: LeaderProcess['hub']): MigrationPorts['clientOf'] {
+  return (name) => {
+    const api = members.api(name);
+    return api === undefined ? undefined : createObjectClient(api);
+  };
+}
+
+function migrationPlannerOf({ hub, stores, planner, clock }: Omit<LeaderProcess, 'log'>) {
+  return createMigrationPlanner({
+    ...{ members: hub.members, clientOf: clientsOf(hub), clock, readBackup, planner, sensitiveKinds: { has: () => false } },
+    hub: { ...stores, cluster: hub.cluster },
+  });
 }
 
 /** A Service for the Pods of the workload with the same name. */

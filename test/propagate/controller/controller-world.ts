@@ -35,8 +35,11 @@ export interface ControllerWorldOptions extends PropagationWorldOptions {
   /** True if Deployments roll out and Jobs run. */
   readonly living?: true;
   /** Further work of the leader, created for each process. Default: none. */
-  readonly leaderWork?: (process: Pick<ControllerOptions, 'hub' | 'stores' | 'clock' | 'log'>) => ControllerOptions['leaderWork'];
+  readonly leaderWork?: (process: LeaderProcess) => ControllerOptions['leaderWork'];
 }
+
+/** The services of a process for the further work of its leader. */
+export type LeaderProcess = Pick<ControllerOptions, 'hub' | 'stores' | 'planner' | 'clock' | 'log'>;
 
 interface ProcessOptions {
   /** Number of writes after which the process is dead. The last write is done, but its answer is lost. */
@@ -110,9 +113,9 @@ export async function startControllerWorld(
     const ownHub = { ...hub, members: { ...members, api }, client: () => clientOf(hub.cluster) };
     const ownStores = createHubStores(ownHub, end.signal);
     count += 1;
-    const own = { hub: ownHub, stores: ownStores, clock, log };
+    const own = { hub: ownHub, stores: ownStores, planner, clock, log };
     const controller = createController(
-      { ...shared, ...own, planner, clientOf, accounts: 'one', identity: `process-${count}`, leaderWork: leaderWork?.(own) },
+      { ...shared, ...own, clientOf, accounts: 'one', identity: `process-${count}`, leaderWork: leaderWork?.(own) },
       end.signal,
     );
     return {
