@@ -119,7 +119,7 @@ export function halted(
 ): StepOutcome {
   const { deadlineSince: _deadline, ...failed } = { ...app, reason, message };
   if (migration.spec.onFailure !== 'Rollback' || isReturning(app)) return { type: 'wait', app: failed };
-  return { type: 'wait', app: { ...failed, undo: { ...app.undo, isRequested: true } } };
+  return { type: 'next', app: { ...failed, undo: { ...app.undo, isRequested: true } } };
 }
 
 function appReasonOf(reason: CopyReason): MigratedAppReason {

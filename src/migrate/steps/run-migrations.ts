@@ -120,6 +120,8 @@ async function passOfMigration(engine: Engine, key: string): Promise<number | un
   if (withUserRequests(run.record.migration, now) !== undefined) {
     const isSaved = await run.record.save((current) => withUserRequests({ ...run.record.migration, status: current }, now));
     if (!isSaved) return term.signal.aborted ? undefined : 1_000;
+    // An application that waits, such as for the end of its soak, learns of the request at once.
+    run.active = new Set();
   }
   startApps(engine, key, run);
   return metadata.deletionTimestamp === undefined ? undefined : await release(engine, run);

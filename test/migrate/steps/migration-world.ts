@@ -45,22 +45,20 @@ export async function startMigrationWorld({ objects, others, hook }: MigrationWo
     { north: [], south: objects, east: [], ...others },
     {
       living: true,
-      leaderWork:
-        (process) =>
-        (term) => {
-          const { hub, stores, clock, log } = process;
-          const ports: MigrationPorts = {
-            ...{ hub, clock, log },
-            clientOf: clientsOf(hub),
-            migrations: createMigrationStore(hub, term.signal),
-            revisions: createAppRevisionStore(hub),
-            ...{ propagations: stores.propagations, shares: stores.shares },
-            planner: migrationPlannerOf(process),
-            readBackup,
-            hookNamed: () => hook,
-          };
-          return runMigrations(ports, term);
-        },
+      leaderWork: (process) => (term) => {
+        const { hub, stores, clock, log } = process;
+        const ports: MigrationPorts = {
+          ...{ hub, clock, log },
+          clientOf: clientsOf(hub),
+          migrations: createMigrationStore(hub, term.signal),
+          revisions: createAppRevisionStore(hub),
+          ...{ propagations: stores.propagations, shares: stores.shares },
+          planner: migrationPlannerOf(process),
+          readBackup,
+          hookNamed: () => hook,
+        };
+        return runMigrations(ports, term);
+      },
     },
   );
   const { world } = controller;

@@ -3,7 +3,6 @@ import type { MigratedApp } from '../../../src/migrate/model/migration-status-de
 import { deployment, intent } from '../../propagate/controller/controller-world.ts';
 import { type MigrationWorld, startMigrationWorld } from './migration-world.ts';
 
-
 /** A Propagation of Deployments that runs in south. */
 async function startPropagated(names: readonly string[] = ['web']): Promise<MigrationWorld> {
   const moving = await startMigrationWorld({ objects: [] });

@@ -1,0 +1,202 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { migrationKind } from '../../../src/migrate/hub/migration-store.ts';
+import type { MigratedApp } from '../../../src/migrate/model/migration-status-definition.ts';
+import { startHookServer } from '../../support/migrate/hook-server.ts';
+import { type MigrationWorld, type MigrationWorldOptions, service, startMigrationWorld, workload } from './migration-world.ts';
+
+const labels = { matchExpressions: [{ key: 'app', operator: 'In', values: ['bad', 'good'] }] };
+const resumed = (at: string) => ({ 'muster.dev/resumed-at': `2026-11-23T00:00:0${at}Z` });
+const undone = { 'muster.dev/undo': '2026-11-23T00:00:00Z' };
+
+/** Returns a Deployment whose Pods never start, or start again. */
+function withOutcome(object: KubernetesObject, outcome: 'no-image' | undefined): KubernetesObject {
+  const { spec } = object as unknown as { readonly spec: { readonly template: { readonly metadata: JsonObject } & JsonObject } };
+  const annotations = outcome === undefined ? {} : { 'sim/outcome': outcome };
+  return {
+    ...object,
+    spec: { ...spec, template: { ...spec.template, metadata: { ...spec.template.metadata, annotations } } },
+  } as KubernetesObject;
+}
+
+function setOutcome({ controller: { world }, live }: MigrationWorld, name: string, outcome: 'no-image' | undefined): void {
+  const object = live('east', 'Deployment.apps', name);
+  if (object === undefined) throw new Error(`expected ${name} in east`);
+  world.cluster('east').put(withOutcome(object, outcome));
+}
+
+/** Two applications, of which `bad` never becomes healthy in the target. */
+async function startWithBad(more: Partial<MigrationWorldOptions> = {}): Promise<MigrationWorld> {
+  const moving = await startMigrationWorld({ objects: ['bad', 'good'].flatMap((name) => [workload(name), service(name)]), ...more });
+  moving.controller.world.cluster('east').onWrite(({ kind, name, result, isDry }) => {
+    if (kind === 'Deployment' && name === 'bad' && result === 'created' && !isDry) setOutcome(moving, 'bad', 'no-image');
+    return undefined;
+  });
+  moving.controller.startProcess();
+  await moving.controller.world.until(() => ['bad', 'good'].every((name) => availableIn(moving, 'south', name) === 2));
+  return moving;
+}
+
+async function startOne(hook?: MigrationWorldOptions['hook']): Promise<MigrationWorld> {
+  const moving = await startMigrationWorld({ objects: [workload('good'), service('good')], ...(hook === undefined ? {} : { hook }) });
+  moving.controller.startProcess();
+  await moving.controller.world.until(() => availableIn(moving, 'south', 'good') === 2);
+  return moving;
+}
+
+function availableIn({ live }: MigrationWorld, cluster: string, name: string): number | undefined {
+  const { status } = (live(cluster, 'Deployment.apps', name) ?? {}) as { readonly status?: { readonly availableReplicas?: number } };
+  return status?.availableReplicas;
+}
+
+const existsIn = ({ live }: MigrationWorld, cluster: string, name: string) =>
+  ['Deployment.apps', 'Service'].map((kind) => live(cluster, kind, name) !== undefined);
+
+function appOf({ mirrored }: MigrationWorld, index = 0): MigratedApp | undefined {
+  return mirrored('move')?.status.apps?.[index];
+}
+
+const codesOf = ({ mirrored }: MigrationWorld) => mirrored('move')?.status.notes?.map(({ code }) => code);
+
+test('takes back an application that fails with onFailure Rollback, and moves the others', async () => {
+  await using moving = await startWithBad();
+  await moving.migrate('move', { labels, deadline: '20s', maxConcurrency: 1, onFailure: 'Rollback' });
+  const { status } = await moving.ended('move', 'Failed', { bad: 'Undone', good: 'Done' });
+  expect(status.apps?.map(({ reason }) => reason)).toEqual(['TimedOut', undefined]);
+  expect([existsIn(moving, 'south', 'bad'), existsIn(moving, 'east', 'bad')]).toEqual([
+    [true, true],
+    [false, false],
+  ]);
+  expect([existsIn(moving, 'south', 'good'), existsIn(moving, 'east', 'good')]).toEqual([
+    [false, false],
+    [true, true],
+  ]);
+});
+
+test('leaves an application that fails where it is with onFailure Continue, and moves the others', async () => {
+  await using moving = await startWithBad();
+  await moving.migrate('move', { labels, deadline: '20s', maxConcurrency: 1, onFailure: 'Continue' });
+  await moving.ended('move', 'Degraded', { bad: 'Health', good: 'Done' });
+  expect(appOf(moving)).toMatchObject({ reason: 'TimedOut', message: expect.stringContaining('not healthy within 20 s') });
+  expect([existsIn(moving, 'south', 'bad'), existsIn(moving, 'east', 'bad')]).toEqual([
+    [true, true],
+    [true, false],
+  ]);
+  await moving.annotate('move', undone);
+  await moving.ended('move', 'Settled', { bad: 'Undone', good: 'Undone' });
+  expect([existsIn(moving, 'south', 'bad'), existsIn(moving, 'south', 'good')]).toEqual([
+    [true, true],
+    [true, true],
+  ]);
+});
+
+test('pauses when an application is unhealthy at the end of the soak, and goes on when it is told to', async () => {
+  await using moving = await startOne();
+  const { world } = moving.controller;
+  await moving.migrate('move', { labels, deadline: '30s', soak: '20s' });
+  await world.until(() => appOf(moving)?.step === 'Soak');
+  setOutcome(moving, 'good', 'no-image');
+  await moving.ended('move', 'Paused', { good: 'Soak' }, 120_000);
+  expect(appOf(moving)?.reason).toBe('TimedOut');
+  expect(existsIn(moving, 'south', 'good')).toEqual([true, true]);
+  setOutcome(moving, 'good', undefined);
+  await world.pass(30_000);
+  expect(moving.mirrored('move')?.status.phase).toBe('Paused');
+  await moving.annotate('move', resumed('1'));
+  await moving.ended('move', 'Settled', { good: 'Done' });
+});
+
+test('goes on by itself when an application is healthy again before the deadline of the soak', async () => {
+  await using moving = await startOne();
+  const { world } = moving.controller;
+  await moving.migrate('move', { labels, deadline: '2m', soak: '20s' });
+  await world.until(() => appOf(moving)?.step === 'Soak');
+  setOutcome(moving, 'good', 'no-image');
+  await world.until(() => appOf(moving)?.deadlineSince !== undefined);
+  await world.pass(30_000);
+  expect([appOf(moving)?.step, appOf(moving)?.reason]).toEqual(['Soak', undefined]);
+  setOutcome(moving, 'good', undefined);
+  await moving.ended('move', 'Settled', { good: 'Done' });
+});
+
+test('takes back what is not done before a deleted Migration is gone, and leaves what is done', async () => {
+  await using moving = await startWithBad();
+  const { world } = moving.controller;
+  await moving.migrate('move', { labels, deadline: '20s', onFailure: 'Continue' });
+  await moving.ended('move', 'Degraded', { bad: 'Health', good: 'Done' });
+  const found = moving.mirrored('move');
+  expect(found?.metadata.finalizers).toContain('muster.dev/migration');
+  const resource = world.members.objects.served(world.hub.cluster, migrationKind);
+  if (resource === undefined || resource === 'absent') throw new Error('expected a served kind');
+  const deletion = { resource, namespace: 'default', name: 'move', preconditions: {}, cascade: 'Background', run: 'real' } as const;
+  await world.pumped(Promise.resolve(world.clientOf('north')?.delete(deletion, new AbortController().signal)));
+  await world.until(() => moving.mirrored('move') === undefined);
+  expect([existsIn(moving, 'south', 'bad'), existsIn(moving, 'east', 'bad')]).toEqual([
+    [true, true],
+    [false, false],
+  ]);
+  expect([existsIn(moving, 'south', 'good'), existsIn(moving, 'east', 'good')]).toEqual([
+    [false, false],
+    [true, true],
+  ]);
+});
+
+test('only notes that a hook did not accept the end of a move', async () => {
+  await using server = await startHookServer(({ operation }) => (operation === 'Finish' ? 500 : 200));
+  await using moving = await startOne(server.hook);
+  await moving.migrate('move', { labels, traffic: 'upstreams' });
+  await moving.ended('move', 'Settled', { good: 'Done' }, 180_000);
+  expect(codesOf(moving)).toEqual(['HOOK_FAILED']);
+  expect(appOf(moving)?.calls.map(({ operation, state }) => [operation, state])).toEqual([
+    ['Shift', 'Done'],
+    ['Finish', 'Failed'],
+  ]);
+  const ids = new Set(server.calls.filter(({ operation }) => operation === 'Finish').map(({ id }) => id));
+  expect([ids.size, server.operations('good').length]).toEqual([1, expect.any(Number)]);
+  expect(server.operations('good').length).toBeGreaterThan(4);
+});
+
+test('pauses at the deadline of a hook that does not answer, and makes the same call again when it goes on', async () => {
+  let isSilent = true;
+  await using server = await startHookServer(() => (isSilent ? undefined : 200));
+  await using moving = await startOne(server.hook);
+  await moving.migrate('move', { labels, traffic: 'upstreams', deadline: '20s' });
+  await moving.ended('move', 'Paused', { good: 'Traffic' }, 120_000);
+  expect(appOf(moving)).toMatchObject({ reason: 'TimedOut', message: expect.stringContaining('did not answer within 5 s') });
+  expect(existsIn(moving, 'south', 'good')).toEqual([true, true]);
+  isSilent = false;
+  await moving.annotate('move', resumed('1'));
+  await moving.ended('move', 'Settled', { good: 'Done' });
+  expect(new Set(server.calls.filter(({ operation }) => operation === 'Shift').map(({ id }) => id)).size).toBe(1);
+});
+
+test('pauses an undo whose hook refuses it, and goes on when it is told to', async () => {
+  let isRefused = true;
+  await using server = await startHookServer(({ operation }) => (operation === 'Undo' && isRefused ? 403 : 200));
+  await using moving = await startOne(server.hook);
+  await moving.migrate('move', { labels, traffic: 'upstreams' });
+  await moving.ended('move', 'Settled', { good: 'Done' });
+  await moving.annotate('move', undone);
+  await moving.ended('move', 'Paused', { good: 'Soak' });
+  expect(appOf(moving)).toMatchObject({ reason: 'HookFailed', message: expect.stringContaining('403') });
+  expect([availableIn(moving, 'south', 'good'), availableIn(moving, 'east', 'good')]).toEqual([2, 2]);
+  isRefused = false;
+  await moving.annotate('move', resumed('1'));
+  await moving.ended('move', 'Settled', { good: 'Undone' });
+  expect(existsIn(moving, 'east', 'good')).toEqual([false, false]);
+  expect(new Set(server.calls.filter(({ operation }) => operation === 'Undo').map(({ id }) => id)).size).toBe(1);
+});
+
+test('acts at once on an undo that is requested during a long soak', async () => {
+  await using moving = await startOne();
+  await moving.migrate('move', { labels, soak: '2h' });
+  await moving.controller.world.until(() => appOf(moving)?.step === 'Soak');
+  await moving.controller.world.pass(5_000);
+  await moving.annotate('move', undone);
+  await moving.ended('move', 'Settled', { good: 'Undone' });
+  expect([existsIn(moving, 'south', 'good'), existsIn(moving, 'east', 'good')]).toEqual([
+    [true, true],
+    [false, false],
+  ]);
+});
