@@ -2,6 +2,7 @@ import { textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { bringPropagation } from './bring-propagation.ts';
 import { finishResourceDeletion, removeLeftPropagation } from './end-propagation.ts';
+import { recordAgainMs, recordPropagation } from './propagation-record.ts';
 import { logOnce, type UpkeepPass, type UpkeepResult } from './upkeep-pass.ts';
 import { writeResourceStatus } from './write-resource-status.ts';
 
@@ -29,6 +30,8 @@ async function keepHeld(pass: UpkeepPass, resource: KubernetesObject): Promise<U
   if (outcome === undefined) return { result: 'kept', againMs };
   if (outcome.problem === undefined) pass.state.logged = undefined;
   else logOnce(pass, outcome.problem);
-  const delays = [againMs, await writeResourceStatus(pass, resource, outcome)].filter((ms) => ms !== undefined);
+  const unrecorded = outcome.propagation === undefined ? undefined : await recordPropagation(pass, resource, 'created');
+  const recordMs = unrecorded && recordAgainMs(pass, unrecorded);
+  const delays = [againMs, recordMs, await writeResourceStatus(pass, resource, outcome)].filter((ms) => ms !== undefined);
   return { result: 'kept', againMs: delays.length === 0 ? undefined : Math.min(...delays) };
 }

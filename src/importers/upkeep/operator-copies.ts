@@ -17,6 +17,12 @@ interface CopyKey {
   readonly name: string;
 }
 
+/** The clusters to look at. Without `mayDelete`, copies may be kept on purpose, and no copy is deleted. */
+interface CopySearch {
+  readonly clusters: readonly string[];
+  readonly mayDelete: boolean;
+}
+
 /**
  * Deletes the copies that the operator placed for a resource without a Propagation of its own: the object that the template names, in each
  * cluster. Returns why copies may still exist, a text per cluster. Empty: no copy of the resource is left.
@@ -25,10 +31,10 @@ interface CopyKey {
  * marked, or that another resource places there, is not a copy of this resource. Nothing is deleted if the Namespace of the resource or the
  * definition of its kind is being deleted.
  */
-export async function deleteOperatorCopies(
+export async function operatorCopiesLeft(
   pass: UpkeepPass,
   resource: KubernetesObject,
-  clusters: readonly string[],
+  { clusters, mayDelete }: CopySearch,
 ): Promise<readonly string[]> {
   const key = copyKeyOf(resource);
   if (key === undefined) return [`spec.template names no object, so the copies are unknown (${clusters.join(', ')})`];
@@ -41,7 +47,7 @@ export async function deleteOperatorCopies(
   if (ending !== undefined) return ['fault' in ending ? describeFault(ending.fault) : `${ending.reason}, so no copy is deleted`];
   const left = await Promise.all(
     clusters.map(async (cluster) => {
-      const why = await deleteCopy(pass, resource, { key, cluster });
+      const why = await deleteCopy(pass, resource, { key, cluster, mayDelete });
       return why === undefined ? undefined : `${cluster}: ${why}`;
     }),
   );
@@ -52,7 +58,7 @@ export async function deleteOperatorCopies(
 async function deleteCopy(
   pass: UpkeepPass,
   resource: KubernetesObject,
-  { key, cluster }: { readonly key: CopyKey; readonly cluster: string },
+  { key, cluster, mayDelete }: { readonly key: CopyKey; readonly cluster: string; readonly mayDelete: boolean },
 ): Promise<string | undefined> {
   const { ports, term } = pass;
   const member = clusterName(cluster);
@@ -66,6 +72,7 @@ async function deleteCopy(
   const found = await client.get(address, term.signal);
   if (found.result === 'failed') return describeFault(found.fault);
   if (found.result === 'absent' || isMarkedByAnother(pass, found.object)) return undefined;
+  if (!mayDelete) return 'it is unknown whether the copy is kept on purpose. To delete it, use kubectl';
   return deleteObject(pass, { client, address, object: found.object });
 }
 

@@ -11,6 +11,8 @@ export interface UpkeepOutcome {
   readonly propagation?: Propagation | undefined;
   /** Why the resource has no Propagation that matches it. Absent: it has one. */
   readonly problem?: string | undefined;
+  /** The phase to report. Default: `Failed` if there is a problem or no Propagation, else the phase of the Propagation. */
+  readonly phase?: PropagationPhase | undefined;
   readonly notes: readonly ImportNote[];
 }
 
@@ -21,9 +23,10 @@ export const statusMembers = ['observedGeneration', 'phase', 'message', 'cluster
 const maxNotes = 100;
 
 /** Returns the status of a resource. It has no `message` if all is well. */
-export function statusOfResource({ metadata }: KubernetesObject, { propagation, problem, notes }: UpkeepOutcome): JsonObject {
+export function statusOfResource({ metadata }: KubernetesObject, outcome: UpkeepOutcome): JsonObject {
+  const { propagation, problem, notes } = outcome;
   const message = problem ?? (propagation === undefined ? undefined : messageOf(propagation));
-  const phase: PropagationPhase = problem !== undefined || propagation === undefined ? 'Failed' : shownPhaseOf(propagation);
+  const phase = outcome.phase ?? (problem !== undefined || propagation === undefined ? 'Failed' : shownPhaseOf(propagation));
   const { generation } = metadata;
   return {
     ...(generation === undefined ? {} : { observedGeneration: generation }),

@@ -23,6 +23,8 @@ export interface ResourceStore {
   fetch(name: HubObjectName, signal: AbortSignal): Promise<HubObjectAnswer>;
   /** Merges a patch into the status, through the subresource. Guarded by the uid. The fault is `NOT_SERVED` without the subresource. */
   patchStatus(before: KubernetesObject, status: JsonObject, signal: AbortSignal): Promise<HubObjectAnswer>;
+  /** Adds annotations, and keeps the others. Guarded by the version. */
+  annotate(before: KubernetesObject, annotations: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HubObjectAnswer>;
   /** Replaces the finalizers. Guarded by the version. */
   setFinalizers(before: KubernetesObject, finalizers: readonly string[], signal: AbortSignal): Promise<HubObjectAnswer>;
 }
@@ -32,6 +34,10 @@ export function createResourceStore(hub: Hub): ResourceStore {
   const { objects } = hub.members;
   const request = (place: HubObjectName, call: (client: ObjectClient, address: ObjectAddress) => Promise<ObjectCallResult>) =>
     requestOnHub(hub, { kind: resourceKind, place }, call);
+  const patchMetadata = (before: KubernetesObject, change: JsonObject, signal: AbortSignal) => {
+    const patch = { metadata: { ...guardsOf(before, ['uid', 'resourceVersion']), ...change } };
+    return request(nameOf(before), (client, address) => client.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
+  };
   return {
     hold: (signal) => objects.hold(hub.cluster, resourceKind, signal),
     read: (place) => objects.read(hub.cluster, resourceKind, place),
@@ -43,10 +49,8 @@ export function createResourceStore(hub: Hub): ResourceStore {
         client.patch({ ...address, type: 'merge', subresource: 'status', patch, run: 'real' }, signal),
       );
     },
-    setFinalizers(before, finalizers, signal) {
-      const patch = { metadata: { ...guardsOf(before, ['uid', 'resourceVersion']), finalizers } };
-      return request(nameOf(before), (client, address) => client.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
-    },
+    annotate: (before, annotations, signal) => patchMetadata(before, { annotations }, signal),
+    setFinalizers: (before, finalizers, signal) => patchMetadata(before, { finalizers }, signal),
   };
 }
 

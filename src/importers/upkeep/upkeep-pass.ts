@@ -38,8 +38,6 @@ export interface ResourceState {
   corrections: { readonly count: number; readonly dueMs: number };
   /** The hashes of the status that was last written, and of the status that the hub stored for it; the version of the resource, and when. */
   status?: { readonly wanted: string; readonly stored: string; readonly version: string; readonly atMs: number };
-  /** True once the resource was being deleted while it had a Propagation. Then that Propagation decides about all copies. */
-  hadPropagation?: true;
   /** The number of failed requests in a row. */
   failures: number;
   /** The last problem that was logged. The same one is not logged again. */

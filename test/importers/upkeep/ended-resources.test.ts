@@ -1,11 +1,18 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { resourceKind } from '../../../src/importers/upkeep/resource-store.ts';
 import { printSpec } from '../../../src/propagate/model/spec.ts';
 import { configMap, intent } from '../../propagate/controller/controller-world.ts';
-import { definitions, resource, resourceDefinition, resourceKey, startUpkeepWorld, type UpkeepWorld } from './upkeep-world.ts';
-
-const kind = { group: 'mulitcluster.practice.com', kind: 'MultiClusterResource' };
+import {
+  definitions,
+  deleteResource,
+  resource,
+  resourceDefinition,
+  resourceKey,
+  startUpkeepWorld,
+  type UpkeepWorld,
+} from './upkeep-world.ts';
 
 async function settled(options: Parameters<typeof startUpkeepWorld>[0] = {}): Promise<UpkeepWorld> {
   const fleet = await startUpkeepWorld(options);
@@ -16,17 +23,6 @@ async function settled(options: Parameters<typeof startUpkeepWorld>[0] = {}): Pr
 }
 
 const remove = (fleet: UpkeepWorld) => fleet.world.cluster('hub').remove(resourceKey, 'web', 'default');
-
-/** Deletes the resource like a client, so that finalizers count. */
-async function deleteResource({ world }: UpkeepWorld, cascade: 'Background' | 'Orphan' = 'Background'): Promise<void> {
-  const served = world.members.objects.served(world.hub.cluster, kind);
-  const client = world.hub.client();
-  if (typeof served !== 'object' || client === undefined) throw new Error('expected the kind to be served');
-  const { signal } = new AbortController();
-  await world.pumped(
-    client.delete({ resource: served, namespace: 'default', name: 'web', preconditions: {}, cascade, run: 'real' }, signal),
-  );
-}
 
 test('a deleted resource takes its Propagation and its copies with it', async () => {
   await using fleet = await settled();
@@ -97,6 +93,8 @@ test("the operator's finalizers stay until the last copy is gone, and other fina
   await fleet.world.until(() => fleet.resource('web')?.metadata.finalizers?.length === 1);
   expect(fleet.resource('web')?.metadata.finalizers).toEqual(['example.com/backup']);
   expect(fleet.mirrored('web')).toBeUndefined();
+  await fleet.world.until(() => String(fleet.statusOf('web')?.message).includes('"example.com/backup"'));
+  expect(fleet.statusOf('web')).toMatchObject({ phase: 'Deleting', clusters: [] });
 }, 60_000);
 
 /** Puts a resource with finalizers of the operator that is being deleted before a gateway of Muster ran. */
@@ -108,7 +106,7 @@ async function deletedBeforeStart(
   const { metadata, ...rest } = resource('web', ['south', 'east'], more);
   fleet.world.cluster('hub').put({ ...rest, metadata: { ...metadata, finalizers: [...finalizers] } });
   await fleet.world.until(
-    () => fleet.world.members.objects.read(fleet.world.hub.cluster, kind, { namespace: 'default', name: 'web' }).result === 'held',
+    () => fleet.world.members.objects.read(fleet.world.hub.cluster, resourceKind, { namespace: 'default', name: 'web' }).result === 'held',
   );
   await deleteResource(fleet);
 }

@@ -1,6 +1,7 @@
 import { createObjectClient } from '../../../src/changes/create-object-client.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { resourceKind } from '../../../src/importers/upkeep/resource-store.ts';
 import { runUpkeep } from '../../../src/importers/upkeep/run-upkeep.ts';
 import type { Hub } from '../../../src/propagate/hub/hub.ts';
 import type { ClientOf } from '../../../src/propagate/plan/snapshot/plan-request.ts';
@@ -117,4 +118,15 @@ export async function startUpkeepWorld({
     },
     [Symbol.asyncDispose]: () => fleet[Symbol.asyncDispose](),
   };
+}
+
+/** Deletes the resource like a client, so that finalizers count. */
+export async function deleteResource({ world }: UpkeepWorld, cascade: 'Background' | 'Orphan' = 'Background'): Promise<void> {
+  const served = world.members.objects.served(world.hub.cluster, resourceKind);
+  const client = world.hub.client();
+  if (typeof served !== 'object' || client === undefined) throw new Error('expected the kind to be served');
+  const { signal } = new AbortController();
+  await world.pumped(
+    client.delete({ resource: served, namespace: 'default', name: 'web', preconditions: {}, cascade, run: 'real' }, signal),
+  );
 }

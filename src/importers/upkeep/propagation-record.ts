@@ -1,0 +1,64 @@
+import type { Fault } from '../../core/faults.ts';
+import { textAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { retryUpkeepLater, type UpkeepPass } from './upkeep-pass.ts';
+
+/** Delay of the next pass if the mirrors of the hub disagree with the hub. */
+export const recheckMs = 1_000;
+
+/** The annotation of a resource that keeps the record. Its value begins with the uid of the resource: a copy of the manifest has no record. */
+const annotation = 'muster.dev/propagation-record';
+
+/**
+ * What the hub knows about the Propagation of a resource.
+ *
+ * - `none`: the resource never had a Propagation. All copies are those that the operator placed.
+ * - `intended`: a Propagation was to be created, and it is unknown whether it was.
+ * - `created`: the resource had a Propagation, which decides about the copies. Copies that outlive it are kept on purpose.
+ */
+type PropagationRecord = 'none' | 'intended' | 'created';
+
+/** Returns the record of a resource, as its annotation has it. */
+export function propagationRecordOf({ metadata }: KubernetesObject): PropagationRecord {
+  const [uid, state] = textAt(metadata.annotations, annotation)?.split('/') ?? [];
+  if (uid !== metadata.uid) return 'none';
+  return state === 'created' || state === 'intended' ? state : 'none';
+}
+
+/** The reason why a record was not written. Without a fault, another client changed the resource, or another process leads. */
+interface RecordFailure {
+  readonly fault?: Fault;
+}
+
+/**
+ * Writes the record of a resource to the hub, unless the resource has this record or a later one. Returns undefined if the hub has it.
+ * Guarded by the version. A resource without finalizers needs no record: it goes without a decision about its copies.
+ */
+export async function recordPropagation(
+  { resources, term }: UpkeepPass,
+  resource: KubernetesObject,
+  state: 'intended' | 'created',
+): Promise<RecordFailure | undefined> {
+  const before = propagationRecordOf(resource);
+  if (ownFinalizersOf(resource).length === 0 || before === state || before === 'created') return undefined;
+  if (!term.isLeading()) return {};
+  const written = await resources.annotate(resource, { [annotation]: `${resource.metadata.uid}/${state}` }, term.signal);
+  if (written.result === 'written') return undefined;
+  return written.result === 'failed' ? { fault: written.fault } : {};
+}
+
+/** Returns the delay until the record is tried again, in milliseconds. */
+export function recordAgainMs(pass: UpkeepPass, { fault }: RecordFailure): number {
+  return fault === undefined ? recheckMs : retryUpkeepLater(pass, fault);
+}
+
+/**
+ * The finalizer of `kubectl delete --cascade=orphan`. Kubernetes removes the owner from the Propagation and then the finalizer, so that the
+ * Propagation stays.
+ */
+export const orphanFinalizer = 'orphan';
+
+/** Returns the finalizers of a resource without those that Kubernetes itself sets and removes in a deletion. */
+export function ownFinalizersOf({ metadata }: KubernetesObject): readonly string[] {
+  return (metadata.finalizers ?? []).filter((finalizer) => finalizer !== orphanFinalizer && finalizer !== 'foregroundDeletion');
+}
