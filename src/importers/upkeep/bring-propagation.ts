@@ -7,7 +7,7 @@ import type { PropagationWrite } from '../../propagate/hub/propagation-store.ts'
 import type { Propagation } from '../../propagate/model/propagation.ts';
 import { currentPropagation, fetchCurrentPropagation, rememberPropagation } from './current-propagation.ts';
 import { ownershipOf, ownersWith } from './ownership.ts';
-import { recheckMs, recordPropagation } from './propagation-record.ts';
+import { hubRecheckMs, recordPropagation } from './propagation-record.ts';
 import type { UpkeepOutcome } from './resource-status.ts';
 import { translationOf } from './resource-translations.ts';
 import type { ResourceTranslation, TranslatedResource } from './translate-resource.ts';
@@ -48,7 +48,7 @@ export async function bringPropagation(pass: UpkeepPass, resource: KubernetesObj
     if (translation.result === 'broken' || !pass.term.isLeading()) return {};
     const unrecorded = await recordPropagation(pass, resource, pair.propagation === undefined ? 'intended' : 'created');
     if (unrecorded?.fault !== undefined) return failedWrite(pass, pair, { fault: unrecorded.fault, notes: translation.notes });
-    if (unrecorded !== undefined) return { againMs: recheckMs };
+    if (unrecorded !== undefined) return { againMs: hubRecheckMs };
     const written = await writePropagation(pass, pair, translation);
     if (written.result === 'written') return { outcome: { propagation: written.propagation, notes: translation.notes } };
     if (written.result === 'failed') return failedWrite(pass, pair, { fault: written.fault, notes: translation.notes });

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import { currentPropagation, fetchCurrentPropagation, rememberPropagation } from './current-propagation.ts';
 import { isOwnedByName, ownershipOf } from './ownership.ts';
-import { orphanFinalizer, recheckMs, recordAgainMs, recordPropagation } from './propagation-record.ts';
+import { hubRecheckMs, orphanFinalizer, recordAgainMs, recordPropagation } from './propagation-record.ts';
 import { releaseFinalizers } from './release-finalizers.ts';
 import { retryUpkeepLater, type UpkeepPass, type UpkeepResult } from './upkeep-pass.ts';
 import { writeResourceStatus } from './write-resource-status.ts';
@@ -15,7 +15,7 @@ export async function removeLeftPropagation(pass: UpkeepPass): Promise<UpkeepRes
   // The mirror may be behind. Only the hub can prove that the resource is gone, and not just its definition.
   const live = await resources.fetch(state.place, term.signal);
   if (live.result === 'failed') return { result: 'kept', againMs: retryUpkeepLater(pass, live.fault) };
-  if (live.result !== 'absent') return { result: 'kept', againMs: recheckMs };
+  if (live.result !== 'absent') return { result: 'kept', againMs: hubRecheckMs };
   return { result: 'kept', againMs: await deleteOwned(pass) };
 }
 
@@ -57,7 +57,7 @@ async function deleteOwned(pass: UpkeepPass): Promise<number | undefined> {
       state.latest = undefined;
       return undefined;
     case 'conflict':
-      return recheckMs;
+      return hubRecheckMs;
     case 'failed':
       return retryUpkeepLater(pass, deleted.fault);
     default:

@@ -4,13 +4,13 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { retryUpkeepLater, type UpkeepPass } from './upkeep-pass.ts';
 
 /** Delay of the next pass if the mirrors of the hub disagree with the hub. */
-export const recheckMs = 1_000;
+export const hubRecheckMs = 1_000;
 
 /** The annotation of a resource that keeps the record. Its value begins with the uid of the resource: a copy of the manifest has no record. */
 const annotation = 'muster.dev/propagation-record';
 
 /**
- * What the hub knows about the Propagation of a resource.
+ * The record on the hub about the Propagation of a resource.
  *
  * - `none`: the resource never had a Propagation. All copies are those that the operator placed.
  * - `intended`: a Propagation was to be created, and it is unknown whether it was.
@@ -49,7 +49,7 @@ export async function recordPropagation(
 
 /** Returns the delay until the record is tried again, in milliseconds. */
 export function recordAgainMs(pass: UpkeepPass, { fault }: RecordFailure): number {
-  return fault === undefined ? recheckMs : retryUpkeepLater(pass, fault);
+  return fault === undefined ? hubRecheckMs : retryUpkeepLater(pass, fault);
 }
 
 /**

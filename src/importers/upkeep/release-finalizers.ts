@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { fetchCurrentPropagation } from './current-propagation.ts';
 import { operatorCopiesLeft } from './operator-copies.ts';
 import { isOwnedByName, ownershipOf } from './ownership.ts';
-import { ownFinalizersOf, propagationRecordOf, recheckMs } from './propagation-record.ts';
+import { hubRecheckMs, ownFinalizersOf, propagationRecordOf } from './propagation-record.ts';
 import type { UpkeepOutcome } from './resource-status.ts';
 import { retryUpkeepLater, type UpkeepPass } from './upkeep-pass.ts';
 import { writeResourceStatus } from './write-resource-status.ts';
@@ -23,11 +23,11 @@ export async function releaseFinalizers(pass: UpkeepPass, mirrored: KubernetesOb
   if (ownFinalizersOf(mirrored).length === 0) return undefined;
   const propagation = await fetchCurrentPropagation(pass);
   if (propagation !== 'absent' && 'fault' in propagation) return retryUpkeepLater(pass, propagation.fault);
-  if (propagation !== 'absent' && isOwnedByName(propagation)) return recheckMs;
+  if (propagation !== 'absent' && isOwnedByName(propagation)) return hubRecheckMs;
   // The mirror may lack the record. The Propagation is gone now, so the hub has it.
   const live = await resources.fetch(state.place, term.signal);
   if (live.result === 'failed') return retryUpkeepLater(pass, live.fault);
-  if (live.result !== 'written' || live.object.metadata.uid !== mirrored.metadata.uid) return recheckMs;
+  if (live.result !== 'written' || live.object.metadata.uid !== mirrored.metadata.uid) return hubRecheckMs;
   const resource = live.object;
   const clusters = clustersOf(pass, resource);
   const known = ownFinalizersOf(resource).filter((finalizer) => clusters.has(finalizer));
@@ -44,7 +44,7 @@ export async function releaseFinalizers(pass: UpkeepPass, mirrored: KubernetesOb
   const others = (resource.metadata.finalizers ?? []).filter((finalizer) => !clusters.has(finalizer));
   const written = await resources.setFinalizers(resource, others, term.signal);
   if (written.result === 'failed') return retryUpkeepLater(pass, written.fault);
-  return written.result === 'conflict' ? recheckMs : undefined;
+  return written.result === 'conflict' ? hubRecheckMs : undefined;
 }
 
 function copiesLeft(left: readonly string[]): UpkeepOutcome {
