@@ -145,16 +145,17 @@ export interface ClusterApi {
   /**
    * Streams the log of one container, with one request.
    *
-   * Without `follow` the stream ends after 10 s with `TIMED_OUT`. With `follow` the 10 s limit only the wait for the first byte. If the
-   * reader does not take the next part, the server stops sending. A line above 256 KiB comes as several lines of that size.
+   * Without `follow`, the stream fails with `TIMED_OUT` if it has not ended within 10 s. With `follow`, it fails so if the answer has not
+   * begun within 10 s. If the reader does not take the next part, the server stops sending. A line above 256 KiB comes as several lines of
+   * that size.
    *
-   * `NOT_FOUND` also means that the container has no log: it is waiting to start (`retry` is `LATER`), or it had no previous run. A
-   * broken stream does not resume; the caller requests the log again. Followed logs have connections of their own, so that they do not
-   * block lists and watches.
+   * `NOT_FOUND` also means that the container has no log: it is waiting to start (`retry` is `LATER`), or it had no previous run. A broken
+   * stream does not resume; the caller requests the log again. Followed logs have connections of their own, so that they do not block lists
+   * and watches.
    */
   logs(request: LogRequest, signal: AbortSignal): AsyncIterable<LogPart>;
   /**
-   * Sends one request and returns the whole answer. Ends after 10 s with `TIMED_OUT`.
+   * Sends one request and returns the whole answer. Fails with `TIMED_OUT` after 10 s.
    *
    * A body above 3 MiB is `TOO_LARGE` without a request, because no API server reads more. After a 401 the credentials are refreshed once
    * and the request is sent again.

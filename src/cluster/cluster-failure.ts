@@ -57,8 +57,8 @@ export interface RefusedAnswer {
 }
 
 /**
- * Turns an HTTP answer with a status of 300 or more into a failure. Its `status` has the HTTP code. A redirect is `MALFORMED` and has no
- * `status`, because the gateway never follows one.
+ * Turns an HTTP answer with a status of 300 or more into a failure, whose `status.code` is the HTTP status. A redirect becomes `MALFORMED`
+ * without `status`, because the gateway never follows a redirect.
  */
 export function failureOfAnswer(answer: RefusedAnswer, clock: Clock): ClusterFailure {
   if (answer.httpStatus < 400)

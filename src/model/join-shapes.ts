@@ -20,8 +20,8 @@ const directlyAbove: Readonly<Partial<Record<ScalarName, readonly ScalarName[]>>
 const joinedScalars = tableOfJoins();
 
 /**
- * Returns the least shape that describes every value of both shapes. Commutative, associative and idempotent, so the order of clusters does
- * not matter.
+ * Returns the most exact shape that describes every value of both shapes. Commutative, associative and idempotent, so the order of clusters
+ * does not matter.
  *
  * Objects keep the fields of both. Shapes that have nothing in common, such as two different named types, become `JSON`. `conflict` is
  * called with the path from the root to each place where the join is `JSON` although one side was not. It is not called for places below

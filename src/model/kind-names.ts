@@ -1,7 +1,7 @@
 import type { JsonObject } from '../core/json.ts';
 import { capitalised, legalName, legalPart, uncapitalised } from './graphql-names.ts';
 
-/** Definitions whose short names occur twice or have another meaning in the schema, with the names of their types. */
+/** The type names of definitions whose last segment occurs twice, or has another meaning in the schema. */
 const renamedDefinitions: ReadonlyMap<string, string> = new Map([
   ['io.k8s.api.admissionregistration.v1.Mutation', 'AdmissionMutation'],
   ['io.k8s.api.admissionregistration.v1.ServiceReference', 'WebhookServiceReference'],

@@ -28,8 +28,8 @@ export interface StructureNames {
   fieldNames(place: NamedPlace, keys: readonly string[], hidden: ReadonlySet<string> | undefined): readonly string[];
   /**
    * Returns the name of the type at a place. `structure` is a number that is equal for equal structures. The name is the first of these
-   * that exists: the remembered name, the name of an equal structure, the wanted name. A number is added to the wanted name if another
-   * structure has it. Places with equal structures may share a name.
+   * that exists: the remembered name, unless another structure has it; the name of an equal structure; the wanted name. A number is added
+   * to the wanted name if another structure has it. Places with equal structures may share a name.
    */
   typeName(place: NamedPlace, structure: number, wanted: string): string;
 }
@@ -164,8 +164,8 @@ function ownersOf(remembered: ReadonlyMap<string, string>) {
 }
 
 /**
- * Returns, for each remembered field name, the keys that had this name. The keys of the map are results of `keyOfPlace`, for the path of the
- * field in which its own name replaces the last segment.
+ * Returns, for each remembered field name, the keys that had this name. The keys of the map are results of `keyOfPlace`, for the place of
+ * the field with the name, instead of the JSON key, as its last segment.
  */
 function fieldOwnersOf(remembered: ReadonlyMap<string, string>): ReadonlyMap<string, readonly string[]> {
   const owners = new Map<string, string[]>();

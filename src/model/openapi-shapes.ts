@@ -6,7 +6,7 @@ import { embeddedObjectMeta } from './hand-written-types.ts';
 import type { ListRules, ScalarName } from './model.ts';
 import { json, keysOfEveryObject, listOf, type Shape, type ShapeField } from './shapes.ts';
 
-/** The differences between the OpenAPI dialects of clusters. */
+/** Decides how one kind of OpenAPI document is read. The schemas of CRDs and of group versions differ in these points. */
 export interface Dialect {
   /**
    * Returns the shape of the definition that a `$ref` names. `depth` is the nesting of the `$ref`. A dialect that expands definitions in

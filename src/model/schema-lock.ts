@@ -68,7 +68,7 @@ function printKind({ schema, by, servedOn }: LockedKind): readonly string[] {
   });
 }
 
-/** Prints keys in a fixed order. */
+/** Returns the definition as it is printed, with its keys in a fixed order. */
 function printedDefinition({ schema, servedOn }: LockedDefinition) {
   const { group, kind, versions, plural, singular, shortNames, categories, namespaced, source, description, shape, conflicts } = schema;
   const names = { group, kind, versions: versions.toSorted(compareText), plural, singular, shortNames, categories };

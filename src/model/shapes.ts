@@ -44,7 +44,7 @@ export const keysOfEveryObject: ReadonlySet<string> = new Set(['apiVersion', 'ki
 /** Any value: the shape when nothing better is known. */
 export const json: Shape = { scalar: 'JSON' };
 
-/** True for `JSON`, the top of all joins. */
+/** True for `JSON`. Any shape joined with `JSON` is `JSON`. */
 export function isJson(shape: Shape): boolean {
   return 'scalar' in shape && shape.scalar === 'JSON';
 }

@@ -27,7 +27,7 @@ export type StoreEvent =
       readonly proof: 'event' | 'absence';
       readonly version: ResourceVersion | undefined;
     }
-  /** No change happened up to this version. A reader receives at most one such event per 30 s. */
+  /** The mirror has reached this version without a change. A reader receives at most one such event per 30 s. */
   | { readonly type: 'confirmed'; readonly version: ResourceVersion }
   /** The first list is complete, or a mirror that was behind is in sync again. */
   | { readonly type: 'synced'; readonly version: ResourceVersion | undefined }
@@ -155,7 +155,7 @@ export type ExactParse = () => KubernetesObject;
  * A complete list that is being received. Readers do not see it before `commit`, which is one synchronous step. After `commit` or `discard`
  * every method has no effect.
  *
- * Events that arrive meanwhile with later versions than the list's are not undone by the commit.
+ * If an event with a later version than the list arrives meanwhile, the commit does not undo it.
  */
 export interface ListStage {
   /**
@@ -206,7 +206,10 @@ export interface StoreWriter {
    */
   confirmed(version: ResourceVersion, namespace?: string): void;
   failed(fault: Fault): void;
-  /** Reports that the store is in sync again after `failed`, without a new list. */
+  /**
+   * Reports that the store is in sync without a list of all namespaces: again after `failed`, or after the first lists of single
+   * namespaces.
+   */
   synced(): void;
   /** Drops all objects without delete events, because a right was lost. Readers receive `failed`, and at the next commit `reset`. */
   empty(fault: Fault): void;

@@ -43,5 +43,8 @@ export interface RelatedObject {
   readonly servedAs: { readonly apiVersion: string; readonly kind: string };
 }
 
-/** All objects are visible, or only the objects of these namespaces. Cluster-scoped objects are in no namespace. */
+/**
+ * The objects that the caller may see: all, or only those in these namespaces. Cluster-scoped objects are in no namespace, so `namespaces`
+ * hides them.
+ */
 export type QueryVisibility = { readonly type: 'all' } | { readonly type: 'namespaces'; readonly namespaces: ReadonlySet<string> };

@@ -35,8 +35,8 @@ export interface CredentialProvider {
 }
 
 /**
- * Milliseconds. Credentials are replaced this long before they expire. It is also the minimum time between two refreshes, and before a
- * failed plugin runs again.
+ * Milliseconds. Credentials are replaced this long before they expire. It is also the minimum time between two refreshes, and between a
+ * failed attempt and the next one.
  */
 const leewayMs = 10_000;
 const providerDeadlineMs = 60_000;

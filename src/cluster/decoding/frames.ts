@@ -19,7 +19,7 @@ export interface Framer {
  * Creates a framer that splits a watch into its lines, without the newlines. Empty lines are skipped. An unfinished line at the end is
  * never returned.
  *
- * `TOO_LARGE` as soon as a line is longer than `maxBytes`.
+ * `broken` is `TOO_LARGE` as soon as a line is longer than `maxBytes`.
  */
 export function createLineFramer(maxBytes = maxFrameBytes): Framer {
   const pending = createGrowingBytes(maxBytes);

@@ -30,7 +30,8 @@ const withinItem = { floor: itemsDepth, arrayAt: -1 };
  * Creates a framer that splits a list into items by counting brackets, chunk by chunk. It does not parse, and it copies only items that
  * span several chunks.
  *
- * `TOO_LARGE` if an item, or all bytes outside of items, are more than `maxBytes`. `MALFORMED` if an item is not an object.
+ * `broken` is `TOO_LARGE` if one item, or all bytes outside of items together, are more than `maxBytes`. It is `MALFORMED` if an item is
+ * not an object.
  */
 export function createListFramer(maxBytes = maxFrameBytes): ListFramer {
   const around = createGrowingBytes(maxBytes);

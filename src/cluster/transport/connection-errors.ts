@@ -58,8 +58,8 @@ export function failureOfError(error: unknown): ClusterFailure {
 }
 
 /**
- * Returns the code of the error, or of the first error that it gathers or was caused by. Codes are constants of Node, so they may be
- * shown.
+ * Returns the code of the error. If it has none, returns the code of its first inner error, or of its cause. Codes are constants of Node,
+ * so they may be shown.
  */
 function errorCode(error: unknown): string {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {

@@ -54,7 +54,8 @@ export async function superviseConnection(
     const lastBeforeMs = activity.lastReceivedMs;
     probe();
     await clock.sleep(answerDeadlineMs, signal);
-    // A stopped process runs its timers first when it resumes. Bytes that arrived meanwhile are still in the socket.
+    // A stopped process runs its timers first when it resumes. Bytes that arrived meanwhile are still in the socket, and are read in this
+    // turn.
     await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted) return;
     if (activity.lastReceivedMs === lastBeforeMs && activity.lastReceivedMs <= probedMs) return onDead();

@@ -16,7 +16,7 @@ import { workloadRolloutOf } from './rollout.ts';
  */
 export interface Column {
   readonly name: string;
-  /** `String` for an enum. Values are compared as this type. */
+  /** The type of the value, by which values are compared. `String` for an enum. */
   readonly type: TypeReference;
   /** Set if the values are those of an enum of the schema. */
   readonly enumeration?: ColumnEnum;

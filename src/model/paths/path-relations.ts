@@ -12,7 +12,10 @@ export function pathRelationsOf({ group, kind }: GroupKind): readonly PathRelati
   return group === '' && kind === 'Pod' ? ofPods : ofAll;
 }
 
-/** False for texts that cannot be a path through a relation. This cheap test makes parsing unnecessary for nearly all texts. */
+/**
+ * False if the text cannot be a path through a relation. True if it may be one. This cheap test makes parsing unnecessary for nearly all
+ * texts.
+ */
 export function mayBeginWithRelation(text: string): boolean {
   return text.startsWith('[') || ofPods.some(({ name }) => text.startsWith(name));
 }

@@ -78,7 +78,7 @@ export interface MeantPath {
   readonly edits: number;
 }
 
-/** Distinguishes a path from a misfit. */
+/** True for a misfit, and false for a path. */
 export function isMisfit(found: ModelPath | PathMisfit): found is PathMisfit {
   return 'meant' in found;
 }
@@ -207,7 +207,7 @@ interface WalkStart {
   readonly first?: ModelType;
 }
 
-/** Walks the segments, starting at a type. */
+/** Returns the path of the segments from a type on, or the misfit at the first wrong segment. */
 function walkFrom({ walk, walked, type, first }: WalkStart, segments: readonly string[]): ReadPath | PathMisfit {
   const steps: PathStep[] = [];
   let current = type;

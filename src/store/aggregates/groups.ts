@@ -152,8 +152,8 @@ class KeyNumbers {
 /**
  * Stores which objects are in which group. A place is one object in one group, and the places of a group form a linked list.
  *
- * Groups, objects and places are numbers in flat lists. With 100,000 groups as JavaScript objects, the garbage collector moves them, and
- * stops the process repeatedly for about 20 ms.
+ * Groups, objects and places are numbers in flat lists. If 100,000 groups were JavaScript objects, the garbage collector would move them,
+ * and would stop the process repeatedly for about 20 ms.
  */
 class Grouping {
   readonly #levels: readonly KeyNumbers[];

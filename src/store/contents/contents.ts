@@ -39,8 +39,8 @@ export class StoreContents {
   }
 
   /**
-   * Returns the object that was stored last for the same controller, because the new object mostly equals it. Undefined without a
-   * controller, or if none was stored. The returned object may have been deleted since.
+   * Returns the object that was stored last for the same controller. The new object mostly equals it, and can share its parts. Undefined
+   * without a controller, or if none was stored. The returned object may have been deleted since.
    */
   siblingOf(object: KubernetesObject): KubernetesObject | undefined {
     const controller = controllerUidOf(object);

@@ -189,7 +189,7 @@ export class ObjectIndexes {
     for (const [name, index] of this.#indexes) if (nowMs - index.usedAtMs >= unusedMs) this.#drop(name, index);
   }
 
-  /** Drops the indexes that were not used for longest until both bounds hold. The newest index always stays. */
+  /** Drops the indexes that were not used for longest until `maxIndexes` and `maxEntries` hold. The newest index always stays. */
   #shrink(objects: number): void {
     for (const [name, index] of this.#indexes) {
       if (this.#indexes.size === 1 || (this.#indexes.size <= maxIndexes && this.#entries <= maxEntries * objects)) return;

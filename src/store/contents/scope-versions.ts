@@ -14,7 +14,7 @@ export class ScopeVersions {
     return this.#all === undefined ? lowest([...this.#single.values()]) : this.#all.version;
   }
 
-  /** True if no scope is a single namespace. Only then do the versions of all events have one order. */
+  /** True if no scope is a single namespace. One watch then delivers all events, so their versions have one order. */
   get coversAllNamespaces(): boolean {
     return this.#single.size === 0;
   }

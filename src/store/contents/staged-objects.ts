@@ -21,7 +21,7 @@ interface Upsert extends SharedObject {
 
 interface StagingOptions extends ListStageOptions {
   readonly contents: StoreContents;
-  /** Returns an object in the form in which the store holds it. */
+  /** Returns the part of an object that the store keeps: without `managedFields`, or the metadata alone. */
   readonly formOf: (object: KubernetesObject) => KubernetesObject;
 }
 

@@ -70,7 +70,7 @@ export class FeedLog {
   close(): void {
     if (this.#open.empty) return;
     if (this.#weight > maxWeight || this.#bytes > maxBytes) this.#drop(this.#batches.length);
-    // A diff of any length weighs like its first 1,000 events, because the diff is in memory anyway.
+    // `weight` counts towards `maxWeight`. A diff of any length counts like its first 1,000 events, because the diff is in memory anyway.
     let added = this.#open.bytes;
     this.#bytes += added;
     for (let isFirst = true; !this.#open.empty; isFirst = false) {
@@ -85,7 +85,8 @@ export class FeedLog {
   /**
    * Returns the events after a place, at most 1,000, and the place after them.
    *
-   * A reader that is more than 8,000 changes or 8 MiB behind receives a `reset` and the last state event, because its batches were dropped.
+   * A reader that is more than 8,000 changes or 8 MiB behind receives a `reset` and the last `synced` or `failed`, because its batches were
+   * dropped.
    */
   read(at: number): { readonly events: readonly StoreEvent[]; readonly next: number } {
     if (at < this.#base) {

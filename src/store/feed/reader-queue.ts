@@ -70,7 +70,7 @@ export class ReaderQueue {
     this.#set(confirmedKey, { event, bytes: 0 });
   }
 
-  /** Drops everything except the last state event. The next batch then begins with a `reset`, made when the batch is taken. */
+  /** Drops everything except the last `synced` or `failed`. The next batch then begins with a `reset`, made when the batch is taken. */
   reset(): void {
     const state = this.#segments
       .flatMap((segment) => (segment.type === 'merged' ? [segment.waiting.get(stateKey)] : []))

@@ -28,7 +28,8 @@ export function findCandidates(
     return [byName(store, searched, new Set(names.values))];
   }
   const lookup = hasAtLeast(store, within, minIndexedObjects) ? fewestObjects(store, hints) : undefined;
-  // Hidden objects are never read. Otherwise the time of a query would reveal how many hidden objects have a label.
+  // An index also finds objects in hidden namespaces. It is used only if it finds at most as many objects as the namespaces have. Otherwise
+  // the time of a query would reveal how many hidden objects have a label.
   const isShorter = lookup !== undefined && (within === undefined || hasAtLeast(store, within, lookup.count));
   const found = isShorter ? store.indexed(lookup.by) : undefined;
   if (found !== undefined) return [within === undefined ? found : found.filter(({ metadata }) => within.has(metadata.namespace ?? ''))];

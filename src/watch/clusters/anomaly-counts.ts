@@ -9,8 +9,8 @@ interface AnomalyCount {
 }
 
 /**
- * Counts the anomalies that mirrors report, for metrics: one count for each cluster and each of the five types. Counts stay after a cluster
- * has left.
+ * Counts the anomalies that mirrors report, for metrics: one count for each cluster and each type of `WatchReport`. Counts stay after a
+ * cluster has left.
  */
 export class AnomalyCounts {
   readonly #counts = new Map<string, AnomalyCount>();

@@ -9,7 +9,7 @@ interface HealthSigns {
   readonly breaker: Fault | undefined;
   /** The faults of the server and of the mirrors of warm kinds. */
   readonly faults: readonly Fault[];
-  /** The faults that last as long as the connection settings stay the same. */
+  /** The faults that last as long as the connection settings stay the same, such as a certificate that is not verified. */
   readonly connectionFaults: readonly Fault[];
 }
 

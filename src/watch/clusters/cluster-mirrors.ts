@@ -253,7 +253,7 @@ export class ClusterMirrors {
     apiServices.follow(rediscover, this.#life.signal);
   }
 
-  /** Passes new namespaces on to the mirrors, which may mirror single namespaces. */
+  /** Tells mirrors of new namespaces. A mirror whose kind may not be listed in all of them then reviews its rights there. */
   async #followNamespaces(): Promise<void> {
     const mirror = this.#entries.get(keyOfKind(namespaceKind))?.mirror;
     if (mirror === undefined || this.#followed.has(mirror.store)) return;

@@ -9,8 +9,8 @@ const sweepMs = 30_000;
 /** Mirrors without a lease, kept for a while in case they are needed again. */
 export interface IdleMirrors {
   /**
-   * Adds a mirror that has no lease any more. `evict` is called when its time is over or its memory is needed, unless the mirror is removed
-   * before.
+   * Adds a mirror that has no lease any more. `evict` is called once the mirror has been idle for 5 minutes, or its memory is needed,
+   * unless the mirror is removed before.
    */
   add(mirror: OwnedMirror, evict: () => void): void;
   /** Removes a mirror that has a lease again, or that has ended. It will not be evicted. */

@@ -233,7 +233,7 @@ class ReflectedMirror implements OwnedMirror {
     const open = breaker.fault === undefined ? undefined : { ...breaker.fault, kind: { group, kind } };
     const moment = { nowMs: clock.monotonic(), breaker: open, syncing: this.#syncing() };
     const { pendingRights, refusal } = reflectors;
-    // Objects in namespaces that are not listed yet are missing, like the objects of an incomplete list.
+    // Objects in namespaces that are not listed yet are missing, like the objects of an incomplete list. So the mirror counts as `SYNCING`.
     const unlisted: readonly ScopeSync[] =
       pendingRights === undefined ? [] : [{ phase: 'SYNCING', fault: open ?? pendingRights.fault ?? moment.syncing }];
     const worst = worstSync([...reflectors.facts().map((facts) => syncOfScope(facts, moment)), ...unlisted]);

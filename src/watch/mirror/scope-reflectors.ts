@@ -65,7 +65,10 @@ export interface ScopeReflectors {
    * neither list.
    */
   unmirrored(namespaces: readonly string[]): UnmirroredNamespaces;
-  /** Grows when the result of `unmirrored` may have changed for a requested namespace. `facts` and `pendingRights` may stay the same then. */
+  /**
+   * Grows when the result of `unmirrored` may have changed for a requested namespace. The mirror compares this number, because `facts` and
+   * `pendingRights` may stay the same then.
+   */
   readonly verdictCount: number;
   /** Reviews the rights in new namespaces if not all may be listed, and again after 5 and 30 s. */
   namespacesCreated(namespaces: readonly string[]): void;
@@ -270,7 +273,7 @@ class AdaptiveReflectors implements ScopeReflectors {
     this.#options.onChange();
   }
 
-  /** Handles a refused list of all namespaces: drops the objects, and reviews the rights in each namespace. */
+  /** Handles a refused list of all namespaces: drops the objects, reviews the rights in each namespace, and later tries all again. */
   #allRefused({ listed, fault }: ReflectorFacts): void {
     this.#all = undefined;
     if (fault === undefined) return;
@@ -322,7 +325,7 @@ class AdaptiveReflectors implements ScopeReflectors {
     await clock.sleep(this.#retryMs, this.#life.signal);
     if (this.#life.signal.aborted) return;
     this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
-    // The single namespaces may be newer than a list "of any version" would be.
+    // Requests the most recent list, because a list "of any version" may be older than the mirrored namespaces.
     this.#startAll({ recent: true });
   }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 
 const sliceMs = 8;
 
-/** The time since a piece of work began. */
+/** Measures the time since `begin`. */
 interface DecodeSlice {
   /** True after 8 ms. The work must then call `rest` before it continues. */
   spent(): boolean;

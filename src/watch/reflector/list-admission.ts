@@ -33,7 +33,7 @@ export class ListAdmission {
   readonly #limits: AdmissionLimits;
   readonly #heap: HeapGauge;
   readonly #perCluster = new Map<string, number>();
-  /** The waiting lists: small ones first, those of equal size in the order of arrival. */
+  /** The waiting lists, sorted by `bytesToCome`, the smallest first. Lists of equal size are in the order of arrival. */
   readonly #waiting: WaitingList[] = [];
   #bytesInFlight = 0;
 

@@ -7,7 +7,10 @@ export interface ReflectorFacts {
   readonly phase: ReflectorState['phase'];
   /** True once a list was committed, by this reflector or by its predecessor. */
   readonly listed: boolean;
-  /** True while the reflector has an open stream, or waits for the next poll. */
+  /**
+   * True while the reflector watches, or waits for the next poll. A watch also counts before the server has answered, unless the last
+   * request failed.
+   */
   readonly isFollowing: boolean;
   /**
    * True if a request of the reflector has failed since the last list. A query then does not wait for the next list. A 429 that is retried

@@ -27,7 +27,7 @@ export interface ReflectorRequests {
   abort(): void;
   /** Ends the admission of the list. Call it after the list was committed, so that waiting lists can start. */
   releaseAdmission(): void;
-  /** Monotonic time at which the last list began. */
+  /** Monotonic time at which the last list or WatchList began. */
   readonly startedMs: number;
   /** Monotonic time of the last activity on the connection of the stream. Undefined before the stream is open. */
   lastActivityMs(): number | undefined;

@@ -62,8 +62,8 @@ export function relistAttempt(memory: ReflectorMemory): ListAttempt {
 }
 
 /**
- * The next list of a kind that cannot be watched. It requests the most recent state, because a list "not older than v" could return v
- * forever.
+ * The next list of a kind that cannot be watched. It requests the most recent state, because a list "not older than" the last version could
+ * return that version forever.
  */
 export const pollAttempt: ListAttempt = listAttempt('');
 
@@ -113,8 +113,8 @@ export function beginRequest({ memory, moment }: MemoryAtMoment, attempt: Reques
 }
 
 /**
- * Watches from v. Polls instead if the kind cannot be watched, or if the list had no version (rows 2 and 21 of docs/internals/mirror.md
- * 3.1).
+ * Watches from v (`memory.version`). Polls instead if the kind cannot be watched, or if the list had no version (rows 2 and 21 of
+ * docs/internals/mirror.md 3.1).
  */
 export function watchFromMemory({ memory, moment }: MemoryAtMoment): StepResult {
   if (memory.watchable && memory.version !== undefined) {
@@ -190,8 +190,8 @@ export function afterCommit(memory: ReflectorMemory, version: ReflectorMemory['v
 }
 
 /**
- * Row 17 of docs/internals/mirror.md 3.1: aborts, waits, and lists at v. A second unreadable event at the same v requests the most recent
- * list, which is past that event.
+ * Row 17 of docs/internals/mirror.md 3.1: aborts, waits, and lists at v (`memory.version`). A second unreadable event at the same v
+ * requests the most recent list, which is past that event.
  */
 export function relistAfterUnreadable({ memory, moment }: MemoryAtMoment, { fault }: { readonly fault: Fault }): StepResult {
   const at = memory.version ?? 'none';

@@ -54,7 +54,7 @@ function stepInitialEvent(situation: Streaming, event: DecodedWatchEvent): StepR
   const { memory, moment } = situation;
   const state = { ...situation.state, receivedMs: moment.nowMs };
   switch (event.type) {
-    // Row 6: stages the object. v stays, because the versions of initial events have no order.
+    // Row 6: stages the object. `memory.version` stays, because the versions of initial events have no order.
     case 'applied':
     case 'deleted':
       return { state, memory, effects: [{ type: 'stageEvent', event }] };
@@ -98,7 +98,7 @@ function stepStreamFailed(situation: Streaming, fault: Fault): StepResult {
   }
   // Row 8: the server does not accept a WatchList of this kind.
   if (status === 400 || status === 422) return withoutStreaming(situation, 'kind');
-  // Row 9: v is too old. The most recent WatchList is requested once, then the most recent list.
+  // Row 9: the requested version is too old. The most recent WatchList is requested once, then the most recent list.
   if (isOutOfHistory(fault)) {
     const retry: RequestAttempt = state.from === '' ? listAttempt('') : { type: 'stream', from: '' };
     return beginRequest({ memory: { ...memory, fault }, moment }, retry);

@@ -30,7 +30,7 @@ const minWatchMs = 1_000;
 
 /**
  * Maximum number of ERROR events in a row that no other rule handles. The kind is then listed, because the server may be unable to watch
- * from v.
+ * from the remembered version.
  */
 const maxErrorEvents = 3;
 
@@ -83,7 +83,10 @@ function stepEvent(situation: Watching, event: DecodedWatchEvent): StepResult {
   }
 }
 
-/** Row 10 of docs/internals/mirror.md 3.1: writes the object and moves v to its version. v never moves back. */
+/**
+ * Row 10 of docs/internals/mirror.md 3.1: writes the object and moves v (`memory.version`) to the version of the object. v never moves
+ * back.
+ */
 function stepObject(situation: Watching, event: WatchObjectEvent): StepResult {
   const { memory } = situation;
   const version = memory.version !== undefined && isOlder(event.version, memory.version) ? memory.version : event.version;
@@ -112,8 +115,8 @@ function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
 }
 
 /**
- * Row 15 of docs/internals/mirror.md 3.1: watches again from v. The server was asked to end every watch after 5 to 10 minutes, so a normal
- * end is no failure. After an end that came too soon, waits and lists.
+ * Row 15 of docs/internals/mirror.md 3.1: watches again from v (`memory.version`). The server was asked to end every watch after 5 to 10
+ * minutes, so a normal end is no failure. After an end that came too soon, waits and lists.
  */
 function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResult {
   const tooSoon = !state.receivedEvent && (state.openedMs === undefined || moment.nowMs - state.openedMs < minWatchMs);
@@ -122,8 +125,8 @@ function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResu
 }
 
 /**
- * Rows 12, 13, 16, 18, 19 and 21 of docs/internals/mirror.md 3.1: handles a failed watch. Lists if v is out of history, and polls if the
- * kind cannot be watched. Otherwise waits and watches again.
+ * Rows 12, 13, 16, 18, 19 and 21 of docs/internals/mirror.md 3.1: handles a failed watch. Lists if v (`memory.version`) is out of history,
+ * and polls if the kind cannot be watched. Otherwise waits and watches again.
  */
 function stepWatchFailed({ memory, moment }: MemoryAtMoment, fault: Fault): StepResult {
   if (isOutOfHistory(fault)) return beginRequest({ memory: { ...memory, fault }, moment }, relistAttempt(memory));

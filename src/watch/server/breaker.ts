@@ -18,7 +18,7 @@ export interface Breaker {
    * protect a cluster that has just returned.
    */
   onClosed(wake: () => void, signal: AbortSignal): void;
-  /** Wakes all waiting callers, even if the breaker was not open, because a request that failed before may succeed now. */
+  /** Calls the callbacks of `onClosed`, even if the breaker was not open, because a request that failed before may succeed now. */
   wake(): void;
 }
 
