@@ -108,13 +108,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = gatewayHealthOf({ mirrors, models, schema });
   const readSide = readSideOf(parts, { mirrors, fleet, schema, sealKey, scheduler, options }, ending.signal);
+  const access = createLocalAccess();
   const { sensitiveKinds, importers, hooks, backups } = config;
   const hub = demo ? demoHub : config.hub;
   const { controllerStartMs } = options;
   const model = () => schema.current().model;
   const writeSide = stack.use(
     createWriteSide(
-      { mirrors, fleet, model, hub, importers, hooks, backups, sensitiveKinds, controllerStartMs, clock, log },
+      { mirrors, fleet, access, accounts: 'one', model, hub, importers, hooks, backups, sensitiveKinds, controllerStartMs, clock, log },
       ending.signal,
     ),
   );

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import type { Access, Caller } from './access/access.ts';
+import { apiForCaller } from './access/caller-api.ts';
 import { createLocalAccess } from './access/local-access.ts';
+import { type Accounts, createActingClients } from './changes/acting-clients.ts';
 import { createObjectChanges } from './changes/create-object-changes.ts';
-import { createObjectClient } from './changes/create-object-client.ts';
 import type { Members } from './changes/members.ts';
 import type { ObjectClient } from './changes/object-client.ts';
-import type { ClusterApi } from './cluster/cluster-api.ts';
 import type { ConfiguredBackups, ConfiguredHook, ConfiguredImporter } from './config/config.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
@@ -30,15 +31,20 @@ import { createController } from './propagate/controller/create-controller.ts';
 import type { Leadership } from './propagate/controller/lease/leadership.ts';
 import type { Term } from './propagate/controller/lease/lease.ts';
 import { createHubStores, type HubStores } from './propagate/hub/hub-stores.ts';
+import type { Requester } from './propagate/model/spec.ts';
 import { createPlanner } from './propagate/plan/create-planner.ts';
 import type { Planner } from './propagate/plan/planner.ts';
-import { type ClientOf, impersonationOf } from './propagate/plan/snapshot/plan-request.ts';
+import type { ClientOf } from './propagate/plan/snapshot/plan-request.ts';
 import { createMemberObjects } from './watch/clusters/member-objects.ts';
 import type { Mirrors } from './watch/mirrors.ts';
 
 export interface WriteSideOptions {
   readonly mirrors: Mirrors;
   readonly fleet: Fleet;
+  /** Decides what callers and requesters may see and do. */
+  readonly access: Access;
+  /** `one` in local mode, else `many`. */
+  readonly accounts: Accounts;
   readonly model: () => Model;
   /** The cluster that keeps Propagations. Undefined: there is no hub. */
   readonly hub?: string | undefined;
@@ -65,28 +71,21 @@ export interface WriteSide extends AsyncDisposable {
 /** The caller in local mode. Requests use the account of the kubeconfig; this is only its name in Propagations. */
 const localRequester = { user: 'local', groups: [], extra: {} };
 
-/**
- * Wires everything that writes, in local mode: the caller and the gateway use the same account. With a hub, also starts its controller.
- */
+/** Returns the identity that is recorded as requester in the intents of a caller. */
+function requesterOfCaller({ user }: Caller): Omit<Requester, 'at'> {
+  if (user === undefined) return localRequester;
+  const { user: name, uid, groups, extra } = user;
+  return { user: name, groups, extra, ...(uid === undefined ? {} : { uid }) };
+}
+
+/** Wires everything that writes. With a hub, also starts its controller. */
 export function createWriteSide(options: WriteSideOptions, signal: AbortSignal): WriteSide {
-  const { model, clock, log } = options;
+  const { fleet, access, accounts, model, clock, log } = options;
   const members = membersOf(options, signal);
-  const clients = new WeakMap<ClusterApi, ObjectClient>();
-  const own = (name: ClusterName): ObjectClient | undefined => {
-    const api = members.api(name);
-    if (api === undefined) return undefined;
-    const client = clients.get(api) ?? createObjectClient(api);
-    clients.set(api, client);
-    return client;
-  };
-  const clientOf: ClientOf = (name, actor) => {
-    const api = members.api(name);
-    return api === undefined || actor.runAs.type === 'requester' ? own(name) : createObjectClient(api, impersonationOf(actor));
-  };
+  const { own, ofCaller, ofIdentity: clientOf } = createActingClients({ member: (name) => fleet.member(name), access, accounts });
   const sensitiveKinds = createSensitiveKinds(options.sensitiveKinds);
   const listRulesOf = listRulesIn(model);
   const hub = options.hub === undefined ? undefined : hubNamed(clusterName(options.hub), { members, own }, signal);
-  const accounts = 'one';
   const shared = { members, clientOf, listRulesOf, sensitiveKinds, accounts, clock, log } as const;
   const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
   const migrations = migrationSideOf(options, { members, clientOf, sensitiveKinds, planner, hub }, signal);
@@ -101,20 +100,23 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
     resolvers: {
       writes: createObjectChanges({
         members,
-        access: createLocalAccess(),
-        clientOf: own,
+        access,
+        clientOf: ofCaller,
         isSensitive: (kind) => sensitiveKinds.has(kind),
         clock,
         log,
       }),
       imports: createImports({
         members,
-        access: createLocalAccess(),
-        apiOf: (name) => members.api(name),
+        access,
+        apiOf(name, operation) {
+          const member = fleet.member(name);
+          return member && apiForCaller(member, operation);
+        },
         sensitiveKinds,
         ...(hub && { hub: { cluster: hub.hub.cluster, lookUp: ({ signal: until }) => lookUpPropagations(hub, until) } }),
       }),
-      propagations: createPropagations({ planner, ...(hub === undefined ? {} : { hub }), identityOf: () => localRequester, clock }),
+      propagations: createPropagations({ planner, ...(hub === undefined ? {} : { hub }), identityOf: requesterOfCaller, clock }),
       migrations: migrations.resolver,
     },
     leadership: controller?.leadership,
@@ -131,16 +133,16 @@ interface MigrationSideOptions {
 }
 
 /** Returns the operations on Migrations, and with a hub the work of the leader that carries them out. */
-function migrationSideOf({ hooks, backups, clock, log }: WriteSideOptions, options: MigrationSideOptions, signal: AbortSignal) {
+function migrationSideOf({ access, hooks, backups, clock, log }: WriteSideOptions, options: MigrationSideOptions, signal: AbortSignal) {
   const { hub, ...shared } = options;
   const { members, clientOf } = shared;
   const readBackup = createBackupReader({ members, clientOf, config: backups, clock });
   const planner = createMigrationPlanner({ ...shared, readBackup, clock, ...(hub && { hub: { ...hub, cluster: hub.hub.cluster } }) });
   const onHub = hub && { hub: hub.hub, migrations: createMigrationStore(hub.hub, signal) };
   const resolver = createMigrations({
-    ...{ planner, members, clock, access: createLocalAccess(), hooks: hooks.map(({ name }) => name) },
+    ...{ planner, members, clock, access, hooks: hooks.map(({ name }) => name) },
     ...(onHub && { hub: onHub }),
-    identityOf: () => localRequester,
+    identityOf: requesterOfCaller,
   });
   if (onHub === undefined || hub === undefined) return { resolver };
   const { propagations, shares } = hub;

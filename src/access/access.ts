@@ -24,16 +24,20 @@ export type Visibility =
   /** No object is visible, and no mirror is read. `fault` has the reason. */
   | { readonly type: 'none'; readonly fault: Fault };
 
+/** A verb of the authorization of Kubernetes. */
+type AccessVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'impersonate';
+
 export interface AccessRequest {
   readonly caller: Caller;
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
   /** A subresource of the kind, such as `log` of Pods. Default: the objects themselves. */
   readonly subresource?: string;
-  readonly verb: 'get' | 'list' | 'watch';
+  /** `impersonate` is about ServiceAccounts. Every verb but `list` and `watch` may be about one object. */
+  readonly verb: AccessVerb;
   /**
-   * The one object that is read, for `get`. If the caller may get it, the result shows its namespace, or `all` for an object without a
-   * namespace, even if the caller may get no other object of the kind. Default: all objects of the kind.
+   * The one object that is read or written. If the caller may do so, the result shows its namespace, or `all` for an object without a
+   * namespace, even if the caller has no right to any other object of the kind. Default: all objects of the kind.
    */
   readonly object?: { readonly namespace?: string; readonly name: string };
 }

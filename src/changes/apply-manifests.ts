@@ -74,9 +74,10 @@ interface OneApply {
 
 async function applyOne(
   { members, clientOf, isSensitive }: ObjectChangesOptions,
-  { caller, signal }: WriteContext,
+  context: WriteContext,
   { cluster, manifest, force, dryRun }: OneApply,
 ): Promise<ObjectChangeResult> {
+  const { signal } = context;
   const { apiVersion, kind: kindName, metadata } = manifest;
   const kind = { group: groupOfApiVersion(apiVersion), kind: kindName };
   const { namespace, name } = metadata;
@@ -85,7 +86,7 @@ async function applyOne(
   const addressed = await addressOfTarget(target, members, signal);
   if (addressed.result === 'failed') return failedChange(cluster, addressed.key, addressed.fault);
   const { address, key } = addressed;
-  const client = clientOf(cluster, caller);
+  const client = clientOf(cluster, context);
   if (client === undefined) {
     return failedChange(cluster, key, fault('GONE', 'the cluster has left the fleet', { cluster, kind, retry: 'NEVER' }));
   }

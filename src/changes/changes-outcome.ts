@@ -1,4 +1,4 @@
-import type { Access, Caller } from '../access/access.ts';
+import type { Access } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
 import type { GroupKind } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
@@ -17,7 +17,7 @@ export interface ObjectChangesOptions {
   readonly members: Members;
   readonly access: Access;
   /** Returns a client that writes as the caller. Undefined if the cluster is not in the fleet. */
-  readonly clientOf: (cluster: ClusterName, caller: Caller) => ObjectClient | undefined;
+  readonly clientOf: (cluster: ClusterName, context: WriteContext) => ObjectClient | undefined;
   /** True for kinds whose values may not be shown. */
   readonly isSensitive: (kind: GroupKind) => boolean;
   readonly clock: Clock;

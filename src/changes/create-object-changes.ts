@@ -119,9 +119,13 @@ async function eachTarget(
       const addressed = await addressOfTarget(target, members, signal);
       if (addressed.result === 'failed') return failedChange(target.cluster, addressed.key, addressed.fault);
       const { address, key } = addressed;
-      const sight = await access.visibilityOf({ caller, cluster: target.cluster, kind: target.kind, verb: 'get' }, signal);
-      const client = clientOf(target.cluster, caller);
-      const isHidden = sight.type === 'none' || (sight.type === 'namespaces' && !sight.namespaces.has(address.namespace ?? ''));
+      const { namespace, name } = address;
+      const object = { ...(namespace === undefined ? {} : { namespace }), name };
+      const sight = await access.visibilityOf({ caller, cluster: target.cluster, kind: target.kind, verb: 'get', object }, signal);
+      // If the rights cannot be checked, the caller learns why. A forbidden object looks absent.
+      if (sight.type === 'none' && sight.fault.code !== 'FORBIDDEN') return failedChange(target.cluster, key, sight.fault);
+      const client = clientOf(target.cluster, context);
+      const isHidden = sight.type === 'none' || (sight.type === 'namespaces' && !sight.namespaces.has(namespace ?? ''));
       if (isHidden || client === undefined) return failedChange(target.cluster, key, absentObjectFault(target.cluster, key));
       const redaction = createRedaction(isSensitive(target.kind));
       return act({ client, address, key, redaction, run: dryRun ? 'dry' : 'real' }, target);

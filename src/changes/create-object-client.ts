@@ -1,6 +1,7 @@
+import { actFor } from '../cluster/act-for.ts';
 import type { ClusterApi, LiveAnswer, LiveRequest } from '../cluster/cluster-api.ts';
 import { clusterFailure, faultOfFailure } from '../cluster/cluster-failure.ts';
-import type { Impersonation } from '../cluster/endpoint.ts';
+import type { ActingFor } from '../cluster/endpoint.ts';
 import { callTyped } from '../cluster/typed-api.ts';
 import type { Fault } from '../core/faults.ts';
 import { isJsonObject, type Json, type JsonObject, parseJsonBody } from '../core/json.ts';
@@ -43,18 +44,17 @@ const patchTypes: Readonly<Record<PatchObjectRequest['type'], string>> = {
  *
  * An abort cancels the request. The promise then resolves to a fault, which the aborted caller ignores.
  *
- * @param identity The user to impersonate. Absent: the cluster's own credentials.
+ * @param acting The user to impersonate, and the operation. Default: the cluster's own credentials.
  */
-export function createObjectClient(api: ClusterApi, identity?: Impersonation): ObjectClient {
+export function createObjectClient(api: ClusterApi, acting: ActingFor = {}): ObjectClient {
   const limit = writeLimitOf(api);
   const failed = (code: Fault['code'], message: string): ObjectCallResult => ({ result: 'failed', fault: faultOf(api, code, message) });
 
-  const send = (request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer> =>
-    api.send(identity === undefined ? request : { ...request, as: identity }, signal);
+  const actor = actFor(api, acting);
 
   const sendCall = async ({ address, request, subresource }: Call, signal: AbortSignal): Promise<ObjectCallResult> => {
     const path = [...pathOf(address), ...(subresource === undefined ? [] : [subresource])];
-    const answer = await send({ ...request, path }, signal);
+    const answer = await actor.send({ ...request, path }, signal);
     if (answer.type === 'failed') return failureOf(answer.fault, address);
     return objectIn(answer, address) ?? failed('MALFORMED', 'expected an object');
   };
@@ -87,19 +87,21 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
       return write({ address, request }, mayWrite, signal);
     },
     async serves({ apiVersion, kind }, signal) {
-      const answer = await send({ method: 'GET', path: [apiVersion.includes('/') ? 'apis' : 'api', ...apiVersion.split('/')] }, signal);
+      const answer = await actor.send(
+        { method: 'GET', path: [apiVersion.includes('/') ? 'apis' : 'api', ...apiVersion.split('/')] },
+        signal,
+      );
       if (answer.type === 'failed') return isNotFound(answer.fault) ? false : { fault: answer.fault };
       const listed = valueAt(parseJsonBody(answer.body), 'resources');
       if (!Array.isArray(listed)) return { fault: faultOf(api, 'MALFORMED', 'expected a list of resources') };
       return listed.some((resource) => textAt(resource, 'kind') === kind && textAt(resource, 'name')?.includes('/') === false);
     },
-    may: (review, signal) => reviewAccess(api, identity, { ...review, signal }),
+    may: (review, signal) => reviewAccess(actor, { ...review, signal }),
   };
 }
 
 async function reviewAccess(
   api: ClusterApi,
-  identity: Impersonation | undefined,
   { resource: { group, version, resource }, namespace, verb, signal }: AccessReview & { readonly signal: AbortSignal },
 ): ReturnType<ObjectClient['may']> {
   const attributes = { group, version, resource, verb, ...(namespace === undefined ? {} : { namespace }) };
@@ -107,7 +109,7 @@ async function reviewAccess(
   const answer = await callTyped(
     api,
     ({ AuthorizationV1Api }, transport) => new AuthorizationV1Api(transport).createSelfSubjectAccessReview({ body }),
-    { signal, as: identity },
+    { signal },
   );
   if (answer.result === 'failed') return { fault: answer.fault };
   return answer.value.status?.allowed ?? { fault: faultOf(api, 'MALFORMED', 'expected a SelfSubjectAccessReview') };

@@ -2,7 +2,7 @@ import type { Fault } from '../core/faults.ts';
 import type { Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../core/names.ts';
-import type { Impersonation } from './endpoint.ts';
+import type { ActingFor } from './endpoint.ts';
 
 /**
  * `object`: whole objects. `metadata`: only their metadata (`PartialObjectMetadata`), so that no spec, status or data crosses the
@@ -11,7 +11,7 @@ import type { Impersonation } from './endpoint.ts';
 export type ObjectForm = 'object' | 'metadata';
 
 /** The request for one page of a list. */
-export interface ListPageRequest {
+export interface ListPageRequest extends ActingFor {
   readonly resource: ServedResource;
   /** Default: all namespaces. Also undefined for a cluster-scoped kind. */
   readonly namespace?: string | undefined;
@@ -38,7 +38,7 @@ export type ListPart =
   | { readonly type: 'failed'; readonly fault: Fault };
 
 /** The request for one watch of a kind, from a version on. */
-export interface WatchRequest {
+export interface WatchRequest extends ActingFor {
   readonly resource: ServedResource;
   readonly namespace?: string | undefined;
   readonly form: ObjectForm;
@@ -68,7 +68,7 @@ export type WatchPart =
  * One request with one answer. The gateway builds each request itself and never forwards a request of a client: path segments are
  * encoded, and no header of a client is sent.
  */
-export interface LiveRequest {
+export interface LiveRequest extends ActingFor {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path segments, not yet encoded: `['api', 'v1', 'namespaces', 'default', 'pods', 'web']`. */
   readonly path: readonly string[];
@@ -80,13 +80,6 @@ export interface LiveRequest {
   /** The media types that count as a success. Default: the first one of `accept`. */
   readonly expected?: readonly string[];
   readonly ifNoneMatch?: string;
-  /**
-   * The identity to act as, sent in `Impersonate-*` headers. Default: the endpoint's own identity.
-   *
-   * The answer is `FORBIDDEN`, without a request, for members of `system:masters`, and if the endpoint itself impersonates a user. It is
-   * `INVALID` for values that no header can carry.
-   */
-  readonly as?: Impersonation;
 }
 
 /** The answer to a live request: a 2xx or 304 with its body, or a fault. Only bugs are thrown. */
@@ -102,7 +95,7 @@ export type LiveAnswer =
   | { readonly type: 'failed'; readonly fault: Fault };
 
 /** The request for the log of one container, as `text/plain` from `pods/log`. */
-export interface LogRequest {
+export interface LogRequest extends ActingFor {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;

@@ -50,6 +50,19 @@ export interface Impersonation {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
+/** The user on whose behalf a request is sent, and the operation that it belongs to. */
+export interface ActingFor {
+  /**
+   * The identity to act as, sent in `Impersonate-*` headers. Default: the endpoint's own identity.
+   *
+   * The answer is `FORBIDDEN`, without a request, for members of `system:masters`, and if the endpoint itself impersonates a user. It is
+   * `INVALID` for values that no header can carry.
+   */
+  readonly as?: Impersonation | undefined;
+  /** The id of the operation, sent in the `User-Agent`, so that the audit log of the API server shows it. Default: no id. */
+  readonly requestId?: string | undefined;
+}
+
 /** Everything that is needed to reach one API server as one identity. It holds secrets and is never logged. */
 export interface Endpoint {
   readonly name: ClusterName;

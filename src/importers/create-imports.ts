@@ -1,4 +1,5 @@
 import type { Access, Caller } from '../access/access.ts';
+import type { CallerOperation } from '../access/caller-api.ts';
 import { visibleCluster } from '../changes/change-targets.ts';
 import type { Members } from '../changes/members.ts';
 import type { ClusterApi } from '../cluster/cluster-api.ts';
@@ -18,7 +19,7 @@ export interface ImportsPorts {
   readonly members: Pick<Members, 'all' | 'get'>;
   readonly access: Access;
   /** Returns the API of a cluster, with the rights of the caller. Undefined if the cluster is not in the fleet. */
-  readonly apiOf: (cluster: ClusterName, caller: Caller) => ClusterApi | undefined;
+  readonly apiOf: (cluster: ClusterName, operation: CallerOperation) => ClusterApi | undefined;
   readonly sensitiveKinds: SensitiveKinds;
   /** The cluster that keeps Propagations, and the lookup of those that exist, with the rights of the caller. Absent: there is no hub. */
   readonly hub?: { readonly cluster: ClusterName; readonly lookUp: (context: ImportCaller) => Promise<PropagationLookup> };
@@ -39,7 +40,7 @@ export function createImports({ members, access, apiOf, sensitiveKinds, hub }: I
     const existing = await hub.lookUp(context);
     if (existing.result === 'unread') return { ...result, faults: [...result.faults, existing.fault] };
     const named = withTakenNames(result, existing.find);
-    const api = apiOf(hub.cluster, context.caller);
+    const api = apiOf(hub.cluster, context);
     return api === undefined ? named : await withMissingNamespaces(named, api, context.signal);
   };
   return {
@@ -53,7 +54,7 @@ export function createImports({ members, access, apiOf, sensitiveKinds, hub }: I
       const member = members.get(cluster);
       if (member?.phase === 'UNREACHABLE' && member.faults.length > 0)
         return { propagations: [], unread: [], notes: [], faults: member.faults };
-      const api = apiOf(cluster, caller);
+      const api = apiOf(cluster, context);
       if (api === undefined) throw new MusterError('BAD_INPUT', `cluster ${cluster} has left the fleet`);
       return await checkHub(context, await importFromCluster(context, request, { api, sensitiveKinds, context: contextFor(caller) }));
     },

@@ -23,7 +23,7 @@ export function useExecution(contextOf: (scope: OperationScope) => object): Oper
 
 async function run(args: ExecutionArgs, contextOf: (scope: OperationScope) => object) {
   const operation = operationOf(args);
-  const { abortController, caller, servedSchema, deadline, waitUntilMs } = operation;
+  const { abortController, caller, requestId, servedSchema, deadline, waitUntilMs } = operation;
   const { signal } = abortController;
   const report = new OperationFaults();
   operation.faults = report;
@@ -37,6 +37,7 @@ async function run(args: ExecutionArgs, contextOf: (scope: OperationScope) => ob
     const reportFault = report.add.bind(report);
     const contextValue = contextOf({
       caller,
+      requestId,
       signal,
       waitUntilMs,
       servedSchema,

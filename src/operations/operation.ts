@@ -12,6 +12,8 @@ import type { ServedSchema } from './served-schema.ts';
 /** The operation as resolvers see it: caller, limits, schema and resources. */
 export interface OperationScope {
   readonly caller: Caller;
+  /** The id that the answer shows as `x-request-id`. Undefined for the messages of a subscription: several streams may share a message. */
+  readonly requestId?: string | undefined;
   readonly signal: AbortSignal;
   /** The latest time to wait for clusters, in milliseconds of the monotonic clock. Default: no limit. */
   readonly waitUntilMs?: number;

@@ -102,7 +102,7 @@ for (const { title, available, start } of contractServers) {
 
     test('reports whether the identity has a right', async () => {
       expect(await client.may({ resource: configMapResource, namespace: 'default', verb: 'create' }, never)).toBe(true);
-      const outsider = createObjectClient(south.api, { user: 'nobody-knows', groups: [], extra: {} });
+      const outsider = createObjectClient(south.api, { as: { user: 'nobody-knows', groups: [], extra: {} } });
       await server.outsider('forbidden');
       expect(await outsider.may({ resource: configMapResource, namespace: 'forbidden', verb: 'delete' }, never)).toBe(false);
     });
@@ -129,7 +129,7 @@ describe('calls', () => {
 
   test('to one cluster are at most ten writes at a time from all writers, and reads do not wait', async () => {
     const api = held();
-    const [one, other] = [createObjectClient(api), createObjectClient(api, { user: 'alice', groups: [], extra: {} })];
+    const [one, other] = [createObjectClient(api), createObjectClient(api, { as: { user: 'alice', groups: [], extra: {} } })];
     const writes = Array.from({ length: 25 }, (_, index) => (index % 2 === 0 ? one : other).apply(applying(`w-${index}`, {}), never));
     void one.get(at('read'), never);
     await until(() => calls.length === 11);

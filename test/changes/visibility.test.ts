@@ -28,7 +28,7 @@ beforeAll(async () => {
   writes = createObjectChanges({
     members: world.members,
     access: createRestrictingAccess({ alice: { north: ['open'] }, bob: { north: [] }, carol: { north: 'all', quebec: 'all' } }),
-    clientOf: (cluster, caller) => {
+    clientOf: (cluster, { caller }) => {
       actors.push(`${caller.key} ${cluster}`);
       return world.clientOf(cluster);
     },

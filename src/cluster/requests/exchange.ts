@@ -6,7 +6,7 @@ import type { ClusterName } from '../../core/names.ts';
 import { type ClusterFailure, clusterFailure, failureOfAnswer, faultOfFailure } from '../cluster-failure.ts';
 import type { CredentialProvider, RequestIdentity } from '../credentials/credentials.ts';
 import { impersonationFailure, impersonationHeaders } from '../credentials/impersonation.ts';
-import type { Impersonation } from '../endpoint.ts';
+import type { ActingFor } from '../endpoint.ts';
 import type { ClusterConnections } from '../transport/connections.ts';
 import { gunzip } from '../transport/gunzip.ts';
 import { type ByteSource, type Lane, readWhole, type WireAnswer, type WireResponse } from '../transport/wire.ts';
@@ -18,7 +18,7 @@ const maxStatusBytes = 64 * 1024;
 const compressionFromMs = 2;
 
 /** One request, before its identity and connection are known. */
-interface ExchangeRequest {
+interface ExchangeRequest extends ActingFor {
   readonly method: string;
   /** The encoded path with the query. */
   readonly path: string;
@@ -33,8 +33,6 @@ interface ExchangeRequest {
   readonly body?: Uint8Array | undefined;
   readonly contentType?: string | undefined;
   readonly ifNoneMatch?: string | undefined;
-  /** The user to impersonate. Default: the endpoint's own identity. */
-  readonly as?: Impersonation | undefined;
 }
 
 /** The answer: a success (2xx, or 304 if `ifNoneMatch` was sent) with its unpacked body, or a fault. */
@@ -130,10 +128,10 @@ export function createExchange({ cluster, life, prefix, compression, clock, conn
   };
 }
 
-function headersOf({ accept, body, contentType, ifNoneMatch }: ExchangeRequest): Readonly<Record<string, string>> {
+function headersOf({ accept, body, contentType, ifNoneMatch, requestId }: ExchangeRequest): Readonly<Record<string, string>> {
   return {
     accept,
-    'user-agent': 'muster',
+    'user-agent': requestId === undefined ? 'muster' : `muster request/${requestId}`,
     ...(body === undefined ? {} : { 'content-type': contentType ?? 'application/json', 'content-length': String(body.length) }),
     ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
   };

@@ -31,6 +31,8 @@ export async function* streamListPage(exchange: Exchange, page: ListPageRequest,
     lane: 'request',
     compressible: true,
     kind: page.resource,
+    as: page.as,
+    requestId: page.requestId,
   } as const;
   const opened = await exchange.open(request, scope.signal);
   if (scope.isAbandoned) return;

@@ -18,14 +18,14 @@ export async function sendLiveRequest(exchange: Exchange, request: LiveRequest, 
   const path = requestPath(request.path);
   const failed = (broken: ClusterFailure): LiveAnswer => ({ type: 'failed', fault: exchange.fault(scope.failure ?? broken, undefined) });
   if (path === undefined) return failed(clusterFailure('INVALID', 'expected names that can stand in a path', 'NEVER'));
-  const { method, query = {}, body, contentType, accept = 'application/json', expected, ifNoneMatch, as } = request;
+  const { method, query = {}, body, contentType, accept = 'application/json', expected, ifNoneMatch, as, requestId } = request;
   const bytes = body === undefined ? undefined : bytesOfJson(body);
   if (bytes !== undefined && bytes.length > maxRequestBytes) {
     const message = `expected at most ${maxRequestBytes / 1024 / 1024} MiB, got ${bytes.length} bytes`;
     return failed(clusterFailure('TOO_LARGE', message, 'NEVER'));
   }
   scope.setDeadline(deadlineMs, clusterFailure('TIMED_OUT', `no answer within ${deadlineMs / 1_000} s`));
-  const own = { method, accept, body: bytes, contentType, expected, ifNoneMatch, as };
+  const own = { method, accept, body: bytes, contentType, expected, ifNoneMatch, as, requestId };
   const asked = { ...own, path: path + queryText(new URLSearchParams(query)), lane: 'request', compressible: true } as const;
   const opened = await exchange.open(asked, scope.signal);
   if (opened.type === 'failed') return scope.failure === undefined ? opened : failed(scope.failure);

@@ -34,6 +34,8 @@ export async function* streamLog(exchange: Exchange, request: LogRequest, signal
     lane: request.follow ? 'follow' : 'request',
     compressible: false,
     kind,
+    as: request.as,
+    requestId: request.requestId,
   } as const;
   const opened = await exchange.open(httpRequest, scope.signal);
   if (scope.isAbandoned) return;

@@ -37,6 +37,8 @@ export async function* streamWatch(exchange: Exchange, start: WatchRequest, sign
     lane: 'watch',
     compressible: false,
     kind: start.resource,
+    as: start.as,
+    requestId: start.requestId,
   } as const;
   const opened = await exchange.open(request, scope.signal);
   if (scope.isAbandoned) return;

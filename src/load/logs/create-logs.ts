@@ -1,4 +1,5 @@
 import type { Access } from '../../access/access.ts';
+import type { CallerOperation } from '../../access/caller-api.ts';
 import type { Clock } from '../../core/clock.ts';
 import { MusterError } from '../../core/errors.ts';
 import { type Log, silentLog } from '../../core/log.ts';
@@ -51,7 +52,7 @@ const defaultTailLines = 10;
  */
 function followLogs(
   options: FollowLogsOptions,
-  { caller }: ReadContext,
+  { caller, requestId }: ReadContext,
   request: { readonly selection: LogSelection; readonly extent: LogExtent },
 ): StreamSource<LogBatchView> {
   const selection = checkSelection(request.selection);
@@ -60,7 +61,8 @@ function followLogs(
   if (selection.clusters !== undefined) options.views.named(caller, selection.clusters);
   const kind = podsOf(options.model());
   if (kind === undefined) throw new MusterError('BAD_INPUT', 'expected clusters that serve Pods, got a schema without them');
+  const operation: CallerOperation = { caller, requestId };
   return {
-    open: (listener, signal) => openLogReader({ options, caller, followed: { kind, selection, extent }, listener }, signal),
+    open: (listener, signal) => openLogReader({ options, operation, followed: { kind, selection, extent }, listener }, signal),
   };
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../../access/access.ts';
+import { apiForCaller, type CallerOperation } from '../../access/caller-api.ts';
 import { MusterError } from '../../core/errors.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
@@ -15,7 +15,7 @@ import { maxContainers } from './read-logs.ts';
 
 interface LogReaderOptions {
   readonly options: FollowLogsOptions;
-  readonly caller: Caller;
+  readonly operation: CallerOperation;
   readonly followed: FollowedLogs;
   readonly listener: StreamListener;
 }
@@ -84,7 +84,7 @@ class LogReader implements StreamReader<LogBatchView> {
     const queued = this.#outbox.take();
     if (queued === undefined) return undefined;
     const { target, type, dropped } = queued;
-    const cluster = this.#settings.options.views.find(this.#settings.caller, target.cluster.name) ?? target.cluster;
+    const cluster = this.#settings.options.views.find(this.#settings.operation.caller, target.cluster.name) ?? target.cluster;
     const lines = queued.type === 'LINES' ? queued.lines : [];
     return { ...target, type, cluster, lines, dropped, ...(queued.type === 'FAILED' ? { fault: queued.fault } : {}) };
   }
@@ -100,9 +100,9 @@ class LogReader implements StreamReader<LogBatchView> {
 
   /** Returns the requested clusters that are not followed yet. */
   #missing(): readonly ClusterView[] {
-    const { options, caller, followed } = this.#settings;
+    const { options, operation, followed } = this.#settings;
     const names = followed.selection.clusters;
-    const wanted = options.views.visible(caller).filter(({ name }) => names === undefined || names.some((one) => one === name));
+    const wanted = options.views.visible(operation.caller).filter(({ name }) => names === undefined || names.some((one) => one === name));
     return wanted.filter(({ name }) => !this.#clusters.has(name));
   }
 
@@ -111,35 +111,39 @@ class LogReader implements StreamReader<LogBatchView> {
    * meanwhile, or if the stream has ended.
    */
   async #follow(cluster: ClusterView): Promise<boolean> {
-    const { options, caller, followed } = this.#settings;
+    const { options, operation, followed } = this.#settings;
     const { access, mirrors, member, clock, follows } = options;
-    const rights = await followRightsIn(access, { caller, cluster }, this.#life.signal);
+    const rights = await followRightsIn(access, { caller: operation.caller, cluster }, this.#life.signal);
     const { kind, selection } = followed;
     if (rights.visibility.type !== 'none') await this.#loader.load({ cluster, kind, namespaces: selection.namespaces });
     if (this.#life.signal.aborted || this.#clusters.has(cluster.name)) return false;
     const onThrow = (error: unknown) => this.#fail(error);
     const host = { clock, follows, places: this.#places, outbox: this.#outbox, most: maxContainers };
     const shared = { ...host, mirrors, loader: this.#loader, kind, onThrow };
-    const api = () => member(cluster.name)?.api;
+    const api = () => {
+      const found = member(cluster.name);
+      return found && apiForCaller(found, operation);
+    };
     this.#clusters.set(cluster.name, new FollowedCluster({ ...shared, cluster, followed, api, rights }));
     return rights.visibility.type !== 'none' && !rights.right.isNone;
   }
 
   #changed(change: MirrorsChange): void {
-    const { options, caller, followed } = this.#settings;
+    const { options, operation, followed } = this.#settings;
     const known = this.#clusters.get(change.cluster);
     known?.changed(change);
     if (known !== undefined) return;
     const { clusters = [change.cluster] } = followed.selection;
     if (change.type !== 'joined' || !clusters.some((name) => name === change.cluster)) return;
-    const cluster = options.views.find(caller, change.cluster);
+    const cluster = options.views.find(operation.caller, change.cluster);
     if (cluster === undefined) return;
     const following = this.#follow(cluster).then(() => this.#clusters.get(cluster.name)?.join());
     following.catch((error) => this.#fail(error));
   }
 
   async #recheck(): Promise<void> {
-    const { options, caller } = this.#settings;
+    const { options, operation } = this.#settings;
+    const { caller } = operation;
     const { signal } = this.#life;
     for (;;) {
       await options.clock.sleep(recheckMs, signal);

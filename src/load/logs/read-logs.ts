@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { apiForCaller } from '../../access/caller-api.ts';
 import { MusterError } from '../../core/errors.ts';
 import { type Fault, fault, type Gathered } from '../../core/faults.ts';
 import { keyOfKind } from '../../core/kinds.ts';
@@ -158,9 +159,9 @@ async function readTargets(options: ReadLogsOptions, context: ReadContext, keys:
     const { cluster, ...place } = target;
     const refused = rights.get(cluster.name)?.refusal(target.namespace);
     if (refused !== undefined) return withFault(target, refused);
-    const api = options.member(cluster.name)?.api;
-    if (api === undefined) return withFault(target, hasLeft(cluster.name));
-    const log = await limit.run(() => fetchLog({ api, ...place }, extent, signal), signal);
+    const member = options.member(cluster.name);
+    if (member === undefined) return withFault(target, hasLeft(cluster.name));
+    const log = await limit.run(() => fetchLog({ api: apiForCaller(member, context), ...place }, extent, signal), signal);
     if (log === undefined) throw signal.reason;
     return { ...target, ...log };
   };

@@ -1,4 +1,5 @@
 import type { Visibility } from '../../access/access.ts';
+import { apiForCaller } from '../../access/caller-api.ts';
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import { MusterError } from '../../core/errors.ts';
 import { type Fault, fault } from '../../core/faults.ts';
@@ -183,27 +184,60 @@ async function findLive(
   context: ReadContext,
   { cluster, kind, key }: ObjectInClusterRequest,
 ): Promise<FoundObject> {
-  const { access, mirrors, member } = options;
+  const { mirrors, member } = options;
   const away = unreachableFaultOf(mirrors.cluster(cluster.name));
   if (away !== undefined) return { faults: [aboutKind(away, kind)] };
   const request: SourceRequest = { cluster, kind, verb: 'get', isNamed: true };
-  const visibility = await access.visibilityOf({ caller: context.caller, cluster: cluster.name, kind, verb: 'get' }, context.signal);
-  if (visibility.type === 'none') return { faults: [aboutKind(visibility.fault, kind)] };
-  if (!isVisible(visibility, key.namespace)) return nothing;
+  const refused = await refusalOfLive(options, context, { cluster, kind, key });
+  if (refused !== undefined) return refused;
   await whenDiscovered(options, context, cluster.name);
   const resource = mirrors.served(cluster.name, kind);
   const found = member(cluster.name);
   if (resource === undefined || found === undefined) return { faults: [aboutKind(absenceOf(request, mirrors).fault, kind)] };
   if (isSecret(kind) && found.settings.secrets !== 'live') return { faults: [secretsForbidden(request)] };
-  const result = await context.loaders.live.load({ api: found.api, resource, namespace: key.namespace, name: key.name });
+  const { namespace, name } = key;
+  const result = await context.loaders.live.load({ api: apiForCaller(found, context), resource, namespace, name });
   context.signal.throwIfAborted();
   if (result.type === 'absent') return nothing;
-  if (result.type === 'failed') return { faults: [aboutKind(result.fault, kind)] };
+  if (result.type === 'failed') return unreadLive(options, context, { kind, fault: result.fault });
   if (key.uid !== undefined && result.object.metadata.uid !== key.uid) return nothing;
   const sensitive = options.sensitive.has(kind);
   if (sensitive) logValuesRead(options.log, context, { cluster, kind, key });
   const object = redact(result.object, { sensitive, live: true });
   return { row: { cluster, kind, resource, object, sync: { ...result.sync, cluster, kind } }, faults: [] };
+}
+
+/**
+ * Returns the result for an object that the caller may not get. Undefined if the API server is to decide: it decides on every object of a
+ * sensitive kind, and then answers the same for hidden and absent objects.
+ */
+async function refusalOfLive(
+  { access, sensitive }: ReadObjectOptions,
+  { caller, signal }: ReadContext,
+  { cluster, kind, key: { namespace, name } }: Omit<ObjectInClusterRequest, 'from'>,
+): Promise<FoundObject | undefined> {
+  if (caller.user !== undefined && sensitive.has(kind)) return undefined;
+  const object = { ...(namespace === undefined ? {} : { namespace }), name };
+  const visibility = await access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'get', object }, signal);
+  if (visibility.type === 'none') return { faults: [aboutKind(visibility.fault, kind)] };
+  return isVisible(visibility, namespace) ? undefined : nothing;
+}
+
+/**
+ * Returns the result of a failed read. With authentication, a refusal by the API server shows neither whether the object exists nor its
+ * name: a hidden object of a sensitive kind has a fault, as an absent one has, and any other hidden object is absent.
+ */
+function unreadLive(
+  { sensitive }: ReadObjectOptions,
+  { caller }: ReadContext,
+  { kind, fault: failure }: { readonly kind: ModelKind; readonly fault: Fault },
+): FoundObject {
+  if (caller.user === undefined || failure.code !== 'FORBIDDEN') return { faults: [aboutKind(failure, kind)] };
+  if (!sensitive.has(kind)) return nothing;
+  const message = `${keyOfKind(kind)}: the caller may not get this object`;
+  return {
+    faults: [fault('FORBIDDEN', message, { cluster: failure.cluster, kind: { group: kind.group, kind: kind.kind }, retry: 'NEVER' })],
+  };
 }
 
 /**

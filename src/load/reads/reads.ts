@@ -124,6 +124,8 @@ export interface ListPage extends Aggregates {
 /** The caller of an operation and its limits. Created once per operation. */
 export interface ReadContext {
   readonly caller: Caller;
+  /** The id that the answer shows as `x-request-id`. Undefined for the messages of a subscription. */
+  readonly requestId?: string | undefined;
   readonly signal: AbortSignal;
   /** Holds the data that the operation reads until the operation ends. */
   readonly loaders: OperationLoaders;

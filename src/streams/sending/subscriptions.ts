@@ -148,7 +148,7 @@ export class Subscriptions {
   async open(requested: StreamRequest, outlet: StreamOutlet): Promise<StreamHandle | EncodedAnswer> {
     const { contextOf, clock, deadlines } = this.#options;
     const { subscription, origin } = requested;
-    const { caller, abortController } = origin;
+    const { caller, requestId, abortController } = origin;
     const { signal } = abortController;
     const startedMs = clock.monotonic();
     this.schemaSwapped();
@@ -165,6 +165,7 @@ export class Subscriptions {
       // `reportFault` does nothing here, because no field of a message has been resolved yet.
       const scope = {
         caller,
+        requestId,
         signal,
         servedSchema: subscription.servedSchema,
         resources,

@@ -227,7 +227,7 @@ for (const { title, available, start } of contractServers) {
 
     test('a write that the identity may not do is denied, and no other identity does it (D17)', async () => {
       using bench = await createCopyBench(server.endpoint);
-      const client = createObjectClient(bench.api, { user: 'alice', groups: ['dev'], extra: {} });
+      const client = createObjectClient(bench.api, { as: { user: 'alice', groups: ['dev'], extra: {} } });
       const nobody = await server.outsider(`denied-${bench.namespace}`);
       expect(nobody.url).toBe(server.endpoint.url);
       const manifest = settings(title.includes('real') ? bench.namespace : `denied-${bench.namespace}`);

@@ -1,3 +1,4 @@
+import { impersonationOf } from '../../../src/changes/acting-clients.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createSensitiveKinds } from '../../../src/core/sensitive-kinds.ts';
@@ -7,7 +8,7 @@ import type { PlannedCluster, PlannedObject, PropagationPlan } from '../../../sr
 import { parseSpec } from '../../../src/propagate/model/spec.ts';
 import { createPlanner } from '../../../src/propagate/plan/create-planner.ts';
 import type { Planner } from '../../../src/propagate/plan/planner.ts';
-import { impersonationOf, type PlannerPorts, type PlanRequest } from '../../../src/propagate/plan/snapshot/plan-request.ts';
+import type { PlannerPorts, PlanRequest } from '../../../src/propagate/plan/snapshot/plan-request.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';

@@ -145,7 +145,7 @@ export function createTestMembers({ clock, log, endpointOf, traits = new Map() }
     },
     clientOf(name, identity) {
       const api = joined.get(name)?.api;
-      return api === undefined ? undefined : createObjectClient(api, identity);
+      return api === undefined ? undefined : createObjectClient(api, { as: identity });
     },
     join(name) {
       const end = new AbortController();

@@ -1,6 +1,6 @@
+import type { Accounts, ActingIdentity } from '../../../changes/acting-clients.ts';
 import type { Members } from '../../../changes/members.ts';
 import type { ObjectClient } from '../../../changes/object-client.ts';
-import type { Impersonation } from '../../../cluster/endpoint.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { GroupKind } from '../../../core/kinds.ts';
 import type { Log } from '../../../core/log.ts';
@@ -55,11 +55,11 @@ export interface ExistingPropagation {
   readonly decided?: PropagationSpec;
 }
 
-/** Returns a client for the objects of a cluster that acts with the identity of `actor`. Undefined if the cluster is not in the fleet. */
-export type ClientOf = (cluster: ClusterName, actor: WritingIdentity) => ObjectClient | undefined;
-
-/** The identity with whose rights a Propagation reads and writes. */
-type WritingIdentity = Pick<PropagationSpec, 'runAs' | 'requester'>;
+/**
+ * Returns a client for the objects of a cluster that acts with this identity, as `ActingClients.ofIdentity`. Undefined if the cluster is not in
+ * the fleet.
+ */
+export type ClientOf = (cluster: ClusterName, identity: ActingIdentity) => ObjectClient | undefined;
 
 /** The services that a planner uses. */
 export interface PlannerPorts {
@@ -71,25 +71,8 @@ export interface PlannerPorts {
   readonly listRulesOf: ListRulesOf;
   /** The kinds whose values are never shown. */
   readonly sensitiveKinds: { has(kind: GroupKind): boolean };
-  /**
-   * `one` (local mode): requesters and the gateway use the same account. `many`: the rights of a requester serve one generation only.
-   * Default: `one`.
-   */
-  readonly accounts?: 'one' | 'many';
+  /** With many accounts, the rights of a requester serve one generation only. Default: `one`. */
+  readonly accounts?: Accounts;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-/**
- * Returns the identity that the gateway impersonates to write the copies of a Propagation. It is the service account of `runAs`, or the
- * requester. Undefined if no requester is recorded: the gateway then impersonates no user. In local mode, `createWriteSide` uses the result
- * for service accounts only, and writes for requesters with the account of the gateway.
- *
- * Groups of a service account are omitted, because the API server adds them. Naming them would need a right for each group.
- */
-export function impersonationOf({ runAs, requester }: Pick<PropagationSpec, 'runAs' | 'requester'>): Impersonation | undefined {
-  if (runAs.type === 'serviceAccount') return { user: `system:serviceaccount:${runAs.namespace}:${runAs.name}`, groups: [], extra: {} };
-  if (requester === undefined) return undefined;
-  const { user, uid, groups, extra } = requester;
-  return { user, groups, extra, ...(uid === undefined ? {} : { uid }) };
 }

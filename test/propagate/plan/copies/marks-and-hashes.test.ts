@@ -8,11 +8,9 @@ import { newShare } from '../../../../src/propagate/hub/share-document.ts';
 import type { InventoryEntry } from '../../../../src/propagate/model/inventory.ts';
 import type { RenderedObject } from '../../../../src/propagate/model/plan.ts';
 import { marks } from '../../../../src/propagate/model/propagation.ts';
-import type { Requester } from '../../../../src/propagate/model/spec.ts';
 import { isWrittenByLaterGeneration, marksOf, marksRemovalPatch, withMarks } from '../../../../src/propagate/plan/copies/copy-marks.ts';
 import { withoutRecords } from '../../../../src/propagate/plan/copies/managed-keys.ts';
 import { type ComparisonRules, hasHiddenValues, observedHashOf } from '../../../../src/propagate/plan/copies/observed-hash.ts';
-import { impersonationOf } from '../../../../src/propagate/plan/snapshot/plan-request.ts';
 import { cluster, owner } from '../../apply/memory-shares.ts';
 
 const sight: ComparisonRules = { sensitiveKinds: { has: ({ kind }) => kind === 'Hidden' }, listRulesOf: () => noListRules };
@@ -132,23 +130,4 @@ test('the copies of an unreachable cluster wait for deletion with their uids', (
   expect(pending.entries[3]?.uid).toBeUndefined();
   expect(pending.entries.map((entry) => clearDeletionMark(entry).state)).toEqual(['Owned', 'Intended', 'Shared', 'Intended']);
   expect(withPendingDeletions(pending, fault, now + 1).entries[0]?.fault).toMatchObject({ since: '2026-01-01T00:00:00.000Z', count: 2 });
-});
-
-test('a Propagation acts as its service account, else as its requester, else without an identity', () => {
-  const requester: Requester = {
-    user: 'alice',
-    uid: 'u',
-    groups: ['dev'],
-    extra: { 'example.com/team': ['a'] },
-    at: '2026-01-01T00:00:00Z',
-  };
-  const account = { type: 'serviceAccount', namespace: 'apps', name: 'deployer' } as const;
-  expect(impersonationOf({ runAs: account, requester })).toEqual({ user: 'system:serviceaccount:apps:deployer', groups: [], extra: {} });
-  expect(impersonationOf({ runAs: { type: 'requester' }, requester })).toEqual({
-    user: 'alice',
-    uid: 'u',
-    groups: ['dev'],
-    extra: { 'example.com/team': ['a'] },
-  });
-  expect(impersonationOf({ runAs: { type: 'requester' } })).toBeUndefined();
 });

@@ -1,0 +1,121 @@
+import type { Access, Caller } from '../access/access.ts';
+import { type CallerMember, type CallerOperation, impersonationIn } from '../access/caller-api.ts';
+import { callerOf } from '../access/caller-of-user.ts';
+import type { ClusterIdentity } from '../access/user-in-cluster.ts';
+import type { ClusterApi } from '../cluster/cluster-api.ts';
+import type { Impersonation } from '../cluster/endpoint.ts';
+import { type Fault, fault } from '../core/faults.ts';
+import type { ClusterName } from '../core/names.ts';
+import { createObjectClient } from './create-object-client.ts';
+import type { ObjectClient } from './object-client.ts';
+
+/**
+ * `one` (local mode): callers, requesters and the gateway use the account of the gateway. `many`: each acts with rights of their own, and
+ * the gateway writes nothing with its account except objects of Muster.
+ */
+export type Accounts = 'one' | 'many';
+
+/** The identity with whose rights a Propagation or a Migration acts: a ServiceAccount of the cluster, or the requester. */
+export interface ActingIdentity {
+  readonly runAs: { readonly type: 'requester' } | { readonly type: 'serviceAccount'; readonly namespace: string; readonly name: string };
+  readonly requester?: Impersonation | undefined;
+}
+
+/** Clients for the objects of clusters, by identity. Every method returns undefined if the cluster is not in the fleet. */
+export interface ActingClients {
+  /** Acts with the account of the gateway. */
+  own(cluster: ClusterName): ObjectClient | undefined;
+  ofCaller(cluster: ClusterName, operation: CallerOperation): ObjectClient | undefined;
+  /**
+   * With many accounts, the client of a ServiceAccount checks before each call that the requester may impersonate that account in the
+   * cluster. If not, or without a requester, the call is `FORBIDDEN`. The account of the gateway is never used.
+   */
+  ofIdentity(cluster: ClusterName, identity: ActingIdentity): ObjectClient | undefined;
+}
+
+interface ActingClientsOptions {
+  readonly member: (cluster: ClusterName) => CallerMember | undefined;
+  readonly access: Access;
+  readonly accounts: Accounts;
+}
+
+/** Creates the clients of a gateway. They need no disposal. */
+export function createActingClients({ member, access, accounts }: ActingClientsOptions): ActingClients {
+  const owned = new WeakMap<ClusterApi, ObjectClient>();
+  const requesters = new WeakMap<Impersonation, Caller>();
+  const own = (cluster: ClusterName): ObjectClient | undefined => {
+    const api = member(cluster)?.api;
+    if (api === undefined) return undefined;
+    const client = owned.get(api) ?? createObjectClient(api);
+    owned.set(api, client);
+    return client;
+  };
+  const callerOfRequester = (requester: Impersonation): Caller => {
+    const caller = requesters.get(requester) ?? callerOf({ ...requester, issuer: 'requester' });
+    requesters.set(requester, caller);
+    return caller;
+  };
+  const mayActAs = async (cluster: ClusterName, { runAs, requester }: ActingIdentity, signal: AbortSignal): Promise<Fault | undefined> => {
+    if (requester === undefined) return fault('FORBIDDEN', 'no requester is recorded', { cluster, retry: 'NEVER' });
+    if (runAs.type === 'requester') return undefined;
+    const { namespace, name } = runAs;
+    const review = { caller: callerOfRequester(requester), cluster, kind: serviceAccountKind, verb: 'impersonate' } as const;
+    const answer = await access.visibilityOf({ ...review, object: { namespace, name } }, signal);
+    if (answer.type !== 'none') return undefined;
+    if (answer.fault.code !== 'FORBIDDEN') return answer.fault;
+    const message = `${requester.user} may not impersonate the ServiceAccount ${namespace}/${name}`;
+    return fault('FORBIDDEN', message, { cluster, kind: serviceAccountKind, retry: 'NEVER' });
+  };
+  return {
+    own,
+    ofCaller(cluster, { caller, requestId }) {
+      const found = member(cluster);
+      if (found === undefined) return undefined;
+      return createObjectClient(found.api, { as: caller.user && impersonationIn(found.settings.identity, caller.user), requestId });
+    },
+    ofIdentity(cluster, identity) {
+      const found = member(cluster);
+      if (found === undefined) return undefined;
+      if (accounts === 'one' && identity.runAs.type === 'requester') return own(cluster);
+      const client = createObjectClient(found.api, { as: impersonationOf(identity, found.settings.identity) ?? nobody });
+      return accounts === 'one' ? client : clientIf(client, (signal) => mayActAs(cluster, identity, signal));
+    },
+  };
+}
+
+const serviceAccountKind = { group: '', kind: 'ServiceAccount' };
+
+/** An identity without a name, which the transport refuses. So a client without an identity cannot use the account of the gateway. */
+const nobody: Impersonation = { user: '', groups: [], extra: {} };
+
+/**
+ * Returns the identity to impersonate in a cluster: the ServiceAccount of `runAs`, or the requester. Undefined if no requester is recorded.
+ *
+ * Groups of a ServiceAccount are omitted, because the API server adds them. Naming them would need a right for each group.
+ */
+export function impersonationOf({ runAs, requester }: ActingIdentity, prefixes?: ClusterIdentity): Impersonation | undefined {
+  if (runAs.type === 'serviceAccount') return { user: `system:serviceaccount:${runAs.namespace}:${runAs.name}`, groups: [], extra: {} };
+  return requester && impersonationIn(prefixes, requester);
+}
+
+/** Returns a client that makes each call only if `refusalOf` returns undefined. Otherwise the call fails with that fault. */
+function clientIf(client: ObjectClient, refusalOf: (signal: AbortSignal) => Promise<Fault | undefined>): ObjectClient {
+  const guarded =
+    <Request, Result>(call: (request: Request, signal: AbortSignal) => Promise<Result>, failed: (fault: Fault) => Result) =>
+    async (request: Request, signal: AbortSignal): Promise<Result> => {
+      const refusal = await refusalOf(signal);
+      return refusal === undefined ? await call(request, signal) : failed(refusal);
+    };
+  const failedCall = (failure: Fault) => ({ result: 'failed', fault: failure }) as const;
+  const failedCheck = (failure: Fault) => ({ fault: failure });
+  return {
+    cluster: client.cluster,
+    get: guarded(client.get, failedCall),
+    apply: guarded(client.apply, failedCall),
+    replace: guarded(client.replace, failedCall),
+    patch: guarded(client.patch, failedCall),
+    delete: guarded(client.delete, failedCall),
+    serves: guarded(client.serves, failedCheck),
+    may: guarded(client.may, failedCheck),
+  };
+}
