@@ -49,14 +49,14 @@ export function placeObject(
   const { preference, notes } = effectivePreference(object, namespace, federation);
   const own = isExact && disabled.length > 0 ? noClusters : ownChoice(object, preference);
   if (namespace !== undefined) {
-    const limits = [
-      choiceOf(namespace.current),
-      ...(preference?.intersectsWithSelector === true ? [selectorOnlyChoiceOf(namespace.current)] : []),
-    ];
-    const isLosing = losesReplicas(preference, clusterIntersection(limits));
+    const limit = choiceOf(namespace.current);
+    // With both names and a selector, such a preference divides by the selector, and the copies follow the names.
+    const isDividedBySelector = preference?.intersectsWithSelector === true && limit.names !== undefined;
+    const divided = isDividedBySelector ? clusterIntersection([own, selectorOnlyChoiceOf(namespace.current)]) : own;
+    const isLosing = losesReplicas(preference, limit);
     const isLimited = isExact && isLosing && disabled.length === 0;
     return {
-      ...(isLimited ? { choice: own, limit: choiceOf(namespace.current) } : { choice: clusterIntersection([own, ...limits]) }),
+      ...(isLimited ? { choice: divided, limit } : { choice: clusterIntersection([divided, limit]) }),
       namespace,
       preference,
       notes: [...disabled, ...notes, ...(isLosing && preference !== undefined ? [lostReplicasNote(preference, isExact)] : [])],
@@ -86,7 +86,7 @@ function ownChoice({ current }: FederatedObject, preference: ReplicaPreference |
 
 /**
  * Returns the preference of the object if it has an effect, else a warning. KubeFed ignores a preference that intersects with a selector if
- * there is no selector.
+ * there is no selector, and a KubeFed of one namespace does so if there is no FederatedNamespace.
  */
 function effectivePreference(
   object: FederatedObject,
@@ -95,17 +95,22 @@ function effectivePreference(
 ): Pick<PlacedObject, 'preference' | 'notes'> {
   const preference = federation.preferenceOf(object.source);
   const sources = [object, ...(namespace === undefined ? [] : [namespace])];
+  const isNamespaceMissing = namespace === undefined && isLimitedToNamespace(federation);
   const hasSelectors = sources.every(({ current }) => (valueAt(current.object, 'spec', 'placement', 'clusterSelector') ?? null) !== null);
-  if (preference === undefined || !preference.intersectsWithSelector || hasSelectors) return { preference, notes: [] };
-  const message = 'KubeFed does nothing with this preference, as the object or its FederatedNamespace has no clusterSelector';
+  if (preference === undefined || !preference.intersectsWithSelector || (hasSelectors && !isNamespaceMissing))
+    return { preference, notes: [] };
+  const message =
+    'KubeFed does nothing with this preference, as the object or its FederatedNamespace has no clusterSelector, or does not exist';
   return {
     preference: undefined,
     notes: [warningNote('DROPPED', `${preference.document.path}.spec.intersectWithClusterSelector`, message)],
   };
 }
 
+/** True if the preference may plan replicas for a cluster that the namespace leaves out. */
 function losesReplicas(preference: ReplicaPreference | undefined, ofNamespace: ClusterChoice): boolean {
-  return preference !== undefined && !preference.intersectsWithSelector && mayLeaveOut(ofNamespace, Object.keys(preference.clusters));
+  if (preference === undefined || (preference.intersectsWithSelector && ofNamespace.names === undefined)) return false;
+  return mayLeaveOut(ofNamespace, Object.keys(preference.clusters));
 }
 
 function lostReplicasNote({ document }: ReplicaPreference, isExact: boolean): ImportNote {

@@ -399,6 +399,36 @@ describe('a ReplicaSchedulingPreference', () => {
     expect(specOf(withPreference(text), 1).overrides).toHaveLength(1);
   });
 
+  test('that intersects divides by the selectors, and places by the names of the namespace', () => {
+    const text = '{ targetKind: FederatedDeployment, totalReplicas: 4, intersectWithClusterSelector: true }';
+    const object = deployment('{ placement: { clusterSelector: { matchLabels: { env: prod } } } }');
+    const ns = namespace('{ placement: { clusters: [{ name: cluster2 }], clusterSelector: { matchLabels: { zone: a } } } }');
+    const exact = withPreference(text, { ns, object, isExact: true });
+    expect(specOf(exact, 1)).toMatchObject({
+      placement: { selector: 'env in (prod),zone in (a)' },
+      exact: { policies: { namespaceClusters: { clusters: ['cluster2'] } } },
+    });
+    expect(codesOf(imports(exact, 1).notes)).toContain('NAMESPACE_NOT_FEDERATED');
+    const inDefault = withPreference(text, { ns, object });
+    expect(specOf(inDefault, 1).placement).toEqual({ clusters: ['cluster2'], selector: 'env in (prod),zone in (a)' });
+    // All clusters of the preference are in the namespace, so no replicas are lost.
+    const named = text.replace('}', ', clusters: { cluster2: { weight: 1 } } }');
+    expect(specOf(withPreference(named, { ns, object, isExact: true }), 1).exact).not.toHaveProperty('policies.namespaceClusters');
+    // Without a selector of the namespace, KubeFed ignores the preference.
+    const byNames = withPreference(text, { ns: namespace('{ placement: { clusters: [{ name: cluster2 }] } }'), object });
+    expect(specOf(byNames, 1)).toMatchObject({ placement: { clusters: ['cluster2'], selector: 'env in (prod)' } });
+    expect(specOf(byNames, 1).replicas).toBeUndefined();
+  });
+
+  test('that intersects has no effect in a KubeFed of one namespace without a FederatedNamespace', () => {
+    const config =
+      'apiVersion: core.kubefed.io/v1beta1\nkind: KubeFedConfig\nmetadata: { name: kubefed, namespace: test }\nspec: { scope: Namespaced }\n';
+    const text = '{ targetKind: FederatedDeployment, totalReplicas: 4, intersectWithClusterSelector: true }';
+    const result = importedTexts([config, deployment('{ placement: { clusterSelector: {} } }'), preference(text)], { clusters });
+    expect(codesOf(imports(result, 0).notes)).toContain('DROPPED');
+    expect(specOf(result, 0).replicas).toBeUndefined();
+  });
+
   test('tells that KubeFed plans for clusters in which the namespace is not', () => {
     const ns = namespace('{ placement: { clusters: [{ name: cluster2 }] } }');
     const result = withPreference('{ targetKind: FederatedDeployment, totalReplicas: 2 }', { ns, isExact: true });
