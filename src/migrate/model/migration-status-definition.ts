@@ -83,7 +83,7 @@ const undo = structureSchema({
   revision: anyText
     .exactOptional()
     .describe(
-      'The ControllerRevision on the hub that has the manifests of the source, and those for the target, without the data of Secrets. Saved before the first copy is created.',
+      'The ControllerRevision on the hub that has the manifests of the source, and those for the target, without the data of Secrets. Saved before the first copy is created. An object that was edited in the source since then is saved again before it is deleted.',
     ),
   replicas: count.exactOptional().describe('The number of replicas that the workload had in the source.'),
   placement: anyObject.exactOptional().describe('For a propagated application: the placement of its Propagation before the migration.'),

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Fault } from '../../core/faults.ts';
 import { objectAt } from '../../core/json-at.ts';
-import { keyOfKind } from '../../core/kinds.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
-import type { Manifest } from '../../manifests/manifest.ts';
-import { groupKindOfKey } from '../../manifests/object-key.ts';
-import { portableOf } from '../../manifests/portable-object.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import { migrationMarks } from '../model/migration.ts';
-import type { AppPlan, LeavingObject, MigrationPlan } from '../model/migration-plan.ts';
+import type { AppPlan, MigrationPlan } from '../model/migration-plan.ts';
 import type { MigratedApp, MigrationStatus } from '../model/migration-status-definition.ts';
+import { sourceManifestOf, withoutSecretData } from './source-manifest.ts';
 import type { MigrationPorts, ValidMigration } from './step-ports.ts';
 
 /** The status of a Migration after its plan was made: refused, or to be carried out. */
@@ -83,23 +79,8 @@ function keptManifestsOf({ target, source }: AppPlan): readonly KeptManifest[] {
   const left = source.filter(({ action, stage }) => action === 'DELETE' || stage === 'Traffic');
   return [
     ...created.map(({ stage, desired }): KeptManifest => ({ side: 'target', stage, manifest: withoutSecretData(desired) })),
-    ...left.map((one): KeptManifest => ({ side: 'source', stage: one.stage, manifest: withoutSecretData(manifestOfLeaving(one)) })),
+    ...left.map((one): KeptManifest => ({ side: 'source', stage: one.stage, manifest: sourceManifestOf(one.key, one.object) })),
   ];
-}
-
-function manifestOfLeaving({ key: { apiVersion, kind }, object }: LeavingObject): Manifest {
-  return portableOf({ ...(object as KubernetesObject & Manifest), apiVersion, kind });
-}
-
-/** The annotation in which `kubectl apply` keeps the manifest that was applied, with all values. */
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
-
-function withoutSecretData(manifest: Manifest): Manifest {
-  if (keyOfKind(groupKindOfKey(manifest)) !== 'Secret') return manifest;
-  const { data: _data, stringData: _stringData, metadata, ...rest } = manifest;
-  const { annotations, ...others } = metadata as Manifest['metadata'] & { readonly annotations?: Readonly<Record<string, string>> };
-  const { [lastApplied]: _applied, ...harmless } = annotations ?? {};
-  return { ...rest, metadata: { ...others, name: metadata.name, annotations: harmless } } as unknown as Manifest;
 }
 
 function migratedAppOf(

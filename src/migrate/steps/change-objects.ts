@@ -1,5 +1,7 @@
 import type { ObjectAddress } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import type { GuardedAnswer, GuardedClient } from '../../propagate/apply/guarded-client.ts';
@@ -7,10 +9,23 @@ import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import { deletionOf } from '../../propagate/plan/copies/copy-marks.ts';
 import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
 import { isRaceFault } from '../../propagate/plan/copies/copy-task.ts';
+import { withoutMusterFields } from '../../propagate/plan/copies/owned-fields.ts';
 import { migrationMarks } from '../model/migration.ts';
 
 /** Maximum number of attempts to change an object that other clients change at the same time. */
 const maxAttempts = 4;
+
+/**
+ * Decides about the change of an object that was just read. `record`: its manifest must be recorded first. `keep`: it stays as it is. A fault
+ * means that nothing can be decided now.
+ */
+export type JudgeChange = (object: KubernetesObject) => Promise<'change' | 'record' | 'keep' | { readonly fault: Fault }>;
+
+interface RefusedChange {
+  readonly result: 'refused';
+  readonly why: 'record' | 'keep';
+  readonly object: KubernetesObject;
+}
 
 /** The result of a change of one object. `stopped`: this process does not lead any more. */
 export type StepChange =
@@ -19,6 +34,8 @@ export type StepChange =
   | { readonly result: 'gone' }
   /** The object is being deleted, and waits for its finalizers. */
   | { readonly result: 'deleting' }
+  /** The caller did not allow to change the object as it is now. */
+  | RefusedChange
   /** The object of this name is another one. It was not changed. */
   | { readonly result: 'foreign' }
   | { readonly result: 'failed'; readonly fault: Fault }
@@ -63,9 +80,18 @@ async function existingObject(client: GuardedClient, address: ObjectAddress, int
 /**
  * Deletes the object of an entry. A live read must confirm its uid, or its intent token if the uid was not saved. The deletion is guarded by
  * the uid and the version that was read.
+ *
+ * @param judge Decides about the object that was read. Default: it may be deleted.
  */
-export async function deleteFromCluster(client: GuardedClient, address: ObjectAddress, entry: InventoryEntry): Promise<StepChange> {
-  return changeObject(client, address, entry, async ({ metadata: { uid, resourceVersion } }) => {
+export async function deleteFromCluster(
+  client: GuardedClient,
+  address: ObjectAddress,
+  { entry, judge }: { readonly entry: InventoryEntry; readonly judge?: JudgeChange | undefined },
+): Promise<StepChange> {
+  return changeObject(client, address, entry, async (object) => {
+    const { uid, resourceVersion } = object.metadata;
+    const refused = await refusedChange(object, judge);
+    if (refused !== undefined) return refused;
     const answer = await client.write((cluster, signal) =>
       cluster.delete({ ...address, preconditions: { uid, resourceVersion }, cascade: 'Background', run: 'real' }, signal),
     );
@@ -73,23 +99,65 @@ export async function deleteFromCluster(client: GuardedClient, address: ObjectAd
   });
 }
 
+async function refusedChange(
+  object: KubernetesObject,
+  judge: JudgeChange | undefined,
+): Promise<RefusedChange | { readonly result: 'failed'; readonly fault: Fault } | undefined> {
+  const verdict = await judge?.(object);
+  if (verdict === undefined || verdict === 'change') return undefined;
+  return typeof verdict === 'string' ? { result: 'refused', why: verdict, object } : { result: 'failed', fault: verdict.fault };
+}
+
 /**
  * Sets `spec.replicas` of the workload of an entry, guarded by its uid and version. Sends no request if it has this number already, or no
  * such field.
+ *
+ * @param judge Decides about the object that was read. Default: it may be scaled.
  */
 export async function scaleObject(
   client: GuardedClient,
   address: ObjectAddress,
-  { entry, replicas }: { readonly entry: InventoryEntry; readonly replicas: number },
+  { entry, replicas, judge }: { readonly entry: InventoryEntry; readonly replicas: number; readonly judge?: JudgeChange },
 ): Promise<StepChange> {
   return changeObject(client, address, entry, async (object) => {
     const { spec } = object as { readonly spec?: { readonly replicas?: unknown } };
     if (typeof spec?.replicas !== 'number' || spec.replicas === replicas) return { result: 'answered', object, isNew: false, warnings: [] };
+    const refused = await refusedChange(object, judge);
+    if (refused !== undefined) return refused;
     const { uid, resourceVersion } = object.metadata;
     const guard = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
     const patch = { metadata: guard, spec: { replicas } };
     return await client.write((cluster, signal) => cluster.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
   });
+}
+
+/**
+ * Removes the marks and the field ownership of the migration from an object that an undo created. Labels and annotations of the same name
+ * that the manifest has get their values back. The patch is guarded by uid and version.
+ */
+export async function unmarkObject(
+  client: GuardedClient,
+  address: ObjectAddress,
+  { entry, manifest }: { readonly entry: InventoryEntry; readonly manifest: Manifest },
+): Promise<StepChange> {
+  return changeObject(client, address, entry, async (object) => {
+    const { uid, resourceVersion } = object.metadata;
+    const labels = patchOfMark('labels', migrationMarks.migration, { object, manifest });
+    const annotations = patchOfMark('annotations', migrationMarks.intent, { object, manifest });
+    const patch = { metadata: { uid, resourceVersion, labels, annotations, managedFields: withoutMusterFields(object) } };
+    return await client.write((cluster, signal) => cluster.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
+  });
+}
+
+/** Returns the merge patch that gives a mark the value that the manifest has. A map that becomes empty is removed. */
+function patchOfMark(
+  map: 'labels' | 'annotations',
+  mark: string,
+  { object, manifest }: { readonly object: KubernetesObject; readonly manifest: Manifest },
+): JsonObject | null {
+  const before = textAt(manifest, 'metadata', map, mark);
+  const isLast = Object.keys(object.metadata[map] ?? {}).every((name) => name === mark);
+  return before === undefined && isLast ? null : { [mark]: before ?? null };
 }
 
 /** Reads the object of an entry. `changed`: it exists, and its uid is that of the entry. */
@@ -101,7 +169,7 @@ async function changeObject(
   client: GuardedClient,
   address: ObjectAddress,
   entry: InventoryEntry,
-  change: (object: KubernetesObject) => Promise<GuardedAnswer>,
+  change: (object: KubernetesObject) => Promise<GuardedAnswer | RefusedChange>,
 ): Promise<StepChange> {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const found = await client.get(address);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Fault } from '../../core/faults.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
-import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
@@ -10,11 +9,14 @@ import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, awayFault, clusterOf, entryOf, type Side, withEntry } from './app-pass.ts';
-import { createInCluster, readObject } from './change-objects.ts';
+import { createInCluster, readObject, unmarkObject } from './change-objects.ts';
+import { isSecret } from './source-manifest.ts';
 
 /** The result of several changes. `app` has the changes that were made, also if a later one failed. */
 export type ChangedApp =
   | { readonly result: 'done'; readonly app: MigratedApp }
+  /** The application must be saved before its objects are changed further. */
+  | { readonly result: 'unsaved'; readonly app: MigratedApp }
   | { readonly result: 'failed'; readonly app: MigratedApp; readonly fault: Fault }
   | { readonly result: 'stopped' };
 
@@ -103,6 +105,29 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
   return { result: 'done', app };
 }
 
+/**
+ * Removes the marks of the migration from the objects that were created in the source, and their intents from the inventory. The uids must be
+ * saved before: without marks, only the uid proves that an object is the one that was created.
+ */
+export async function unmarkRestored(pass: AppPass, given: MigratedApp): Promise<ChangedApp> {
+  let app = given;
+  for (const { manifest, side } of pass.kept) {
+    const key = keyOfManifest(manifest);
+    const entry = side === 'source' ? entryOf(app, 'source', key) : undefined;
+    if (entry?.state !== 'Owned' || entry.intent === undefined) continue;
+    const client = pass.client('source');
+    const address = addressIn(pass, 'source', key);
+    if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'source') };
+    if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+    const change = await unmarkObject(client, address, { entry, manifest });
+    if (change.result === 'failed') return { ...change, app };
+    if (change.result === 'stopped') return change;
+    const { intent: _intent, action: _action, ...unmarked } = entry;
+    app = withEntry(app, 'source', key, unmarked);
+  }
+  return { result: 'done', app };
+}
+
 /** Returns the name of an object for messages. */
 function textOfObjectName({ kind, namespace, name }: ObjectKey): string {
   return namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
@@ -117,10 +142,6 @@ function uidOfSibling({ migration }: AppPass, side: Side, key: ObjectKey): strin
   const text = textOfKey(key);
   const entries = (migration.status.apps ?? []).flatMap((app) => app[side]);
   return entries.find((entry) => textOfKey(entry.key) === text && entry.state === 'Owned')?.uid;
-}
-
-function isSecret(key: Pick<ObjectKey, 'apiVersion' | 'kind'>): boolean {
-  return keyOfKind(groupKindOfKey(key)) === 'Secret';
 }
 
 /**

@@ -18,10 +18,11 @@ import {
 } from './app-pass.ts';
 import { atStep, callOf, withoutReason } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
-import { scaleObject } from './change-objects.ts';
+import { type JudgeChange, scaleObject } from './change-objects.ts';
 import { type ChangedApp, createCopies } from './create-copies.ts';
 import { waitForHealth, waitForSoak, withoutHealthWait } from './health-wait.ts';
 import { isRemovalOpen, removeObjects, withoutPendingRemovals, withPendingRemovals } from './remove-objects.ts';
+import { judgeSourceChange, recordEdited } from './source-edits.ts';
 import { workloadHealthOf } from './workload-health.ts';
 
 /** Runs the step of an application that moves to the target. The step is recorded already. */
@@ -55,6 +56,8 @@ export function outcomeOfChanges(pass: AppPass, changed: ChangedApp, next: (app:
   switch (changed.result) {
     case 'done':
       return next(changed.app);
+    case 'unsaved':
+      return { type: 'next', app: changed.app };
     case 'failed':
       return outcomeOfFault(pass, changed.app, changed.fault);
     case 'stopped':
@@ -155,7 +158,9 @@ async function inSource(
   });
   if (!isReachable(pass, 'source')) return away(app, `${pass.migration.spec.from} does not answer`);
   const changed = await change(withoutPendingRemovals(app));
-  if (changed.result === 'failed' && copyReasonOf(changed.fault) === 'Unreachable') return away(changed.app, changed.fault.message);
+  const isAway =
+    changed.result === 'failed' && changed.fault.cluster === pass.migration.spec.from && copyReasonOf(changed.fault) === 'Unreachable';
+  if (isAway) return away(changed.app, changed.fault.message);
   return outcomeOfChanges(pass, changed, (done) => next(isHeld(app) ? withoutReason(withoutFault(done)) : withoutFault(done)));
 }
 
@@ -180,8 +185,10 @@ async function scaleDown(pass: AppPass, app: MigratedApp): Promise<ChangedApp> {
   const address = addressIn(pass, 'source', app.key);
   if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'source') };
   if ('fault' in address) return { result: 'failed', app, fault: address.fault };
-  const change = await scaleObject(client, address, { entry, replicas: 0 });
+  const judge: JudgeChange = (object) => judgeSourceChange(pass, app, { key: app.key, object });
+  const change = await scaleObject(client, address, { entry, replicas: 0, judge });
   if (change.result === 'failed') return { ...change, app };
+  if (change.result === 'refused') return await recordEdited(pass, app, { key: app.key, object: change.object });
   return change.result === 'stopped' ? change : { result: 'done', app };
 }
 

@@ -6,8 +6,9 @@ import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, awayFault, type Side, withEntry } from './app-pass.ts';
 import { isEnded, isReturning } from './app-state.ts';
-import { deleteFromCluster } from './change-objects.ts';
+import { deleteFromCluster, type JudgeChange } from './change-objects.ts';
 import type { ChangedApp } from './create-copies.ts';
+import { judgeSourceChange, recordEdited } from './source-edits.ts';
 
 /** The objects to remove. */
 export interface RemovedObjects {
@@ -18,7 +19,8 @@ export interface RemovedObjects {
 
 /**
  * Deletes the objects of an application in one cluster, in reverse write order, each by its uid. PersistentVolumeClaims, shared objects, and
- * objects that another application of the migration still needs, stay. The entry of a deleted object is removed. An object that waits for
+ * objects that another application of the migration still needs, stay. In the source, an object that was edited is recorded first, and a
+ * Secret that has other data than its copy stays. The entry of a deleted object is removed. An object that waits for
  * its finalizers keeps its entry, as `Deleting`.
  */
 export async function removeObjects(pass: AppPass, given: MigratedApp, { side, only = () => true }: RemovedObjects): Promise<ChangedApp> {
@@ -34,8 +36,14 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
     const address = addressIn(pass, side, key);
     if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, side) };
     if ('fault' in address) return { result: 'failed', app, fault: address.fault };
-    const change = await deleteFromCluster(client, address, entry);
+    const own = app;
+    const judge: JudgeChange = (object) => judgeSourceChange(pass, own, { key, object });
+    const change = await deleteFromCluster(client, address, { entry, judge: side === 'source' ? judge : undefined });
     switch (change.result) {
+      case 'refused':
+        if (change.why === 'record') return await recordEdited(pass, app, { key, object: change.object });
+        app = withEntry(app, side, key, { ...entry, state: 'Shared' });
+        break;
       case 'gone':
       case 'foreign':
         app = withEntry(app, side, key, undefined);

@@ -15,7 +15,7 @@ import {
 import { atStep, callOf } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
 import { scaleObject } from './change-objects.ts';
-import { type ChangedApp, createCopies, findRemoved } from './create-copies.ts';
+import { type ChangedApp, createCopies, findRemoved, unmarkRestored } from './create-copies.ts';
 import { outcomeOfChanges } from './forward-steps.ts';
 import { isRemovalOpen, removeObjects, withoutPendingRemovals } from './remove-objects.ts';
 import { workloadHealthOf } from './workload-health.ts';
@@ -63,7 +63,14 @@ async function restoreSource(pass: AppPass, given: MigratedApp): Promise<StepOut
   if (restored.result !== 'done') return outcomeOfChanges(pass, restored, (app) => ({ type: 'next', app }));
   if (!restored.isHealthy) return { type: 'wait', app: restored.app, againMs: recheckMs };
   const traffic = await createCopies(pass, restored.app, { side: 'source', stage: 'Traffic' });
-  return outcomeOfChanges(pass, traffic, (app) => ({ type: 'next', app: atStep(app, 'Soak', nowOf(pass)) }));
+  if (traffic.result !== 'done' || hasNewUids(traffic.app, given)) return outcomeOfChanges(pass, traffic, (app) => ({ type: 'next', app }));
+  const unmarked = await unmarkRestored(pass, traffic.app);
+  return outcomeOfChanges(pass, unmarked, (app) => ({ type: 'next', app: atStep(app, 'Soak', nowOf(pass)) }));
+}
+
+/** True if objects were created whose uids are not recorded yet. */
+function hasNewUids(after: MigratedApp, before: MigratedApp): boolean {
+  return after.source.some(({ key, uid, intent }) => intent !== undefined && uid !== entryOf(before, 'source', key)?.uid);
 }
 
 function hasNewIntents(after: MigratedApp, before: MigratedApp): boolean {

@@ -35,13 +35,11 @@ const retrySaveMs = 1_000;
  */
 export async function runApp(run: AppRun): Promise<number | undefined> {
   const { ports, term, record, index } = run;
-  const found = appIn(run);
-  if (found === undefined) return undefined;
-  const kept = await keptManifestsOfApp(run, found);
-  if (kept === undefined) return term.signal.aborted ? undefined : recheckMs;
-  const pass = appPassOf(run, kept);
-  for (let app: MigratedApp | undefined = found; app !== undefined; app = appIn(run)) {
-    const outcome: StepOutcome = await stepOf(pass, app);
+  const clients = new Map<Side, GuardedClient>();
+  for (let app = appIn(run); app !== undefined; app = appIn(run)) {
+    const kept = await keptManifestsOfApp(run, app);
+    if (kept === undefined) return term.signal.aborted ? undefined : recheckMs;
+    const outcome: StepOutcome = await stepOf(appPassOf(run, kept, clients), app);
     if (outcome.type === 'stopped' || term.signal.aborted) return undefined;
     if (outcome.app !== app && !(await record.saveApp(index, app, outcome.app))) return term.signal.aborted ? undefined : retrySaveMs;
     if (outcome.app.step !== app.step) {
@@ -98,8 +96,7 @@ async function keptManifestsOfApp(
   return undefined;
 }
 
-function appPassOf({ ports, term, record }: AppRun, kept: readonly KeptManifest[]): AppPass {
-  const clients = new Map<Side, GuardedClient>();
+function appPassOf({ ports, term, record }: AppRun, kept: readonly KeptManifest[], clients: Map<Side, GuardedClient>): AppPass {
   let backup: Promise<BackupRead> | undefined;
   const pass: AppPass = {
     ...{ ports, kept, signal: term.signal },

@@ -1,0 +1,81 @@
+import type { Fault } from '../../core/faults.ts';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
+import { numberAt, objectAt, textAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { withValueAt } from '../../manifests/json-edits.ts';
+import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
+import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import type { KeptManifest } from '../hub/app-revision-store.ts';
+import type { MigratedApp } from '../model/migration-status-definition.ts';
+import { type AppPass, addressIn, awayFault, entryOf } from './app-pass.ts';
+import type { ChangedApp } from './create-copies.ts';
+import { isSameManifest, isSecret, sourceManifestOf } from './source-manifest.ts';
+
+/** An object of the source that was just read. */
+interface ReadObject {
+  readonly key: ObjectKey;
+  readonly object: KubernetesObject;
+}
+
+/**
+ * Decides whether an object of the source may be deleted or scaled down: only if an undo can restore it as it is now. One that was edited
+ * after the plan must be recorded first. A Secret stays if its copy has other data, because these data would be lost.
+ */
+export async function judgeSourceChange(
+  pass: AppPass,
+  app: MigratedApp,
+  read: ReadObject,
+): Promise<'change' | 'record' | 'keep' | { readonly fault: Fault }> {
+  const recorded = recordedIn(pass, read.key);
+  if (recorded === undefined || !isSameManifest(recorded.manifest, manifestBeforeDrain(app, read))) return 'record';
+  return isSecret(read.key) && textAt(read.object, 'type') !== tokenType ? await judgeSecret(pass, app, read) : 'change';
+}
+
+/** The API server fills in the data of such a Secret. They differ between clusters. */
+const tokenType = 'kubernetes.io/service-account-token';
+
+/** Records an object of the source as it is now. The result must be saved before the object is changed. */
+export async function recordEdited(pass: AppPass, app: MigratedApp, read: ReadObject): Promise<ChangedApp> {
+  const known = recordedIn(pass, read.key);
+  const manifest = manifestBeforeDrain(app, read);
+  const edited: KeptManifest = { side: 'source', stage: known?.stage ?? 'Surge', manifest };
+  const kept = known === undefined ? [...pass.kept, edited] : pass.kept.map((one) => (one === known ? edited : one));
+  const recorded = await pass.ports.revisions.record(pass.migration, kept, pass.signal);
+  if ('fault' in recorded) return { result: 'failed', app, fault: recorded.fault };
+  const replicas = isWorkload(app, read.key) ? numberAt(manifest, 'spec', 'replicas') : undefined;
+  const undo = { ...app.undo, revision: recorded.name, ...(replicas === undefined ? {} : { replicas }) };
+  return { result: 'unsaved', app: { ...app, undo } };
+}
+
+function recordedIn({ kept }: AppPass, key: ObjectKey): KeptManifest | undefined {
+  const text = textOfKey(key);
+  return kept.find(({ side, manifest }) => side === 'source' && textOfKey(keyOfManifest(manifest)) === text);
+}
+
+/** Returns the manifest of an object. A workload without replicas gets those that it had before the migration scaled it down. */
+function manifestBeforeDrain(app: MigratedApp, { key, object }: ReadObject): Manifest {
+  const manifest = sourceManifestOf(key, object);
+  const before = app.undo?.replicas ?? app.from;
+  return isWorkload(app, key) && numberAt(manifest, 'spec', 'replicas') === 0
+    ? withValueAt(manifest, ['spec', 'replicas'], before)
+    : manifest;
+}
+
+function isWorkload(app: MigratedApp, key: ObjectKey): boolean {
+  return textOfKey(app.key) === textOfKey(key);
+}
+
+async function judgeSecret(
+  pass: AppPass,
+  app: MigratedApp,
+  { key, object }: ReadObject,
+): Promise<'change' | 'keep' | { readonly fault: Fault }> {
+  const client = pass.client('target');
+  const address = addressIn(pass, 'target', key);
+  if (client === undefined) return { fault: awayFault(pass, 'target') };
+  if ('fault' in address) return address;
+  const copy = await client.get(address);
+  if (copy.result === 'failed') return { fault: copy.fault };
+  if (copy.result !== 'answered' || copy.object.metadata.uid !== entryOf(app, 'target', key)?.uid) return 'keep';
+  return canonicalJson(objectAt(copy.object, 'data')) === canonicalJson(objectAt(object, 'data')) ? 'change' : 'keep';
+}
