@@ -94,14 +94,17 @@ export function createGraphBuilder(model: Model): GraphBuilder {
 
 const podOwners: ReadonlySet<string> = new Set(['Deployment.apps', 'ReplicaSet.apps', 'StatefulSet.apps', 'DaemonSet.apps', 'Job.batch']);
 
-/** The type of `Cluster.taints`. It is the type of the taints of a Node, which a model without Nodes lacks. */
+/** The type of `Cluster.taints`, for models without Nodes. Other models have this type already, for the taints of a Node. */
 const taint: ModelType = {
   name: 'Taint',
   description: 'A taint keeps work away that does not tolerate it: Pods from a Node, copies of Propagations from a cluster.',
   fields: ['effect', 'key', 'value'].map((name) => ({ name, key: name, type: { scalar: 'String' } })),
 };
 
-/** The type of `Propagation.conditions`. It is the type of the conditions of objects, which few models lack. */
+/**
+ * The type of `Propagation.conditions`, for the few models that lack it. Other models have this type already, for the conditions of
+ * objects.
+ */
 const condition: ModelType = {
   name: 'Condition',
   description: 'One aspect of the state of an object, with the status `True`, `False` or `Unknown`.',

@@ -122,7 +122,10 @@ function addMutations({ pothos }: GraphBuilder, { defined }: AddedPropagation, m
         digest: t.arg.string({
           description: 'The digest of a plan of this input. If the current plan has another digest, nothing is kept. Default: no check.',
         }),
-        dryRun: t.arg.boolean({ defaultValue: false, description: 'True: the same answer, in phase `PLANNING`, and nothing is kept.' }),
+        dryRun: t.arg.boolean({
+          defaultValue: false,
+          description: 'True: nothing is saved. The answer shows the Migration, in phase `PLANNING`.',
+        }),
       },
       resolve: (_root, { input, digest, dryRun }, { migrations, read }) =>
         migrations.migrate(read, { input, digest: checkedDigest(digest), isDryRun: dryRun === true }),

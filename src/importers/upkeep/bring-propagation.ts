@@ -15,7 +15,10 @@ import { retryUpkeepLater, type UpkeepPass } from './upkeep-pass.ts';
 
 /** Maximum number of attempts in one pass to write a Propagation that other clients change at the same time. */
 const mostAttempts = 3;
-/** Time after which a change by another client counts as the first one again, and is put back at once. */
+/**
+ * Milliseconds without a change by another client after which the next such change counts as the first one. The first change is undone at
+ * once, and later ones only after a growing delay.
+ */
 const calmMs = 600_000;
 
 /** The outcome of a pass, and the delay until the next one. */
@@ -103,7 +106,7 @@ function hasWantedSpec(
 
 /** Returns the outcome with a delay if other clients keep changing the Propagation. Undefined if it may be corrected now. */
 function delayedCorrection({ ports, state }: UpkeepPass, outcome: UpkeepOutcome, wanted: string): BroughtPropagation | undefined {
-  // Otherwise this process has not written this spec yet, so no other client has changed it back.
+  // Nothing is delayed before this process has written this spec, because no other client can have changed it back yet.
   if (state.accepted?.wanted !== wanted) return undefined;
   const waitMs = state.corrections.dueMs - ports.clock.monotonic();
   return waitMs > 0 ? { ...(outcome.propagation === undefined ? {} : { outcome }), againMs: waitMs } : undefined;

@@ -168,7 +168,7 @@ interface Converted {
   readonly broken: ReadonlyMap<string, string>;
 }
 
-/** Converts each revision of a definition once. */
+/** Creates the conversion of definitions. Each revision of a definition is converted once, and its result is cached. */
 function createConversions(): Conversions {
   const known = new WeakMap<KubernetesObject, KindSchema | MusterError>();
 
