@@ -5,8 +5,9 @@ const maxSegments = 32;
 const segmentPattern = /(?:(^|\.)([^.[\]"'\s]+))|\[("(?:[^"\\]|\\.)*"|'[^'\\]*')\]/y;
 
 /**
- * Splits a dotted path into its segments. A segment with a dot or a slash is written in brackets: `metadata.labels["a.b/c"]`. Undefined for a
- * text that is no path: empty, longer than 1,024 characters or 32 segments, with an index (`[0]`), or with a bracket without quotes.
+ * Splits a dotted path into its segments. A segment with a dot, a bracket, a quote or a space is written in brackets:
+ * `metadata.labels["a.b/c"]`. Undefined for a text that is no path: empty, longer than 1,024 characters or 32 segments, with an index
+ * (`[0]`), or with a bracket without quotes.
  */
 export function parsePath(text: string): readonly string[] | undefined {
   if (text.length === 0 || text.length > maxTextLength) return undefined;

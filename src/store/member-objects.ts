@@ -13,9 +13,9 @@ export interface NamespacedName {
 export type MirroredObject =
   /**
    * The object exists. The object is shared with the mirror and must not be changed. `asOfMs`: the time up to which the mirror is known to
-   * be correct. `version`: the mirror has every change of the kind up to this version; undefined if the mirror consists of single
-   * namespaces. `fault`: why the mirror is behind its cluster; undefined if the mirror is in sync. These three fields also exist if the
-   * result is `absent`: the mirror is complete and does not have the object.
+   * be correct. `version`: the mirror has every change of the kind up to this version; undefined if namespaces are mirrored one by one and
+   * their versions cannot be compared. `fault`: why the mirror is behind its cluster; undefined if the mirror is in sync. These three
+   * fields also exist if the result is `absent`: the mirror is complete and does not have the object.
    */
   | {
       readonly result: 'held';

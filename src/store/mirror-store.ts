@@ -49,7 +49,10 @@ export interface StoreReader {
   readonly size: number;
   /** Estimated bytes held. Decides which idle mirrors are evicted. */
   readonly bytes: number;
-  /** The version up to which the mirror is correct. Undefined before the first list. */
+  /**
+   * The version up to which the mirror is correct. Undefined before the first list, and if single namespaces are mirrored whose versions
+   * cannot be compared.
+   */
   readonly version: ResourceVersion | undefined;
   /**
    * Changes if the cluster gets another history, or if the mirror changes between single namespaces and all. Cursors of another epoch are

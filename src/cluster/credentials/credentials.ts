@@ -58,7 +58,8 @@ interface CurrentIdentity {
  * Creates the credentials of an endpoint. It reads and runs nothing before the first `obtain`. When `life` aborts, plugins are killed and
  * all secrets are forgotten.
  *
- * @param endpoint Called by each `obtain`. If it returns another object than before, the credentials of the earlier one are dropped.
+ * @param endpoint Called by each `obtain` and `renew`. If it returns another object than before, the credentials of the earlier one are
+ * dropped.
  */
 export function createCredentials(endpoint: () => Endpoint, clock: Clock, life: AbortSignal): CredentialProvider {
   return new RefreshingCredentials(endpoint, clock, life);

@@ -11,7 +11,7 @@ export interface TunnelTarget {
 }
 
 /**
- * Asks an HTTP proxy to CONNECT to a host. After it resolves, the socket leads to that host.
+ * Asks an HTTP proxy to CONNECT to a host. After the promise resolves, the socket leads to that host.
  *
  * @throws {ClusterFailureError} if the proxy refuses, sends something other than HTTP, or closes the connection.
  */

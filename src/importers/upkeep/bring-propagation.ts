@@ -106,7 +106,7 @@ function hasWantedSpec(
 
 /** Returns the outcome with a delay if other clients keep changing the Propagation. Undefined if it may be corrected now. */
 function delayedCorrection({ ports, state }: UpkeepPass, outcome: UpkeepOutcome, wanted: string): BroughtPropagation | undefined {
-  // Nothing is delayed before this process has written this spec, because no other client can have changed it back yet.
+  // A correction is delayed only after this process has written this spec. Before that, no other client can have changed it back.
   if (state.accepted?.wanted !== wanted) return undefined;
   const waitMs = state.corrections.dueMs - ports.clock.monotonic();
   return waitMs > 0 ? { ...(outcome.propagation === undefined ? {} : { outcome }), againMs: waitMs } : undefined;

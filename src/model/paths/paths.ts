@@ -53,8 +53,8 @@ interface KnownPath {
 }
 
 /**
- * The reason why a kind has no such path. A suggestion costs a thousand times as much as the walk, so the text is created only on request. A
- * filter over sixty kinds never needs most of these texts.
+ * The reason why a kind has no such path. A suggestion costs a thousand times as much as the walk, so suggestions and errors are created
+ * only on request. A filter over sixty kinds never needs most of them.
  */
 export interface PathMisfit {
   /** The number of segments that were found. */
@@ -72,8 +72,8 @@ export interface PathMisfit {
 export interface MeantPath {
   readonly path: string;
   /**
-   * The number of letters to change. 0 if only upper and lower case differ, or if the path lacks its first segment, as `name` for
-   * `metadata.name`.
+   * The number of letters to change. 0 if only upper and lower case differ, if the path lacks its first segment, as `name` for
+   * `metadata.name`, or if a key with dots lacks its brackets.
    */
   readonly edits: number;
 }
@@ -112,7 +112,10 @@ export function findPathFrom(model: Model, type: TypeReference, text: string): M
   return walkFrom({ walk: { model, text, within: printTypeReference(type) }, walked: [], type }, segmentsOf(text));
 }
 
-/** The data that all steps of one path need for their messages. */
+/**
+ * The data that all steps of one path share. Messages contain `text`, the path as the user wrote it, and `within`, the kind or type in
+ * which it is looked up.
+ */
 interface Walk {
   readonly model: Model;
   readonly text: string;

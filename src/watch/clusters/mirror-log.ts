@@ -9,7 +9,7 @@ export interface MirrorLine {
   readonly kind: string;
   readonly sync: Pick<SyncState, 'phase' | 'fault'>;
   readonly objects: number;
-  /** Whether the cluster can be reached. Another log line of the cluster reports that. */
+  /** Whether the cluster can be reached. If not, a fault is logged as `debug`, because the line of the cluster reports the outage. */
   readonly cluster: 'reachable' | 'unreachable';
 }
 

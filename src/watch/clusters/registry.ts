@@ -22,7 +22,7 @@ export interface MirrorsOptions {
   readonly sensitiveKinds?: readonly string[];
   /** Maximum bytes of all idle mirrors together. Default: 256 MiB. */
   readonly maxIdleBytes?: number;
-  /** Limits for first lists. Default: 64 MiB in flight, and two lists per cluster. */
+  /** Limits for lists that run at the same time. Default: 64 MiB in flight, and two lists per cluster. */
   readonly admission?: AdmissionLimits;
   /** Measures the heap. Default: a heap that is never full. */
   readonly heap?: HeapGauge;

@@ -38,9 +38,9 @@ export interface NamespaceRights {
   needsReview(namespace: string): boolean;
   /** True if the right was denied by the last result, and `forget` was not called since. */
   isDenied(namespace: string): boolean;
-  /** True if the right is being reviewed, and a caller waits for the result. */
+  /** True if the right is being reviewed, and the mirror is incomplete without the result. */
   isAwaited(namespace: string): boolean;
-  /** Sorts namespaces: unknown ones first, then by the age of the refusal, the oldest first. */
+  /** Sorts namespaces: those without a refusal first, then the others, the oldest refusal first. */
   sortByRefusalAge(namespaces: readonly string[]): readonly string[];
   /** Records a refusal of a right that the review had granted. */
   deny(namespace: string): void;

@@ -5,7 +5,7 @@ import type { ServedResource } from '../../core/kinds.ts';
 import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { parseStored } from '../../core/stored.ts';
 
-/** Maximum number of namespaces per kind that the gateway tries by itself. */
+/** Maximum number of namespaces per kind that the gateway tries although no query names them. */
 export const maxTriedNamespaces = 200;
 
 /** Maximum number of namespaces per kind that are mirrored or reviewed, including the namespaces that queries name. */

@@ -13,7 +13,9 @@ import { maxNamespaces, maxTriedNamespaces } from './review-rights.ts';
 const firstRetryMs = 60_000;
 const longestRetryMs = 600_000;
 
-/** Milliseconds after which a new namespace is reviewed again. The creator of a namespace often grants rights in it a moment later. */
+/**
+ * Milliseconds before each further review of a new namespace: 5 s, then 25 s more. Its creator often grants rights in it a moment later.
+ */
 const reviewAgainAfterMs = [5_000, 25_000] as const;
 
 export interface ScopeReflectorsOptions {
@@ -41,7 +43,7 @@ export interface ScopeReflectorsOptions {
  * (docs/internals/mirror.md 3.4).
  */
 export interface ScopeReflectors {
-  /** Returns the facts of the reflectors whose lists are in the store. */
+  /** Returns the facts of the reflectors that fill the store now. One that tries all namespaces again counts only after its first list. */
   facts(): readonly ReflectorFacts[];
   /** Monotonic milliseconds of the last activity of any reflector. Undefined before the first. */
   readonly lastActivityMs: number | undefined;

@@ -9,9 +9,7 @@ export interface ListSize {
   readonly bytesInFlight: number;
   /** Estimated bytes of the items that are still to be received. */
   readonly bytesToCome: number;
-  /**
-   * True for the first list of a kind or namespace: the store has no objects of it yet. A first list waits while the heap is nearly full.
-   */
+  /** True for the first page of a list, or a WatchList, whose store is still empty. Such a list waits while the heap is nearly full. */
   readonly isNew: boolean;
 }
 

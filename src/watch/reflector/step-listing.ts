@@ -17,7 +17,10 @@ import {
 /** Maximum number of failures in a row of one page. The list is then given up. */
 const maxPageFailures = 3;
 
-/** Continue tokens are valid for 5 minutes. After a longer Retry-After than this, the next page may be gone. */
+/**
+ * After a longer Retry-After than this, the list begins again. Its continue token may have expired: it is valid for 5 minutes since the
+ * first page.
+ */
 const longRetryAfterMs = 60_000;
 
 /** Computes the next step in the phase `listing`, by rows 2 to 5, 17 and 18 of the table in docs/internals/mirror.md 3.1. */
