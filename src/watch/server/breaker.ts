@@ -32,8 +32,8 @@ interface BreakerOptions {
 
 /**
  * Creates the breaker of one cluster (docs/internals/mirror.md 3.2). Three connection failures in a row open it. All streams of a lost
- * session fail together, so a lost session usually opens it at once. While it is open, a probe is sent after each step of the backoff. Any
- * answer closes it.
+ * HTTP/2 connection fail together, so this loss usually opens the breaker at once. While the breaker is open, a probe is sent after each
+ * wait of the backoff. Any answer closes the breaker.
  *
  * Stops probing when the signal aborts.
  */
