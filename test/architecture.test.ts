@@ -130,7 +130,7 @@ const soleUsers: readonly { readonly names: RegExp; readonly users: readonly str
   { names: /^@kubernetes\/client-node/, users: ['cluster'] },
   { names: /^undici/, users: ['cluster'] },
   { names: /^node:http2$/, users: ['cluster', 'sim'] },
-  { names: /^dataloader$/, users: ['load'] },
+  { names: /^dataloader$/, users: ['load', 'access'] },
   { names: /^@pothos\//, users: ['graph'] },
   { names: /^(graphql-yoga|@graphql-yoga\/.*)$/, users: ['operations', 'serve'] },
   { names: /^(ws|graphql-ws|graphql-ws\/use\/.*|prom-client)$/, users: ['serve'] },

@@ -19,8 +19,11 @@ export interface Caller {
 /** The objects of one kind in one cluster that a caller may see. */
 export type Visibility =
   | { readonly type: 'all' }
-  /** Only objects in these namespaces are visible. No fault is reported for other namespaces. */
-  | { readonly type: 'namespaces'; readonly namespaces: ReadonlySet<string> }
+  /**
+   * Only objects in these namespaces are visible. No fault is reported for other namespaces. `fault`: for some of the others the cluster did
+   * not answer.
+   */
+  | { readonly type: 'namespaces'; readonly namespaces: ReadonlySet<string>; readonly fault?: Fault | undefined }
   /** No object is visible, and no mirror is read. `fault` has the reason. */
   | { readonly type: 'none'; readonly fault: Fault };
 
@@ -39,7 +42,12 @@ export interface AccessRequest {
    * The one object that is read or written. If the caller may do so, the result shows its namespace, or `all` for an object without a
    * namespace, even if the caller has no right to any other object of the kind. Default: all objects of the kind.
    */
-  readonly object?: { readonly namespace?: string; readonly name: string };
+  readonly object?: { readonly namespace?: string | undefined; readonly name: string } | undefined;
+  /**
+   * The namespaces that the query names. The result then covers these namespaces, and need not show others. They are checked even if no known
+   * binding names them. Default: all namespaces.
+   */
+  readonly namespaces?: readonly string[] | undefined;
 }
 
 /** Decides what a caller may see of one kind in one cluster. Every read of a store goes through this decision. */
@@ -49,6 +57,14 @@ export interface Access {
    * with its fault. Never throws.
    */
   visibilityOf(request: AccessRequest, signal: AbortSignal): Visibility | Promise<Visibility>;
-  /** Returns true if the caller may see anything in the cluster. */
+  /** Returns true if the caller may see anything in the cluster, as far as the last `prepare` found out. False for an unknown answer. */
   maySeeCluster(caller: Caller, cluster: ClusterName): boolean;
+  /**
+   * Finds out which clusters the caller may see, for `maySeeCluster`. Call it before each operation, and before each check of the rights of a
+   * stream. Undefined if all clusters are known. The promise resolves after at most 2 s, or when the signal aborts: clusters that have not
+   * answered by then stay hidden until they answer. Never throws.
+   */
+  prepare(caller: Caller, signal: AbortSignal): Promise<void> | undefined;
+  /** Calls back with a cluster in which rights may have changed, until the signal aborts. Several changes within 0.1 s are one call. */
+  onChange(callback: (cluster: ClusterName) => void, signal: AbortSignal): void;
 }

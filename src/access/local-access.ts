@@ -7,5 +7,5 @@ const everything: Visibility = { type: 'all' };
  * mirror is visible: mirrors contain only what these rights allow. They report a fault for a kind that the user may not list.
  */
 export function createLocalAccess(): Access {
-  return { visibilityOf: () => everything, maySeeCluster: () => true };
+  return { visibilityOf: () => everything, maySeeCluster: () => true, prepare: () => undefined, onChange: () => undefined };
 }

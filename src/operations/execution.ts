@@ -2,10 +2,17 @@ import { type ExecutionArgs, execute, OperationTypeNode } from 'graphql';
 import { invariant, MusterError } from '../core/errors.ts';
 import type { Deadlines } from './deadlines.ts';
 import { OperationFaults } from './fault-report.ts';
-import { type OperationPlugin, type OperationScope, operationOf } from './operation.ts';
+import { type OperationPlugin, type OperationScope, operationOf, type PrepareCaller } from './operation.ts';
 
 /** Share of the time limit in which an operation may wait for clusters. The rest is for reading and sending. */
 const waitingShare = 0.8;
+
+interface ExecutionOptions {
+  /** Makes the context of the resolvers. */
+  readonly contextOf: (scope: OperationScope) => object;
+  /** Called before each operation. Default: nothing has to be prepared. */
+  readonly prepare?: PrepareCaller | undefined;
+}
 
 /**
  * Executes queries and mutations with graphql-js. It is faster on lists than Yoga's executor, and it stops on `abortSignal`.
@@ -14,14 +21,12 @@ const waitingShare = 0.8;
  *
  * Next: graphql-js calls the resolvers with the context of `contextOf` (gateway.ts). List fields such as `pods` are in
  * graph/objects/query.ts. The modules of all other fields are named in graph/graph.ts.
- *
- * @param contextOf Makes the context of the resolvers.
  */
-export function useExecution(contextOf: (scope: OperationScope) => object): OperationPlugin {
-  return { onExecute: ({ setExecuteFn }) => setExecuteFn((args: ExecutionArgs) => run(args, contextOf)) };
+export function useExecution(options: ExecutionOptions): OperationPlugin {
+  return { onExecute: ({ setExecuteFn }) => setExecuteFn((args: ExecutionArgs) => run(args, options)) };
 }
 
-async function run(args: ExecutionArgs, contextOf: (scope: OperationScope) => object) {
+async function run(args: ExecutionArgs, { contextOf, prepare }: ExecutionOptions) {
   const operation = operationOf(args);
   const { abortController, caller, requestId, servedSchema, deadline, waitUntilMs } = operation;
   const { signal } = abortController;
@@ -34,6 +39,9 @@ async function run(args: ExecutionArgs, contextOf: (scope: OperationScope) => ob
       deadline?.check();
       signal.throwIfAborted();
     };
+    const preparing = prepare?.(caller, signal);
+    if (preparing !== undefined) await preparing;
+    throwIfOver();
     const reportFault = report.add.bind(report);
     const contextValue = contextOf({
       caller,

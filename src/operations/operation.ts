@@ -27,6 +27,9 @@ export interface OperationScope {
   reportFault(fault: Fault, path: readonly (string | number)[]): void;
 }
 
+/** Finds out what an operation of this caller needs to know at once. Undefined if everything is known. See `Access.prepare`. */
+export type PrepareCaller = (caller: Caller, signal: AbortSignal) => Promise<void> | undefined;
+
 /** The request behind an operation: its caller, its transport and its lifetime. */
 export interface RequestOrigin {
   readonly requestId: string;

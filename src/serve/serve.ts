@@ -14,7 +14,7 @@ import { useCostLimit, useDocumentLimits } from '../operations/document-limits.t
 import { createEngine } from '../operations/engine.ts';
 import { useDeadlines, useExecution } from '../operations/execution.ts';
 import { type IntrospectionOptions, useIntrospectionCache } from '../operations/introspection-cache.ts';
-import type { AnsweredOperation, OperationPlugin, OperationScope } from '../operations/operation.ts';
+import type { AnsweredOperation, OperationPlugin, OperationScope, PrepareCaller } from '../operations/operation.ts';
 import type { ServedSchema } from '../operations/served-schema.ts';
 import { TurnGate } from '../operations/turn-gate.ts';
 import { UnsentBytes } from '../operations/unsent-bytes.ts';
@@ -40,6 +40,8 @@ export interface ServeOptions {
   readonly served: () => ServedSchema;
   /** Makes the context of the resolvers of one operation. */
   readonly contextOf: (scope: OperationScope) => object;
+  /** Called before each operation and stream. Default: nothing has to be prepared. */
+  readonly prepare?: PrepareCaller | undefined;
   /** The caller in local mode: the user who runs the gateway. */
   readonly caller: Caller;
   readonly health: GatewayHealth;
@@ -149,7 +151,7 @@ interface OperationParts {
 
 /** Creates the parts that run operations of every transport. */
 function createOperations(options: ServeOptions, { ending, metrics, unsent, guard, admission, onRefused }: OperationParts) {
-  const { config, clock, log, served, contextOf, heap = emptyHeapGauge } = options;
+  const { config, clock, log, served, contextOf, prepare, heap = emptyHeapGauge } = options;
   const { querySeconds, mutationSeconds, streams, answerBytes } = config.limits;
   const onAnswered = (ended: AnsweredOperation) => {
     metrics.answered(ended);
@@ -159,7 +161,7 @@ function createOperations(options: ServeOptions, { ending, metrics, unsent, guar
   const deadlines = new Deadlines({ clock, limitMs: querySeconds * 1000 }, ending);
   const mutations = new Deadlines({ clock, limitMs: mutationSeconds * 1000 }, ending);
   const onClosed = (reason: string) => metrics.streamClosed(reason);
-  const common = { contextOf, deadlines, encoder, clock, log, onAnswered };
+  const common = { contextOf, prepare, deadlines, encoder, clock, log, onAnswered };
   const subscriptions = new Subscriptions({ ...common, served, maxStreams: streams, heap, onClosed });
   metrics.gaugeStreams((transport) => subscriptions.count(transport));
   const answers = new AnswerFactory({ ...common, onRefused });
@@ -170,7 +172,7 @@ function createOperations(options: ServeOptions, { ending, metrics, unsent, guar
     useTokenCheck(guard),
     useAdmission({ admission, gate: new TurnGate(clock) }),
     useExactJson(config.limits.bodyBytes),
-    ...operationPlugins({ contextOf, deadlines, mutations, answers, subscriptions, inFlight }),
+    ...operationPlugins({ contextOf, prepare, deadlines, mutations, answers, subscriptions, inFlight }),
     useAnswers(answers),
     graphiql.plugin,
   ];
@@ -180,6 +182,7 @@ function createOperations(options: ServeOptions, { ending, metrics, unsent, guar
 
 export interface OperationPluginOptions extends IntrospectionOptions {
   readonly contextOf: ServeOptions['contextOf'];
+  readonly prepare?: ServeOptions['prepare'];
   readonly deadlines: Deadlines;
   readonly mutations: Deadlines;
   readonly subscriptions: Subscriptions;
@@ -187,11 +190,11 @@ export interface OperationPluginOptions extends IntrospectionOptions {
 
 /** The plugins for operations of every transport, in the order in which Yoga runs their hooks. */
 export function operationPlugins(options: OperationPluginOptions): readonly OperationPlugin[] {
-  const { contextOf, deadlines, mutations, subscriptions } = options;
+  const { contextOf, prepare, deadlines, mutations, subscriptions } = options;
   return [
     useDocumentLimits(),
     useCostLimit(),
-    useExecution(contextOf),
+    useExecution({ contextOf, prepare }),
     useDeadlines({ queries: deadlines, mutations }),
     useIntrospectionCache(options),
     useSubscriptions(subscriptions),

@@ -1,4 +1,5 @@
 import type { Access, AccessRequest, Visibility } from '../../src/access/access.ts';
+import { createLocalAccess } from '../../src/access/local-access.ts';
 import type { ClusterName } from '../../src/core/names.ts';
 
 /**
@@ -11,6 +12,7 @@ export type Rights = Readonly<Record<string, Readonly<Record<string, readonly st
 export function createRestrictingAccess(rights: Rights): Access {
   const of = (caller: string, cluster: ClusterName) => (Object.hasOwn(rights, caller) ? rights[caller]?.[cluster] : undefined);
   return {
+    ...createLocalAccess(),
     maySeeCluster: ({ key }, cluster) => of(key, cluster) !== undefined,
     visibilityOf: async ({ caller, cluster, kind }: AccessRequest): Promise<Visibility> => {
       const seen = of(caller.key, cluster);
@@ -24,7 +26,7 @@ export function createRestrictingAccess(rights: Rights): Access {
 /** Creates an access that answers at once and allows everything except what `isHidden` returns true for. */
 export function accessBut(isHidden: (question: AccessRequest) => boolean): Access {
   return {
-    maySeeCluster: () => true,
+    ...createLocalAccess(),
     visibilityOf(question): Visibility {
       const { cluster, kind } = question;
       if (!isHidden(question)) return { type: 'all' };

@@ -15,6 +15,7 @@ import {
   type OperationPlugin,
   type OperationScope,
   operationOf,
+  type PrepareCaller,
   type RequestOrigin,
 } from '../../operations/operation.ts';
 import type { OperationRequest } from '../../operations/operation-request.ts';
@@ -27,6 +28,8 @@ import { type StreamEnd, StreamSender } from './stream-sender.ts';
 export interface SubscriptionsOptions {
   /** Makes the context of the resolvers. */
   readonly contextOf: (scope: OperationScope) => object;
+  /** Called before each stream begins. Default: nothing has to be prepared. */
+  readonly prepare?: PrepareCaller | undefined;
   /** Bounds the time to begin a stream, and to make a message. */
   readonly deadlines: Deadlines;
   readonly encoder: AnswerEncoder;
@@ -146,7 +149,7 @@ export class Subscriptions {
    * @throws The abort reason, if the origin was aborted with another error than a MusterError before the stream began.
    */
   async open(requested: StreamRequest, outlet: StreamOutlet): Promise<StreamHandle | EncodedAnswer> {
-    const { contextOf, clock, deadlines } = this.#options;
+    const { contextOf, prepare, clock, deadlines } = this.#options;
     const { subscription, origin } = requested;
     const { caller, requestId, abortController } = origin;
     const { signal } = abortController;
@@ -161,6 +164,7 @@ export class Subscriptions {
     using resources = new DisposableStack();
     try {
       await this.#gate.pass();
+      await prepare?.(caller, signal);
       signal.throwIfAborted();
       // `reportFault` does nothing here, because no field of a message has been resolved yet.
       const scope = {
@@ -251,15 +255,8 @@ export class Subscriptions {
     const { servedSchema } = requested.subscription;
     const { contextOf, encoder, deadlines } = this.#options;
     const { caller } = requested.origin;
-    return this.#groups.join(requested, {
-      execute,
-      served: servedSchema,
-      caller,
-      contextOf,
-      encoder,
-      deadlines,
-      masking: this.#masking(requested),
-    });
+    const shared = { execute, caller, contextOf, encoder, deadlines };
+    return this.#groups.join(requested, { ...shared, served: servedSchema, masking: this.#masking(requested) });
   }
 
   async #start(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Access } from '../../../src/access/access.ts';
+import { createLocalAccess } from '../../../src/access/local-access.ts';
 import type { FaultCode } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import type { LogExtent, LogSelection, Logs, PodLogView } from '../../../src/load/logs/logs.ts';
@@ -244,7 +245,7 @@ describe('rights', () => {
   test('asks for `get` on `pods/log`', async () => {
     const asked: unknown[] = [];
     const access: Access = {
-      maySeeCluster: () => true,
+      ...createLocalAccess(),
       visibilityOf: ({ caller, cluster, ...question }) => {
         asked.push(question);
         return { type: 'all' };

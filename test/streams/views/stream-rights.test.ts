@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Access, Visibility } from '../../../src/access/access.ts';
+import { createLocalAccess } from '../../../src/access/local-access.ts';
 import type { ChangesMessage } from '../../../src/streams/messages/changes-message.ts';
 import type { StreamArguments } from '../../../src/streams/messages/streams.ts';
 import type { StreamSource } from '../../../src/streams/stream-source.ts';
@@ -25,6 +26,7 @@ function changingAccess(first: Rights, answers: 'at once' | 'later'): { readonly
   };
   return {
     access: {
+      ...createLocalAccess(),
       maySeeCluster: ({ key }, cluster) => rights[key]?.[cluster] !== undefined,
       visibilityOf: (question, signal) => (answers === 'at once' ? sightOf(question, signal) : Promise.resolve(sightOf(question, signal))),
     },

@@ -163,7 +163,7 @@ describe('readers whose rights have grown', () => {
   function growing(): { readonly access: Access; seen: readonly string[] } {
     const rights = { seen: ['shop'] as readonly string[] };
     const sightOf = (): Visibility => ({ type: 'namespaces', namespaces: new Set(rights.seen) });
-    return Object.assign(rights, { access: { maySeeCluster: () => true, visibilityOf: sightOf } });
+    return Object.assign(rights, { access: { ...createLocalAccess(), visibilityOf: sightOf } });
   }
 
   test('move over several turns, each as if it were alone', async () => {

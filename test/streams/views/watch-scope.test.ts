@@ -69,7 +69,7 @@ test('is equal only for callers with equal rights', async () => {
 
 test('has what the caller may both list and watch', async () => {
   const access: Access = {
-    maySeeCluster: () => true,
+    ...createLocalAccess(),
     visibilityOf: ({ cluster, verb }) =>
       cluster === 'north' ? (verb === 'list' ? some('a', 'b') : some('b', 'c')) : verb === 'list' ? all : none,
   };

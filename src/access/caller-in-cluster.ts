@@ -1,0 +1,91 @@
+import type { Impersonation } from '../cluster/endpoint.ts';
+import { type SubjectKey, subjectKeysOf } from './rbac/subjects.ts';
+import { type ClusterIdentity, userIn } from './user-in-cluster.ts';
+
+/** The answer to the question whether a caller may see anything in a cluster. */
+interface ClusterAnswer {
+  readonly isAllowed: boolean;
+  /** True if the cluster did not answer. */
+  readonly isUnanswered: boolean;
+  /** The version of the rights in the cluster at which the question was asked. */
+  readonly version: number;
+}
+
+interface AnswerTimes {
+  readonly nowMs: number;
+  /** Milliseconds for which the answer holds. */
+  readonly holdsMs: number;
+  /** Milliseconds for which a visible cluster stays visible without an answer. */
+  readonly keptMs: number;
+}
+
+/** Milliseconds for which `isVisible` uses an answer that is too old. Operations ask before they begin, and may last for this time. */
+const graceMs = 60_000;
+
+/** What is known about one caller in one cluster. */
+export class CallerInCluster {
+  readonly key: string;
+  /** The user as the cluster knows it. */
+  readonly user: Impersonation;
+  /** The keys of the user and of its groups, for the RBAC mirror. */
+  readonly subjects: readonly SubjectKey[];
+  /** The review that finds out whether the cluster is visible. Undefined: none is running. */
+  reviewing: Promise<void> | undefined;
+  #isVisible = false;
+  #wasUnanswered = false;
+  #version = 0;
+  #untilMs = Number.NEGATIVE_INFINITY;
+  #answeredMs = Number.NEGATIVE_INFINITY;
+  #candidates: readonly string[] = [];
+  #candidatesVersion = 0;
+
+  constructor(key: string, user: Impersonation, identity: ClusterIdentity | undefined) {
+    this.key = key;
+    this.user = userIn(identity, user);
+    this.subjects = subjectKeysOf(this.user);
+  }
+
+  /** The version of the rights in the cluster at which the visibility was decided. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** True if the cluster did not answer the last time. */
+  get wasUnanswered(): boolean {
+    return this.#wasUnanswered;
+  }
+
+  /** The monotonic time until which the visibility is known. */
+  get knownUntilMs(): number {
+    return this.#untilMs;
+  }
+
+  isVisibilityKnown(nowMs: number): boolean {
+    return nowMs < this.#untilMs;
+  }
+
+  /** True if the caller may see anything in the cluster, as far as is known. */
+  isVisible(nowMs: number): boolean {
+    return this.#isVisible && nowMs < this.#untilMs + graceMs;
+  }
+
+  /** Records an answer. Returns true if the visibility has changed. A visible cluster that does not answer stays visible for `keptMs`. */
+  setVisibility({ isAllowed, isUnanswered, version }: ClusterAnswer, { nowMs, holdsMs, keptMs }: AnswerTimes): boolean {
+    const before = this.#isVisible;
+    this.#wasUnanswered = isUnanswered;
+    this.#isVisible = isAllowed || (isUnanswered && before && nowMs < this.#answeredMs + keptMs);
+    if (!isUnanswered) this.#answeredMs = nowMs;
+    this.#version = version;
+    this.#untilMs = nowMs + holdsMs;
+    return before !== this.#isVisible;
+  }
+
+  /** Returns the namespaces in which the caller is bound at this version of the rights. Calls `find` once per version. */
+  candidates(version: number, find: (subjects: readonly SubjectKey[]) => readonly string[]): readonly string[] {
+    if (this.#candidatesVersion !== version) {
+      this.#candidates = find(this.subjects);
+      this.#candidatesVersion = version;
+    }
+    return this.#candidates;
+  }
+}

@@ -1,0 +1,258 @@
+import type { ClusterApi } from '../cluster/cluster-api.ts';
+import type { Clock } from '../core/clock.ts';
+import { type Fault, fault } from '../core/faults.ts';
+import { keyOfKind, type ServedResource } from '../core/kinds.ts';
+import type { ClusterName } from '../core/names.ts';
+import type { MemberChange, MemberObjects } from '../store/member-objects.ts';
+import type { AccessRequest, Caller, User, Visibility } from './access.ts';
+import { CallerInCluster } from './caller-in-cluster.ts';
+import type { DecisionCache } from './decisions/decision-cache.ts';
+import { decisionMs } from './decisions/decision-times.ts';
+import type { Decisions, Verdict } from './decisions/decisions.ts';
+import { visibilityFrom } from './decisions/visibility-from.ts';
+import { ClusterRbac } from './rbac/cluster-rbac.ts';
+import { proposeClusterAccess } from './rbac/cluster-proposals.ts';
+import type { ResourceAttributes } from './rbac/policy-rules.ts';
+import { SubjectEpochs } from './rbac/subject-epochs.ts';
+import type { SubjectKey } from './rbac/subjects.ts';
+import { ClusterReviews } from './reviews/cluster-reviews.ts';
+import type { ClusterIdentity } from './user-in-cluster.ts';
+
+/** A cluster whose rights are checked. */
+export interface AccessMember {
+  readonly name: ClusterName;
+  readonly api: Pick<ClusterApi, 'cluster' | 'send'>;
+  /** How the users of the gateway are named in this cluster. Default: as in the gateway. */
+  readonly identity?: ClusterIdentity | undefined;
+}
+
+/** The parts that the access of all clusters shares. */
+export interface AccessServices {
+  readonly objects: MemberObjects;
+  readonly cache: DecisionCache;
+  readonly clock: Clock;
+  /** Returns what is known of a caller in a cluster, by the key of both. Creates it with `create` if nothing is. */
+  readonly callerIn: (key: string, create: () => CallerInCluster) => CallerInCluster;
+  /** Called after rights in the cluster may have changed. */
+  readonly onChange: (cluster: ClusterName) => void;
+}
+
+/** An authenticated caller. */
+export type AuthenticatedCaller = Caller & { readonly user: User };
+
+/** A request for a kind that the cluster serves. */
+type KindRequest = Omit<AccessRequest, 'caller' | 'cluster'> & { readonly served: ServedResource };
+
+/** A question about one caller and resource, with the decisions that are known. */
+interface Question {
+  readonly caller: CallerInCluster;
+  readonly attributes: ResourceAttributes;
+  readonly decisions: Decisions;
+  readonly key: string;
+}
+
+/**
+ * Milliseconds after a change of RBAC objects at which decisions are made again. An API server learns of the change through a watch of its own,
+ * so its first answers may still be those of before.
+ */
+const settleMs = 1_000;
+
+/** Milliseconds for which a cluster stays visible if it does not answer, after its last answer. */
+const visibleWithoutAnswerMs = 600_000;
+
+const noNamespaces: ReadonlySet<string> = new Set();
+
+/** Nothing is visible, and there is no fault, because a hidden object looks like an absent one. */
+export const nothingVisible: Visibility = { type: 'namespaces', namespaces: noNamespaces };
+
+/**
+ * The rights of all callers in one cluster. The API server decides, by SubjectAccessReviews. The mirror of the RBAC objects proposes the
+ * namespaces to ask about, and ends decisions when it changes.
+ */
+export class ClusterAccess {
+  readonly #member: AccessMember;
+  readonly #id: number;
+  readonly #services: AccessServices;
+  readonly #signal: AbortSignal;
+  readonly #epochs = new SubjectEpochs();
+  readonly #reviews: ClusterReviews;
+  readonly #rbac: ClusterRbac;
+
+  /** @param id Distinguishes this member from earlier ones of the same name, whose decisions must not be used. */
+  constructor(member: AccessMember, { id, services }: { readonly id: number; readonly services: AccessServices }, signal: AbortSignal) {
+    this.#member = member;
+    this.#id = id;
+    this.#services = services;
+    this.#signal = signal;
+    this.#reviews = new ClusterReviews({ api: member.api, clock: services.clock }, signal);
+    const { objects } = services;
+    this.#rbac = new ClusterRbac({ cluster: member.name, objects, onChange: (subjects) => this.#rightsChanged(subjects) }, signal);
+  }
+
+  /** Handles a change of the mirrors of this cluster. */
+  changed(change: MemberChange): void {
+    this.#rbac.changed(change);
+  }
+
+  /** Returns the visibility of a kind or of one object, as `Access.visibilityOf` does. */
+  visibilityOf(caller: AuthenticatedCaller, request: KindRequest): Visibility | Promise<Visibility> {
+    return request.object === undefined ? this.#kindVisibility(caller, request) : this.#objectVisibility(caller, request, request.object);
+  }
+
+  /** True if the caller may see anything in the cluster, as far as is known. */
+  isVisibleTo(caller: AuthenticatedCaller): boolean {
+    return this.#callerOf(caller).isVisible(this.#nowMs);
+  }
+
+  /**
+   * Finds out whether the caller may see anything in the cluster. Undefined if that is known, or if the cluster did not answer the last time
+   * and is now asked again in the background.
+   */
+  reviewVisibility(caller: AuthenticatedCaller): Promise<void> | undefined {
+    const known = this.#callerOf(caller);
+    if (known.isVisibilityKnown(this.#nowMs) && this.#epochs.holdsSince(known.version, known.subjects)) return undefined;
+    known.reviewing ??= this.#reviewCluster(known).finally(() => {
+      known.reviewing = undefined;
+    });
+    return known.wasUnanswered ? undefined : known.reviewing;
+  }
+
+  /** Returns the time in monotonic milliseconds until which the visibility of the cluster is known for the caller. */
+  visibleUntilMs(caller: AuthenticatedCaller): number {
+    return this.#callerOf(caller).knownUntilMs;
+  }
+
+  get #nowMs(): number {
+    return this.#services.clock.monotonic();
+  }
+
+  get #allowedMs(): number {
+    return this.#rbac.isComplete ? decisionMs.allowed : decisionMs.allowedUnmirrored;
+  }
+
+  #callerOf({ key, user }: AuthenticatedCaller): CallerInCluster {
+    return this.#services.callerIn(`${key} ${this.#id}`, () => new CallerInCluster(key, user, this.#member.identity));
+  }
+
+  #rightsChanged(subjects: readonly SubjectKey[] | 'all'): void {
+    const { clock, onChange } = this.#services;
+    const bump = () => {
+      this.#epochs.bump(subjects);
+      onChange(this.#member.name);
+    };
+    bump();
+    void clock.sleep(settleMs, this.#signal).then(() => {
+      if (!this.#signal.aborted) bump();
+    });
+  }
+
+  #kindVisibility(caller: AuthenticatedCaller, request: KindRequest): Visibility | Promise<Visibility> {
+    const question = this.#questionOf(caller, request);
+    const { decisions } = question;
+    const nowMs = this.#nowMs;
+    const known = request.namespaces === undefined ? decisions.visibility(nowMs) : undefined;
+    if (known !== undefined) return known;
+    const found = this.#settle(question, request, (namespace) => decisions.get(namespace, nowMs));
+    return found.type === 'settled' ? found.visibility : this.#reviewKind(question, request);
+  }
+
+  /** Asks for the missing decisions, and returns the visibility that follows from all of them. */
+  async #reviewKind(question: Question, request: KindRequest): Promise<Visibility> {
+    const verdicts = new Map<string, Verdict>();
+    for (;;) {
+      const found = this.#settle(question, request, (namespace) => verdicts.get(namespace));
+      if (found.type === 'settled') {
+        this.#services.cache.resized(question.key, question.decisions);
+        return found.visibility;
+      }
+      await Promise.all(found.namespaces.map(async (namespace) => verdicts.set(namespace, await this.#verdictIn(question, namespace))));
+    }
+  }
+
+  #settle(question: Question, request: KindRequest, verdictOf: (namespace: string) => Verdict | undefined) {
+    const { kind, verb, served, namespaces: named } = request;
+    const { caller, decisions } = question;
+    // The API server takes the name of a Namespace for its namespace, so a RoleBinding may allow to get it.
+    const isNamespaced = served.namespaced || (isNamespace(served) && verb === 'get');
+    const candidates = caller.candidates(this.#epochs.version, (subjects) => [...this.#rbac.index.namespacesOf(subjects)]);
+    const forbidden = () => this.#forbidden(kind, verb);
+    const found = visibilityFrom(verdictOf, { isNamespaced, candidates, named, forbidden });
+    const holds = () => this.#epochs.holdsSince(decisions.version, caller.subjects);
+    if (found.type === 'settled' && named === undefined && holds()) decisions.keep(found.visibility, found.namespaces);
+    return found;
+  }
+
+  /** Asks for the one object. If it is hidden, the rights to all objects of the kind decide whether that is a fault. */
+  async #objectVisibility(
+    caller: AuthenticatedCaller,
+    request: KindRequest,
+    object: NonNullable<AccessRequest['object']>,
+  ): Promise<Visibility> {
+    const { namespace, name } = object;
+    const { isAllowed, fault: unanswered } = await this.#verdictIn(this.#questionOf(caller, request), '');
+    if (isAllowed) return namespace === undefined ? { type: 'all' } : { type: 'namespaces', namespaces: new Set([namespace]) };
+    if (unanswered !== undefined) return { type: 'none', fault: { ...unanswered, kind: groupKindOf(request.kind) } };
+    const place = isNamespace(request.served) ? name : namespace;
+    const namespaces = place === undefined ? undefined : [place];
+    const all = await this.#kindVisibility(caller, { ...request, object: undefined, namespaces });
+    return all.type === 'none' ? all : nothingVisible;
+  }
+
+  /** Returns the question of a request, with the decisions for it that still hold. */
+  #questionOf(authenticated: AuthenticatedCaller, { verb, subresource, object, served }: KindRequest): Question {
+    const { cache } = this.#services;
+    const caller = this.#callerOf(authenticated);
+    const { group, resource } = served;
+    const place = object === undefined ? '' : ` ${object.namespace ?? ''}/${object.name}`;
+    const key = `${authenticated.key} ${this.#id} ${verb} ${group}/${resource}/${subresource ?? ''}${place}`;
+    const { version } = this.#epochs;
+    const decisions = cache.get(key) ?? cache.add(key, version);
+    if (this.#epochs.holdsSince(decisions.version, caller.subjects)) decisions.confirm(version);
+    else decisions.restart(version);
+    const about = object === undefined ? {} : { name: object.name, namespace: isNamespace(served) ? object.name : object.namespace };
+    return { caller, attributes: { verb, group, resource, subresource, ...about }, decisions, key };
+  }
+
+  /** Returns the decision for a namespace (`''`: for all, or for the object of the question). Asks the API server if it is not known. */
+  async #verdictIn({ caller, attributes, decisions }: Question, namespace: string): Promise<Verdict> {
+    const known = decisions.get(namespace, this.#nowMs);
+    if (known !== undefined) return known;
+    const { version } = this.#epochs;
+    const asked = namespace === '' ? attributes : { ...attributes, namespace };
+    const verdict = await this.#reviews.ask({ user: caller.user, userKey: caller.key, attributes: asked });
+    const holdsMs = verdict.isAllowed ? this.#allowedMs : decisionMs.denied;
+    // An answer to a question of before a change may be that of before, so it serves this request only.
+    if (!this.#epochs.holdsSince(version, caller.subjects)) return verdict;
+    const isChanged = decisions.set(namespace, verdict, { nowMs: this.#nowMs, holdsMs });
+    if (isChanged) this.#services.onChange(this.#member.name);
+    return verdict;
+  }
+
+  /** Asks whether the caller may see anything: first the likeliest access, then the others together. */
+  async #reviewCluster(caller: CallerInCluster): Promise<void> {
+    const { version } = this.#epochs;
+    const [first, ...rest] = proposeClusterAccess(this.#rbac.index.rulesOf(caller.subjects));
+    const ask = (attributes: ResourceAttributes) => this.#reviews.ask({ user: caller.user, userKey: caller.key, attributes });
+    const answers = first === undefined ? [] : [await ask(first)];
+    const isDecided = answers.some(({ isAllowed, fault: unanswered }) => isAllowed || unanswered !== undefined);
+    if (!isDecided) answers.push(...(await Promise.all(rest.map(ask))));
+    const isAllowed = answers.some((answer) => answer.isAllowed);
+    const isUnanswered = !isAllowed && answers.some((answer) => answer.fault !== undefined);
+    const holdsMs = isAllowed ? this.#allowedMs : decisionMs.denied;
+    const isChanged = caller.setVisibility({ isAllowed, isUnanswered, version }, { nowMs: this.#nowMs, holdsMs, keptMs: visibleWithoutAnswerMs });
+    if (isChanged) this.#services.onChange(this.#member.name);
+  }
+
+  #forbidden(kind: AccessRequest['kind'], verb: string): Fault {
+    const message = `${keyOfKind(kind)}: the caller may not ${verb} this kind in any namespace of the cluster`;
+    return fault('FORBIDDEN', message, { cluster: this.#member.name, kind: groupKindOf(kind), retry: 'NEVER' });
+  }
+}
+
+function isNamespace({ group, kind }: ServedResource): boolean {
+  return group === '' && kind === 'Namespace';
+}
+
+function groupKindOf({ group, kind }: AccessRequest['kind']): AccessRequest['kind'] {
+  return { group, kind };
+}

@@ -1,0 +1,91 @@
+import type { Fault } from '../../core/faults.ts';
+import type { Visibility } from '../access.ts';
+import { ticksOf } from './decision-times.ts';
+
+/** A decision about one namespace. `fault`: the cluster did not answer, and the access counts as denied. */
+export interface Verdict {
+  readonly isAllowed: boolean;
+  readonly fault?: Fault | undefined;
+}
+
+const allowed: Verdict = { isAllowed: true };
+const denied: Verdict = { isAllowed: false };
+
+/**
+ * The decisions for one caller, cluster, verb and resource: for all namespaces together (`''`), and for single namespaces.
+ *
+ * A verdict is one number: the time until which it holds, negative if the access is denied. So 1,000 users in 100 clusters fit into memory.
+ */
+export class Decisions {
+  readonly #verdicts = new Map<string, number>();
+  #faults: Map<string, Fault> | undefined;
+  #version: number;
+  #visibility: Visibility | undefined;
+  #visibleUntil = 0;
+
+  /** @param version The version of the rights in the cluster (`SubjectEpochs`) at which the decisions hold. */
+  constructor(version: number) {
+    this.#version = version;
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Number of decisions. */
+  get size(): number {
+    return this.#verdicts.size;
+  }
+
+  /** Records that the decisions hold at this later version too. */
+  confirm(version: number): void {
+    this.#version = version;
+  }
+
+  /** Forgets all decisions, because rights have changed. */
+  restart(version: number): void {
+    this.#version = version;
+    this.#verdicts.clear();
+    this.#faults = undefined;
+    this.#visibility = undefined;
+  }
+
+  /** Returns the decision for a namespace (`''`: for all together). Undefined if there is none, or if it is too old. */
+  get(namespace: string, nowMs: number): Verdict | undefined {
+    const until = this.#verdicts.get(namespace) ?? 0;
+    if (Math.abs(until) < ticksOf(nowMs)) return undefined;
+    if (until > 0) return allowed;
+    const fault = this.#faults?.get(namespace);
+    return fault === undefined ? denied : { isAllowed: false, fault };
+  }
+
+  /** Records a decision for `holdsMs` milliseconds. Returns true if it differs from the decision before, even if that one is too old. */
+  set(namespace: string, verdict: Verdict, { nowMs, holdsMs }: { readonly nowMs: number; readonly holdsMs: number }): boolean {
+    const until = ticksOf(nowMs + holdsMs);
+    const before = this.#verdicts.get(namespace);
+    this.#verdicts.set(namespace, verdict.isAllowed ? until : -until);
+    this.#faults?.delete(namespace);
+    if (verdict.fault !== undefined) this.#faults = (this.#faults ?? new Map()).set(namespace, verdict.fault);
+    this.#visibility = undefined;
+    return before !== undefined && before > 0 !== verdict.isAllowed;
+  }
+
+  /** Returns the visibility that was kept with `keep`. Undefined if there is none, or if one of its decisions is too old. */
+  visibility(nowMs: number): Visibility | undefined {
+    return ticksOf(nowMs) <= this.#visibleUntil ? this.#visibility : undefined;
+  }
+
+  /** Keeps the visibility that follows from the decisions for these namespaces, until the first of them is too old. */
+  keep(visibility: Visibility, namespaces: Iterable<string>): void {
+    let until = Number.MAX_SAFE_INTEGER;
+    for (const namespace of namespaces) until = Math.min(until, Math.abs(this.#verdicts.get(namespace) ?? 0));
+    this.#visibility = visibility;
+    this.#visibleUntil = until;
+  }
+
+  /** True if every decision is too old. */
+  isExpired(nowMs: number): boolean {
+    const now = ticksOf(nowMs);
+    return this.#verdicts.values().every((until) => Math.abs(until) < now);
+  }
+}

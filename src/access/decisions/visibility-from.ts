@@ -1,0 +1,61 @@
+import type { Fault } from '../../core/faults.ts';
+import type { Visibility } from '../access.ts';
+import type { Verdict } from './decisions.ts';
+
+/** The namespaces to decide about. */
+export interface DecidedNamespaces {
+  /** False for a kind without namespaces: only the decision for the whole cluster counts. */
+  readonly isNamespaced: boolean;
+  /** The namespaces in which the caller may have rights. */
+  readonly candidates: readonly string[];
+  /** The namespaces that the request names. Default: all. */
+  readonly named?: readonly string[] | undefined;
+  /** Returns the fault for a caller without rights. */
+  readonly forbidden: () => Fault;
+}
+
+/** The result of the decisions that are known. */
+export type SettledVisibility =
+  | { readonly type: 'settled'; readonly visibility: Visibility; readonly namespaces: readonly string[] }
+  /** Decisions about these namespaces are missing. */
+  | { readonly type: 'missing'; readonly namespaces: readonly string[] };
+
+/**
+ * Returns the visibility that follows from decisions. All namespaces (`''`) come first, then the named ones or the candidates. If no named
+ * namespace is visible, the candidates decide whether the caller has rights anywhere.
+ */
+export function visibilityFrom(
+  verdictOf: (namespace: string) => Verdict | undefined,
+  { isNamespaced, candidates, named, forbidden }: DecidedNamespaces,
+): SettledVisibility {
+  const all = verdictOf('');
+  if (all === undefined) return { type: 'missing', namespaces: [''] };
+  if (all.isAllowed) return settled({ type: 'all' }, []);
+  if (all.fault !== undefined || !isNamespaced) return settled({ type: 'none', fault: all.fault ?? forbidden() }, []);
+  const wanted = allowedAmong(named ?? candidates, verdictOf);
+  if (wanted.missing.length > 0) return { type: 'missing', namespaces: wanted.missing };
+  const { allowed, fault } = wanted;
+  if (allowed.size > 0) return settled({ type: 'namespaces', namespaces: allowed, fault }, named ?? candidates);
+  const elsewhere = named === undefined ? wanted : allowedAmong(candidates, verdictOf);
+  if (elsewhere.missing.length > 0) return { type: 'missing', namespaces: elsewhere.missing };
+  const decided = [...(named ?? []), ...candidates];
+  if (elsewhere.allowed.size > 0) return settled({ type: 'namespaces', namespaces: allowed, fault }, decided);
+  return settled({ type: 'none', fault: fault ?? elsewhere.fault ?? forbidden() }, decided);
+}
+
+function settled(visibility: Visibility, namespaces: readonly string[]): SettledVisibility {
+  return { type: 'settled', visibility, namespaces: ['', ...namespaces] };
+}
+
+function allowedAmong(namespaces: readonly string[], verdictOf: (namespace: string) => Verdict | undefined) {
+  const allowed = new Set<string>();
+  const missing: string[] = [];
+  let fault: Fault | undefined;
+  for (const namespace of namespaces) {
+    const verdict = verdictOf(namespace);
+    if (verdict === undefined) missing.push(namespace);
+    else if (verdict.isAllowed) allowed.add(namespace);
+    else fault ??= verdict.fault;
+  }
+  return { allowed, missing, fault };
+}

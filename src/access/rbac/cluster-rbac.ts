@@ -1,0 +1,105 @@
+import type { GroupKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { MemberChange, MemberObjects } from '../../store/member-objects.ts';
+import { RbacIndex, type RbacKind } from './rbac-index.ts';
+import type { SubjectKey } from './subjects.ts';
+
+const rbacGroup = 'rbac.authorization.k8s.io';
+
+/** Roles come first, so that the rules are known when a binding is added. */
+const rbacKinds: readonly RbacKind[] = ['ClusterRole', 'Role', 'ClusterRoleBinding', 'RoleBinding'];
+
+interface ClusterRbacOptions {
+  readonly cluster: ClusterName;
+  readonly objects: MemberObjects;
+  /** Called after the rights of these subjects may have changed. `all`: of every subject. */
+  readonly onChange: (subjects: readonly SubjectKey[] | 'all') => void;
+}
+
+/** The RBAC objects of one cluster, kept in sync with its mirrors. The mirrors are held until the signal aborts. */
+export class ClusterRbac {
+  readonly index = new RbacIndex();
+  readonly #options: ClusterRbacOptions;
+  /** The objects of the index, by kind and then by place. Undefined: the mirror of the kind cannot be read now. */
+  readonly #known = new Map<RbacKind, Map<string, KubernetesObject>>();
+
+  constructor(options: ClusterRbacOptions, signal: AbortSignal) {
+    this.#options = options;
+    for (const kind of rbacKinds) options.objects.hold(options.cluster, groupKindOf(kind), signal);
+    for (const kind of rbacKinds) this.#refresh(kind);
+  }
+
+  /** True if all four kinds are mirrored, so that a subject without a binding in the index has none. */
+  get isComplete(): boolean {
+    return this.#known.size === rbacKinds.length;
+  }
+
+  /** Handles a change of the cluster. Changes of other kinds are ignored. */
+  changed(change: MemberChange): void {
+    switch (change.type) {
+      case 'cluster':
+        for (const kind of rbacKinds) if (!this.#known.has(kind)) this.#refresh(kind);
+        break;
+      case 'mirror': {
+        const kind = rbacKindOf(change.kind);
+        if (kind !== undefined) this.#refresh(kind);
+        break;
+      }
+      case 'object': {
+        const kind = rbacKindOf(change.kind);
+        if (kind !== undefined) this.#refreshObject(kind, change.place);
+        break;
+      }
+      default:
+        change satisfies never;
+    }
+  }
+
+  /** Reads all objects of a kind, and updates the index by those that have changed. */
+  #refresh(kind: RbacKind): void {
+    const { cluster, objects, onChange } = this.#options;
+    const all = objects.all(cluster, groupKindOf(kind));
+    const known = this.#known.get(kind);
+    if (all === undefined) {
+      if (known === undefined) return;
+      for (const { metadata } of known.values()) this.index.remove(kind, metadata.namespace ?? '', metadata.name);
+      this.#known.delete(kind);
+      return onChange('all');
+    }
+    const now = new Map(all.map((object) => [placeOf(object.metadata.namespace ?? '', object.metadata.name), object]));
+    this.#known.set(kind, now);
+    const removed = [...(known ?? [])].filter(([place]) => !now.has(place)).map(([, object]) => object);
+    const touched = removed.flatMap(({ metadata }) => this.index.remove(kind, metadata.namespace ?? '', metadata.name));
+    for (const [place, object] of now) if (known?.get(place) !== object) touched.push(...this.index.put(kind, object));
+    if (known === undefined) onChange('all');
+    else if (touched.length > 0) onChange(touched);
+  }
+
+  #refreshObject(kind: RbacKind, { namespace, name }: { readonly namespace: string; readonly name: string }): void {
+    const { cluster, objects, onChange } = this.#options;
+    const known = this.#known.get(kind);
+    if (known === undefined) return;
+    const place = placeOf(namespace, name);
+    const found = objects.read(cluster, groupKindOf(kind), { namespace, name });
+    if (found.result === 'unread') return;
+    const object = found.result === 'held' ? found.object : undefined;
+    if (known.get(place) === object) return;
+    if (object === undefined) known.delete(place);
+    else known.set(place, object);
+    const touched = object === undefined ? this.index.remove(kind, namespace, name) : this.index.put(kind, object);
+    if (touched.length > 0) onChange(touched);
+  }
+}
+
+function groupKindOf(kind: RbacKind): GroupKind {
+  return { group: rbacGroup, kind };
+}
+
+function rbacKindOf({ group, kind }: GroupKind): RbacKind | undefined {
+  return group === rbacGroup ? rbacKinds.find((one) => one === kind) : undefined;
+}
+
+function placeOf(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,159 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../core/clock.ts';
+import { fault } from '../core/faults.ts';
+import type { ClusterName } from '../core/names.ts';
+import { untilAborted } from '../core/scheduling/until-aborted.ts';
+import type { MemberObjects } from '../store/member-objects.ts';
+import type { Access, AccessRequest, Caller, Visibility } from './access.ts';
+import type { CallerInCluster } from './caller-in-cluster.ts';
+import { type AccessMember, type AccessServices, type AuthenticatedCaller, ClusterAccess, nothingVisible } from './cluster-access.ts';
+import { DecisionCache } from './decisions/decision-cache.ts';
+
+interface ReviewedAccessOptions {
+  /** Reads the mirrors of RBAC objects, and the kinds that clusters serve. */
+  readonly objects: MemberObjects;
+  readonly clock: Clock;
+}
+
+/** The access of authenticated callers, for its owner. */
+export interface OwnedAccess extends Access {
+  /** Checks rights in the cluster until the signal aborts. A cluster of the same name replaces an earlier one. */
+  engage(member: AccessMember, signal: AbortSignal): void;
+}
+
+/** Maximum number of pairs of a caller and a cluster that are remembered. */
+const maxCallersInClusters = 200_000;
+
+/** Maximum number of callers whose last `prepare` is remembered. */
+const maxPrepared = 10_000;
+
+/** Milliseconds that an operation waits to know which clusters its caller may see. */
+const prepareMs = 2_000;
+
+/** Milliseconds in which changes of one cluster are gathered. */
+const gatherMs = 100;
+
+/** Creates the access of authenticated callers: see `ClusterAccess`. It ends when the signal aborts. */
+export function createReviewedAccess(options: ReviewedAccessOptions, signal: AbortSignal): OwnedAccess {
+  return new ReviewedAccess(options, signal);
+}
+
+class ReviewedAccess implements OwnedAccess {
+  readonly #options: ReviewedAccessOptions;
+  readonly #signal: AbortSignal;
+  readonly #services: AccessServices;
+  readonly #clusters = new Map<ClusterName, ClusterAccess>();
+  readonly #callers = new LRUCache<string, CallerInCluster>({ max: maxCallersInClusters });
+  /** The monotonic time until which all clusters are known for a caller, and the number of changes at that moment. */
+  readonly #prepared = new LRUCache<string, { readonly untilMs: number; readonly changes: number }>({ max: maxPrepared });
+  readonly #callbacks = new Set<(cluster: ClusterName) => void>();
+  readonly #gathered = new Set<ClusterName>();
+  #changes = 0;
+  #lastId = 0;
+
+  constructor(options: ReviewedAccessOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+    const { objects, clock } = options;
+    this.#services = {
+      objects,
+      clock,
+      cache: new DecisionCache(clock, signal),
+      callerIn: (key, create) => this.#callerIn(key, create),
+      onChange: (cluster) => this.#changed(cluster),
+    };
+    objects.onChange((changes) => {
+      for (const change of changes) this.#clusters.get(change.cluster)?.changed(change);
+    }, signal);
+  }
+
+  engage(member: AccessMember, signal: AbortSignal): void {
+    const { name } = member;
+    const life = AbortSignal.any([signal, this.#signal]);
+    if (life.aborted) return;
+    this.#lastId += 1;
+    const access = new ClusterAccess(member, { id: this.#lastId, services: this.#services }, life);
+    this.#clusters.set(name, access);
+    this.#changes += 1;
+    const leave = () => {
+      if (this.#clusters.get(name) === access) this.#clusters.delete(name);
+      this.#changes += 1;
+    };
+    life.addEventListener('abort', leave, { once: true });
+  }
+
+  visibilityOf(request: AccessRequest, signal: AbortSignal): Visibility | Promise<Visibility> {
+    const { caller, cluster, kind } = request;
+    const access = this.#clusters.get(cluster);
+    const served = this.#options.objects.served(cluster, kind);
+    // A kind that is not served, or a cluster that has left, has no objects to hide. The reader of the mirror reports the fault.
+    if (access === undefined || served === undefined || served === 'absent') return nothingVisible;
+    if (!isAuthenticated(caller)) return withoutUser(request);
+    const visibility = access.visibilityOf(caller, { ...request, served });
+    if (!(visibility instanceof Promise)) return visibility;
+    return untilAborted(visibility, signal).then((known) => known ?? nothingVisible);
+  }
+
+  maySeeCluster(caller: Caller, cluster: ClusterName): boolean {
+    return isAuthenticated(caller) && this.#clusters.get(cluster)?.isVisibleTo(caller) === true;
+  }
+
+  prepare(caller: Caller, signal: AbortSignal): Promise<void> | undefined {
+    if (!isAuthenticated(caller)) return undefined;
+    const nowMs = this.#options.clock.monotonic();
+    const before = this.#prepared.get(caller.key);
+    if (before !== undefined && before.changes === this.#changes && nowMs < before.untilMs) return undefined;
+    const clusters = [...this.#clusters.values()];
+    const reviewing = clusters.map((one) => one.reviewVisibility(caller)).filter((one) => one !== undefined);
+    if (reviewing.length > 0) return this.#settled(reviewing, signal);
+    const untilMs = Math.min(...clusters.map((one) => one.visibleUntilMs(caller)));
+    this.#prepared.set(caller.key, { untilMs, changes: this.#changes });
+    return undefined;
+  }
+
+  onChange(callback: (cluster: ClusterName) => void, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    // A function of its own for each call, because one callback may be given twice.
+    const own = (cluster: ClusterName) => callback(cluster);
+    this.#callbacks.add(own);
+    signal.addEventListener('abort', () => this.#callbacks.delete(own), { once: true });
+  }
+
+  async #settled(reviewing: readonly Promise<void>[], signal: AbortSignal): Promise<void> {
+    const done = new AbortController();
+    const either = AbortSignal.any([signal, done.signal]);
+    await Promise.race([Promise.all(reviewing), this.#options.clock.sleep(prepareMs, either)]);
+    done.abort();
+  }
+
+  #callerIn(key: string, create: () => CallerInCluster): CallerInCluster {
+    const known = this.#callers.get(key);
+    if (known !== undefined) return known;
+    const made = create();
+    this.#callers.set(key, made);
+    return made;
+  }
+
+  #changed(cluster: ClusterName): void {
+    this.#changes += 1;
+    if (this.#gathered.size === 0) void this.#publishSoon();
+    this.#gathered.add(cluster);
+  }
+
+  async #publishSoon(): Promise<void> {
+    await this.#options.clock.sleep(gatherMs, this.#signal);
+    const clusters = [...this.#gathered];
+    this.#gathered.clear();
+    if (this.#signal.aborted) return;
+    for (const cluster of clusters) for (const callback of [...this.#callbacks]) callback(cluster);
+  }
+}
+
+function isAuthenticated(caller: Caller): caller is AuthenticatedCaller {
+  return caller.user !== undefined;
+}
+
+function withoutUser({ cluster, kind: { group, kind } }: AccessRequest): Visibility {
+  const message = 'expected an authenticated caller';
+  return { type: 'none', fault: fault('FORBIDDEN', message, { cluster, kind: { group, kind }, retry: 'NEVER' }) };
+}
