@@ -1,4 +1,6 @@
+import type { Access } from './access/access.ts';
 import { createLocalAccess } from './access/local-access.ts';
+import { createReviewedAccess } from './access/reviewed/reviewed-access.ts';
 import type { StartProgress } from './cli/output/start-view.ts';
 import { connectCluster } from './cluster/requests/connect-cluster.ts';
 import type { Config } from './config/config.ts';
@@ -33,6 +35,7 @@ import type { ClusterGauges } from './serve/monitoring/metrics.ts';
 import { measureProcessHeap } from './serve/monitoring/process-heap.ts';
 import type { Serving } from './serve/serve.ts';
 import { AnomalyCounts } from './watch/clusters/anomaly-counts.ts';
+import { createMemberObjects } from './watch/clusters/member-objects.ts';
 import { createMirrors, type MirrorRegistry } from './watch/clusters/registry.ts';
 import { createWriteSide, type WriteSide } from './write-side.ts';
 
@@ -107,15 +110,16 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, lock, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = gatewayHealthOf({ mirrors, models, schema });
-  const readSide = readSideOf(parts, { mirrors, fleet, schema, sealKey, scheduler, options }, ending.signal);
-  const access = createLocalAccess();
+  const access = createAccess(options, { mirrors, fleet }, ending.signal);
+  const readSide = readSideOf(parts, { mirrors, fleet, access, schema, sealKey, scheduler, options }, ending.signal);
   const { sensitiveKinds, importers, hooks, backups } = config;
   const hub = demo ? demoHub : config.hub;
+  const accounts = config.authentication === undefined ? 'one' : 'many';
   const { controllerStartMs } = options;
   const model = () => schema.current().model;
   const writeSide = stack.use(
     createWriteSide(
-      { mirrors, fleet, access, accounts: 'one', model, hub, importers, hooks, backups, sensitiveKinds, controllerStartMs, clock, log },
+      { mirrors, fleet, access, accounts, model, hub, importers, hooks, backups, sensitiveKinds, controllerStartMs, clock, log },
       ending.signal,
     ),
   );
@@ -125,6 +129,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...(token === undefined ? {} : { token }),
     served: schema.current,
     contextOf: createContexts({ options, mirrors, schema, demo, readSide, writeSide }),
+    prepare: (caller, signal) => access.prepare(caller, signal),
     caller: localCaller,
     health,
     observed: {
@@ -169,6 +174,18 @@ async function openFleet(
   return { mirrors, fleet, heap, scheduler, counts, anomalies };
 }
 
+/** Creates the rights of callers: those of authenticated callers if the config has a way to authenticate, else those of local mode. */
+function createAccess(
+  { config, clock, log }: GatewayOptions,
+  { mirrors, fleet }: { readonly mirrors: MirrorRegistry; readonly fleet: Fleet },
+  signal: AbortSignal,
+): Access {
+  if (config.authentication === undefined) return createLocalAccess();
+  const access = createReviewedAccess({ objects: createMemberObjects({ mirrors, clock, log }, signal), clock }, signal);
+  fleet.onJoin(({ name, api, settings: { identity }, signal: life }) => access.engage({ name, api, identity }, life), signal);
+  return access;
+}
+
 interface ContextParts {
   readonly options: GatewayOptions;
   readonly mirrors: MirrorRegistry;
@@ -207,6 +224,7 @@ function createContexts({ options, mirrors, schema, demo, readSide, writeSide }:
 interface ReadSide {
   readonly mirrors: MirrorRegistry;
   readonly fleet: Fleet;
+  readonly access: Access;
   readonly schema: LiveSchema;
   readonly sealKey: Uint8Array;
   readonly scheduler: WorkScheduler;
@@ -216,12 +234,12 @@ interface ReadSide {
 /** Creates the parts that resolvers read from. They share the mirrors, the rights, and one budget for the queues of streams and logs. */
 function readSideOf(
   { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof loadParts>>,
-  { mirrors, fleet, schema, sealKey, scheduler, options }: ReadSide,
+  { mirrors, fleet, access, schema, sealKey, scheduler, options }: ReadSide,
   signal: AbortSignal,
 ): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & { readonly relationsOf: ReturnType<typeof createRelations> } {
   const { clock, log, config } = options;
   const { sensitiveKinds } = config;
-  const shared = { mirrors, access: createLocalAccess(), model: () => schema.current().model, clock, log };
+  const shared = { mirrors, access, model: () => schema.current().model, clock, log };
   const member = (name: ClusterName) => fleet.member(name);
   const budget = createQueueBudget();
   const settingsOf = (name: ClusterName) => member(name)?.settings;

@@ -61,8 +61,9 @@ export function createActingClients({ member, access, accounts }: ActingClientsO
     const { namespace, name } = runAs;
     const review = { caller: callerOfRequester(requester), cluster, kind: serviceAccountKind, verb: 'impersonate' } as const;
     const answer = await access.visibilityOf({ ...review, object: { namespace, name } }, signal);
-    if (answer.type !== 'none') return undefined;
-    if (answer.fault.code !== 'FORBIDDEN') return answer.fault;
+    // The requester may have the right to other accounts: then the result is an empty set of namespaces, and no fault.
+    if (answer.type === 'all' || (answer.type === 'namespaces' && answer.namespaces.has(namespace))) return undefined;
+    if (answer.type === 'none' && answer.fault.code !== 'FORBIDDEN') return answer.fault;
     const message = `${requester.user} may not impersonate the ServiceAccount ${namespace}/${name}`;
     return fault('FORBIDDEN', message, { cluster, kind: serviceAccountKind, retry: 'NEVER' });
   };

@@ -1,4 +1,5 @@
 import { answerReview } from './answer-access.ts';
+import { isAuthorized } from './authorize.ts';
 import {
   type ApiRefusal,
   apiRefusal,
@@ -109,7 +110,7 @@ function refuseCaller(context: AnswerContext): ApiRefusal | undefined {
     return { ...apiRefusal(403, `forbidden: User "${user}" cannot get path "${request.path}"`), details: {} };
   }
   const { resource, storage } = target;
-  if (!isNobody && !server.hooks.isForbidden?.(user, resource, storage.kind.kind)) return undefined;
+  if (!isNobody && isAuthorized(server, caller, resource)) return undefined;
   const where = resource.namespace === undefined ? 'at the cluster scope' : `in the namespace "${resource.namespace}"`;
   const what = `User "${user}" cannot ${resource.verb} resource "${qualifiedOf(resource)}" in API group "${resource.group}" ${where}`;
   return forbidden(storage.kind, what, resource.name);

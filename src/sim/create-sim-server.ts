@@ -24,10 +24,10 @@ const initialNamespaces = ['kube-system', 'default', 'kube-node-lease', 'kube-pu
 /** Creates a server with the built-in kinds of its version and the namespaces of every cluster. */
 export function createSimServer(options: SimServerOptions): SimServer {
   const { version = '1.36.3', clock = systemClock, historyLength = 1_000, createState = (state) => new SimState(state) } = options;
-  const { generatesLogs = false, bookmarkSeconds = 60, token = randomUUID(), hooks = {} } = options;
+  const { generatesLogs = false, bookmarkSeconds = 60, token = randomUUID(), hooks = {}, authorization = 'alwaysAllow' } = options;
   const state = createState({ clock, historyLength, kinds: builtInKinds(version) });
   const server: SimServer = {
-    ...{ state, hooks, watches: new Set<ServedWatch>(), generatesLogs, bookmarkSeconds },
+    ...{ state, hooks, authorization, watches: new Set<ServedWatch>(), generatesLogs, bookmarkSeconds },
     ...{ gitVersion: gitVersionOf(version), token, host: '', tokensExpiredAt: -1 },
   };
   state.onChange((change) => {

@@ -65,7 +65,8 @@ export class ClusterRbac {
       if (known === undefined) return;
       for (const { metadata } of known.values()) this.index.remove(kind, metadata.namespace ?? '', metadata.name);
       this.#known.delete(kind);
-      return onChange('all');
+      onChange('all');
+      return;
     }
     const now = new Map(all.map((object) => [placeOf(object.metadata.namespace ?? '', object.metadata.name), object]));
     this.#known.set(kind, now);

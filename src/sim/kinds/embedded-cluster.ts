@@ -33,6 +33,11 @@ export interface EmbeddedClusterOptions {
   readonly clock?: Clock;
   /** True if running containers write a log line every few seconds. The lines are computed, not stored. Default: false. */
   readonly generatesLogs?: boolean;
+  /**
+   * How requests are authorized. `alwaysAllow`: every user may do everything. `rbac`: by the Roles and bindings of the cluster; the owner of
+   * the token is in `system:masters`. Default: `alwaysAllow`.
+   */
+  readonly authorization?: 'alwaysAllow' | 'rbac';
 }
 
 /** A change of the cluster. `object` is complete, and is parsed on first use. */

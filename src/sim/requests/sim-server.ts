@@ -90,6 +90,7 @@ export interface ServedWatch {
 export interface SimServer {
   readonly state: SimState;
   readonly hooks: SimHooks;
+  readonly authorization: 'alwaysAllow' | 'rbac';
   readonly watches: Set<ServedWatch>;
   /** True if running containers generate log lines. */
   readonly generatesLogs: boolean;

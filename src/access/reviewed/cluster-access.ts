@@ -1,22 +1,22 @@
-import type { ClusterApi } from '../cluster/cluster-api.ts';
-import type { Clock } from '../core/clock.ts';
-import { type Fault, fault } from '../core/faults.ts';
-import { keyOfKind, type ServedResource } from '../core/kinds.ts';
-import type { ClusterName } from '../core/names.ts';
-import type { MemberChange, MemberObjects } from '../store/member-objects.ts';
-import type { AccessRequest, Caller, User, Visibility } from './access.ts';
+import type { ClusterApi } from '../../cluster/cluster-api.ts';
+import type { Clock } from '../../core/clock.ts';
+import { type Fault, fault } from '../../core/faults.ts';
+import { keyOfKind, type ServedResource } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { MemberChange, MemberObjects } from '../../store/member-objects.ts';
+import type { AccessRequest, Caller, User, Visibility } from '../access.ts';
+import type { DecisionCache } from '../decisions/decision-cache.ts';
+import { decisionMs } from '../decisions/decision-times.ts';
+import type { Decisions, Verdict } from '../decisions/decisions.ts';
+import { visibilityFrom } from '../decisions/visibility-from.ts';
+import { proposeClusterAccess } from '../rbac/cluster-proposals.ts';
+import { ClusterRbac } from '../rbac/cluster-rbac.ts';
+import type { ResourceAttributes } from '../rbac/policy-rules.ts';
+import { SubjectEpochs } from '../rbac/subject-epochs.ts';
+import type { SubjectKey } from '../rbac/subjects.ts';
+import { ClusterReviews } from '../reviews/cluster-reviews.ts';
+import type { ClusterIdentity } from '../user-in-cluster.ts';
 import { CallerInCluster } from './caller-in-cluster.ts';
-import type { DecisionCache } from './decisions/decision-cache.ts';
-import { decisionMs } from './decisions/decision-times.ts';
-import type { Decisions, Verdict } from './decisions/decisions.ts';
-import { visibilityFrom } from './decisions/visibility-from.ts';
-import { ClusterRbac } from './rbac/cluster-rbac.ts';
-import { proposeClusterAccess } from './rbac/cluster-proposals.ts';
-import type { ResourceAttributes } from './rbac/policy-rules.ts';
-import { SubjectEpochs } from './rbac/subject-epochs.ts';
-import type { SubjectKey } from './rbac/subjects.ts';
-import { ClusterReviews } from './reviews/cluster-reviews.ts';
-import type { ClusterIdentity } from './user-in-cluster.ts';
 
 /** A cluster whose rights are checked. */
 export interface AccessMember {
@@ -239,7 +239,10 @@ export class ClusterAccess {
     const isAllowed = answers.some((answer) => answer.isAllowed);
     const isUnanswered = !isAllowed && answers.some((answer) => answer.fault !== undefined);
     const holdsMs = isAllowed ? this.#allowedMs : decisionMs.denied;
-    const isChanged = caller.setVisibility({ isAllowed, isUnanswered, version }, { nowMs: this.#nowMs, holdsMs, keptMs: visibleWithoutAnswerMs });
+    const isChanged = caller.setVisibility(
+      { isAllowed, isUnanswered, version },
+      { nowMs: this.#nowMs, holdsMs, keptMs: visibleWithoutAnswerMs },
+    );
     if (isChanged) this.#services.onChange(this.#member.name);
   }
 

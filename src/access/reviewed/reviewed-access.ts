@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../core/clock.ts';
-import { fault } from '../core/faults.ts';
-import type { ClusterName } from '../core/names.ts';
-import { untilAborted } from '../core/scheduling/until-aborted.ts';
-import type { MemberObjects } from '../store/member-objects.ts';
-import type { Access, AccessRequest, Caller, Visibility } from './access.ts';
+import type { Clock } from '../../core/clock.ts';
+import { fault } from '../../core/faults.ts';
+import type { ClusterName } from '../../core/names.ts';
+import { untilAborted } from '../../core/scheduling/until-aborted.ts';
+import type { MemberObjects } from '../../store/member-objects.ts';
+import type { Access, AccessRequest, Caller, Visibility } from '../access.ts';
+import { DecisionCache } from '../decisions/decision-cache.ts';
 import type { CallerInCluster } from './caller-in-cluster.ts';
 import { type AccessMember, type AccessServices, type AuthenticatedCaller, ClusterAccess, nothingVisible } from './cluster-access.ts';
-import { DecisionCache } from './decisions/decision-cache.ts';
 
 interface ReviewedAccessOptions {
   /** Reads the mirrors of RBAC objects, and the kinds that clusters serve. */

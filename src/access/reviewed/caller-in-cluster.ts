@@ -1,6 +1,6 @@
-import type { Impersonation } from '../cluster/endpoint.ts';
-import { type SubjectKey, subjectKeysOf } from './rbac/subjects.ts';
-import { type ClusterIdentity, userIn } from './user-in-cluster.ts';
+import type { Impersonation } from '../../cluster/endpoint.ts';
+import { type SubjectKey, subjectKeysOf } from '../rbac/subjects.ts';
+import { type ClusterIdentity, userIn } from '../user-in-cluster.ts';
 
 /** The answer to the question whether a caller may see anything in a cluster. */
 interface ClusterAnswer {
