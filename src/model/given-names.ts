@@ -1,4 +1,7 @@
-/** The place of a structure or a field: a kind (`Kind/group`), then the JSON keys that lead from the object to it. List indexes are left out. */
+/**
+ * The place of a structure (an object inside a kind, such as its spec) or of a field: the kind (`Kind/group`), then the JSON keys that lead
+ * there. List indexes are left out.
+ */
 export type NamedPlace = readonly string[];
 
 /** The use of a name: for the type of the structure at a place, or for the field at this place. A kind also has two root fields, `many` and `one`. */

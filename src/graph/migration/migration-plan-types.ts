@@ -93,7 +93,7 @@ function addAppPlan(builder: GraphBuilder, using: AddedPropagation, { room }: Mi
       free: t.field({
         type: room,
         nullable: false,
-        description: 'The room of the target, without the applications before it.',
+        description: 'The free room of the target, after the applications that move before this one.',
         resolve: ({ free }) => free,
       }),
       propagation: t.field({

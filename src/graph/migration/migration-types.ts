@@ -153,7 +153,7 @@ function addMigratedApp(builder: GraphBuilder, using: AddedPropagation, room: Ob
       free: t.field({
         type: room,
         nullable: false,
-        description: 'The room of the target at the time of the plan, without the applications before it.',
+        description: 'The free room of the target at the time of the plan, after the applications that move before this one.',
         resolve: ({ app }) => app.free,
       }),
       propagation: t.field({

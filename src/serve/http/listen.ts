@@ -40,7 +40,7 @@ export interface HttpListener extends AsyncDisposable {
   destroy(): void;
 }
 
-/** Connections per request in flight. Most HTTP connections are kept open and idle. */
+/** Maximum number of connections for each request that may be in flight. Most HTTP connections are kept open and idle. */
 const connectionsPerRequest = 5;
 
 /**

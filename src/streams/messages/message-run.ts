@@ -50,9 +50,8 @@ export function createMessageRun<Message extends object, Positions>({
   let latest: { readonly number: number; readonly message: Message } | undefined;
 
   /**
-   * Returns positions for the cursor of a message of slice `index`, which differ from those after the whole run. In the sources of later
-   * slices, readers still have their positions from before the run, because they have not received these slices yet. Also contains
-   * `incompletePositions`.
+   * Returns the positions that a cursor after slice `index` has in place of those after the whole run. In the sources of later slices,
+   * these are the positions from before the run, because readers have not received these slices yet. Also contains `incompletePositions`.
    */
   const overAt = (index: number) =>
     new Map([

@@ -55,7 +55,10 @@ export class Openings<Message extends object> {
     this.#options = options;
   }
 
-  /** Returns the opening at this point, and makes it if no reader holds it. Without a point: the opening with the first state. */
+  /**
+   * Returns the first messages of a reader that resumes at this point, and makes them if no other reader holds them. Without a point: those
+   * with the first state.
+   */
   openingAt(point: ResumePoint | undefined): Opening<Message> {
     // A digest is never empty.
     const key = point?.digest ?? '';

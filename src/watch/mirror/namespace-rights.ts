@@ -26,8 +26,8 @@ export interface NamespaceRights {
   /** The awaited reviews that have no result yet. Undefined if all have one. */
   readonly awaited: PendingRights | undefined;
   /**
-   * Reviews each namespace that is not being reviewed. A failed review is repeated after 0.8 s, doubling to 6.4 s, times a random factor in
-   * [1, 2).
+   * Requests a review of the right (SelfSubjectAccessReview) in each namespace that is not being reviewed already. A failed review is
+   * repeated after 0.8 s, doubling to 6.4 s, times a random factor in [1, 2).
    *
    * @param how `awaited`: the mirror is incomplete without the results. `unhurried`: the results are used when they come.
    */
