@@ -44,17 +44,20 @@ function fingerprintOf(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => (part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part));
 }
 
-/** The key of the connection settings, without the credentials. Equal for candidates that one connection can serve. */
+/**
+ * Returns the key of the connection settings, without credentials, client certificate and namespace. It is equal for candidates that one
+ * connection can serve.
+ */
 export const connectionKeyOf = remembered((candidate) => {
   if (candidate.result === 'broken') return fingerprintOf(['broken', candidate.problem]);
   const { credentials: _, clientCertificate: __, namespace: ___, ...rest } = candidate.endpoint;
   return fingerprintOf(rest);
 });
 
-/** The key of the settings that decide which objects are mirrored. */
+/** Returns the key of the settings that decide which objects are mirrored. */
 export const mirroringKeyOf = remembered(({ settings: { namespaces, secrets } }) => fingerprintOf([namespaces, secrets]));
 
-/** The key of the whole description. */
+/** Returns the key of the whole description. */
 export const descriptionKeyOf = remembered((candidate) => fingerprintOf(candidate));
 
 const addressOf = remembered((candidate) => {
@@ -63,7 +66,7 @@ const addressOf = remembered((candidate) => {
   return fingerprintOf([server, tlsServerName ?? '', trust]);
 });
 
-/** Remembers the key of each candidate, because all candidates are compared again when the uid of one becomes known. */
+/** Returns `keyOf` with a cache of the key of each candidate. All candidates are compared again when the uid of one becomes known. */
 function remembered<Key extends string | undefined>(keyOf: (candidate: ClusterCandidate) => Key): (candidate: ClusterCandidate) => Key {
   const known = new WeakMap<ClusterCandidate, { readonly key: Key }>();
   return (candidate) => {

@@ -20,7 +20,7 @@ export interface MemberSettings {
    * cluster. `live`: the cluster is not mirrored, and each request is sent as the caller.
    */
   readonly authorization: 'sar' | 'rbac' | 'live';
-  /** The prefixes that whole names of users and groups get in this cluster. Default: none. */
+  /** The texts that are put in front of the names of users and groups in this cluster. An empty text changes nothing. Default: none. */
   readonly identity?: { readonly userPrefix: string; readonly groupPrefix: string };
 }
 

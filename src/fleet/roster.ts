@@ -10,7 +10,8 @@ import type { Member, MemberSettings } from './member.ts';
 /**
  * Connects to a cluster, but opens nothing before the API is used. The connection ends when the signal aborts.
  *
- * @param current Returns the endpoint as it is described now. Only its credentials may differ from the ones of `endpoint`.
+ * @param current Returns the endpoint as it is described now. Only its credentials, client certificate and namespace may differ from those
+ * of `endpoint`.
  */
 export type ConnectCluster = (endpoint: Endpoint, signal: AbortSignal, current: () => Endpoint) => ClusterApi;
 
