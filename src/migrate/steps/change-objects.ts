@@ -37,7 +37,7 @@ export type StepChange =
   /** The caller did not allow to change the object as it is now. */
   | RefusedChange
   /** The object of this name is another one. It was not changed. */
-  | { readonly result: 'foreign' }
+  | { readonly result: 'foreign'; readonly object: KubernetesObject }
   | { readonly result: 'failed'; readonly fault: Fault }
   | { readonly result: 'stopped' };
 
@@ -74,7 +74,7 @@ async function existingObject(client: GuardedClient, address: ObjectAddress, int
     return { result: 'failed', fault: copyFault(client.cluster, 'TIMED_OUT', 'it changed while it was created') };
   }
   if (found.result !== 'answered') return found;
-  return hasIntent(found.object, intent) ? { result: 'created', object: found.object } : { result: 'foreign' };
+  return hasIntent(found.object, intent) ? { result: 'created', object: found.object } : { result: 'foreign', object: found.object };
 }
 
 /**
@@ -175,7 +175,7 @@ async function changeObject(
     const found = await client.get(address);
     if (found.result === 'absent') return { result: 'gone' };
     if (found.result !== 'answered') return found;
-    if (!isObjectOf(entry, found.object)) return { result: 'foreign' };
+    if (!isObjectOf(entry, found.object)) return { result: 'foreign', object: found.object };
     if (deletionOf(found.object) !== undefined) return { result: 'deleting' };
     const answer = await change(found.object);
     if (answer.result === 'absent') return { result: 'gone' };

@@ -3,14 +3,15 @@ import type { Fault } from '../../core/faults.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
-import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey, keyOfManifest } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
 import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, awayFault, clusterOf, entryOf, type Side, withEntry } from './app-pass.ts';
 import { createInCluster, readObject, unmarkObject } from './change-objects.ts';
-import { isSecret } from './source-manifest.ts';
+import { siblingObjectOf } from './sibling-objects.ts';
+import { isSecretKey } from './source-manifest.ts';
 
 /** The result of several changes. `app` has the changes that were made, also if a later one failed. */
 export type ChangedApp =
@@ -25,6 +26,9 @@ export interface CreatedStage {
   readonly side: Side;
   readonly stage: KeptManifest['stage'];
 }
+
+/** The `action` of an entry whose object stays in the cluster although the application has left it. */
+export const leftAction = 'Skipped';
 
 /** Creates the objects whose entries are `Intended`, in write order. Stops at the first that cannot be created. */
 export async function createCopies(pass: AppPass, given: MigratedApp, { side, stage }: CreatedStage): Promise<ChangedApp> {
@@ -48,9 +52,13 @@ export async function createCopies(pass: AppPass, given: MigratedApp, { side, st
         break;
       }
       case 'foreign': {
-        const uid = uidOfSibling(pass, side, key);
-        if (uid === undefined) return { result: 'failed', app, fault: takenFault(pass, side, key) };
-        app = withEntry(app, side, key, { key, state: 'Shared', action: 'Unchanged', health: 'Unknown', uid });
+        const sibling = siblingObjectOf(pass, app, { side, key, object: change.object });
+        const { uid } = change.object.metadata;
+        if (sibling === undefined || uid === undefined) return { result: 'failed', app, fault: takenFault(pass, side, key) };
+        if (sibling.isLeaving) return { result: 'failed', app, fault: deletionFault(pass, side, key) };
+        // The intent of its creator proves that an undo may delete the object once no application needs it.
+        const made = side === 'source' || sibling.entry.intent === undefined ? {} : { intent: sibling.entry.intent };
+        app = withEntry(app, side, key, { key, state: 'Shared', action: 'Unchanged', health: 'Unknown', uid, ...made });
         break;
       }
       case 'failed':
@@ -58,7 +66,7 @@ export async function createCopies(pass: AppPass, given: MigratedApp, { side, st
       case 'stopped':
         return change;
       default:
-        return { result: 'failed', app, fault: copyFault(clusterOf(pass, side), 'TIMED_OUT', `${textOfObjectName(key)} is being deleted`) };
+        return { result: 'failed', app, fault: deletionFault(pass, side, key) };
     }
   }
   return { result: 'done', app };
@@ -73,7 +81,8 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
   for (const { manifest, side } of pass.kept) {
     const key = keyOfManifest(manifest);
     const entry = entryOf(app, 'source', key);
-    if (side !== 'source' || entry?.state === 'Intended' || entry?.state === 'Shared') continue;
+    const isLeft = entry?.state === 'Shared' && entry.action === leftAction;
+    if (side !== 'source' || entry?.state === 'Intended' || (entry?.state === 'Shared' && !isLeft)) continue;
     const client = pass.client('source');
     const address = addressIn(pass, 'source', key);
     if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'source') };
@@ -85,7 +94,7 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
         app = withEntry(app, 'source', key, intended);
         break;
       case 'changed':
-        app = withEntry(app, 'source', key, { ...entry, key, health: 'Unknown', state: 'Owned' });
+        if (!isLeft) app = withEntry(app, 'source', key, { ...entry, key, health: 'Unknown', state: 'Owned' });
         break;
       case 'foreign':
         app = withEntry(app, 'source', key, { key, state: 'Shared', health: 'Unknown' });
@@ -95,11 +104,7 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
       case 'stopped':
         return change;
       default:
-        return {
-          result: 'failed',
-          app,
-          fault: copyFault(clusterOf(pass, 'source'), 'TIMED_OUT', `${textOfObjectName(key)} is being deleted`),
-        };
+        return { result: 'failed', app, fault: deletionFault(pass, 'source', key) };
     }
   }
   return { result: 'done', app };
@@ -137,11 +142,8 @@ function takenFault(pass: AppPass, side: Side, key: ObjectKey): Fault {
   return copyFault(clusterOf(pass, side), 'CONFLICT', `${textOfObjectName(key)} exists already, and was not created by this migration`);
 }
 
-/** Returns the uid of the object with this key that another application of the same migration has created. */
-function uidOfSibling({ migration }: AppPass, side: Side, key: ObjectKey): string | undefined {
-  const text = textOfKey(key);
-  const entries = (migration.status.apps ?? []).flatMap((app) => app[side]);
-  return entries.find((entry) => textOfKey(entry.key) === text && entry.state === 'Owned')?.uid;
+function deletionFault(pass: AppPass, side: Side, key: ObjectKey): Fault {
+  return copyFault(clusterOf(pass, side), 'TIMED_OUT', `${textOfObjectName(key)} is being deleted`);
 }
 
 /**
@@ -153,7 +155,7 @@ async function withSecretData(
   app: MigratedApp,
   { side, manifest }: { readonly side: Side; readonly manifest: Manifest },
 ): Promise<Read<Manifest>> {
-  if (!isSecret(manifest)) return { result: 'read', value: manifest };
+  if (!isSecretKey(manifest)) return { result: 'read', value: manifest };
   const key = keyOfManifest(manifest);
   const other: Side = side === 'target' ? 'source' : 'target';
   const isFromBackup = side === 'target' && pass.migration.spec.source === 'Velero';

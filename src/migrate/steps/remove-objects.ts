@@ -1,13 +1,13 @@
 import { keyOfKind } from '../../core/kinds.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
-import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, awayFault, type Side, withEntry } from './app-pass.ts';
-import { isEnded, isReturning } from './app-state.ts';
 import { deleteFromCluster, type JudgeChange } from './change-objects.ts';
-import type { ChangedApp } from './create-copies.ts';
+import { type ChangedApp, leftAction } from './create-copies.ts';
+import { useBySiblings } from './sibling-objects.ts';
 import { judgeSourceChange, recordEdited } from './source-edits.ts';
 
 /** The objects to remove. */
@@ -18,18 +18,25 @@ export interface RemovedObjects {
 }
 
 /**
- * Deletes the objects of an application in one cluster, in reverse write order, each by its uid. PersistentVolumeClaims, shared objects, and
- * objects that another application of the migration still needs, stay. In the source, an object that was edited is recorded first, and a
- * Secret that has other data than its copy stays. The entry of a deleted object is removed. An object that waits for
- * its finalizers keeps its entry, as `Deleting`.
+ * Deletes the objects of an application in one cluster, in reverse write order, each by its uid.
+ *
+ * - PersistentVolumeClaims and shared objects stay.
+ * - An object that another application of the migration needs stays. The last of these applications deletes it.
+ * - In the source, an object that was edited is recorded first. A Secret that has other data than its copy stays.
+ *
+ * The entry of a deleted object is removed. An object that waits for its finalizers keeps its entry, as `Deleting`.
  */
 export async function removeObjects(pass: AppPass, given: MigratedApp, { side, only = () => true }: RemovedObjects): Promise<ChangedApp> {
   let app = given;
   for (const entry of inWriteOrder(given[side]).toReversed()) {
     const { key } = entry;
-    if (!only(key) || entry.state === 'Shared') continue;
-    if (isClaim(key) || isNeededBySibling(pass, app, { side, key })) {
-      app = withEntry(app, side, key, { ...entry, state: 'Shared' });
+    // A copy that another application of the migration created has its intent, and is deleted by the last one that uses it.
+    const isOwn = entry.state !== 'Shared' || (side === 'target' && entry.intent !== undefined);
+    if (!only(key) || !isOwn) continue;
+    const use = isClaim(key) ? 'used' : useBySiblings(pass, app, { side, key });
+    if (use === 'unclear') continue;
+    if (use === 'used') {
+      app = withEntry(app, side, key, leftEntry(entry));
       continue;
     }
     const client = pass.client(side);
@@ -42,7 +49,7 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
     switch (change.result) {
       case 'refused':
         if (change.why === 'record') return await recordEdited(pass, app, { key, object: change.object });
-        app = withEntry(app, side, key, { ...entry, state: 'Shared' });
+        app = withEntry(app, side, key, leftEntry(entry));
         break;
       case 'gone':
       case 'foreign':
@@ -60,6 +67,11 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
     }
   }
   return { result: 'done', app };
+}
+
+/** Returns the entry of an object that stays: another application needs it, or its deletion would lose data. */
+function leftEntry(entry: InventoryEntry): InventoryEntry {
+  return { ...entry, state: 'Shared', action: leftAction };
 }
 
 /** True if an object of the application is still to be deleted, or is being deleted. */
@@ -87,19 +99,4 @@ export function withoutPendingRemovals(app: MigratedApp): MigratedApp {
 
 function isClaim(key: ObjectKey): boolean {
   return keyOfKind(groupKindOfKey(key)) === 'PersistentVolumeClaim';
-}
-
-/** True if another application of the migration has an entry for the object, and still runs in that cluster. */
-function isNeededBySibling(
-  { migration }: AppPass,
-  app: MigratedApp,
-  { side, key }: { readonly side: Side; readonly key: ObjectKey },
-): boolean {
-  const [own, text] = [textOfKey(app.key), textOfKey(key)];
-  return (migration.status.apps ?? []).some((other) => {
-    if (textOfKey(other.key) === own || other.step === 'Skipped') return false;
-    const hasLeft = side === 'source' ? other.step === 'Done' : other.step === 'Undone' || other.step === 'Preflight';
-    const isLeaving = side === 'source' ? !isReturning(other) && isEnded(other) : false;
-    return !hasLeft && !isLeaving && other[side].some((entry) => textOfKey(entry.key) === text && entry.state !== 'Intended');
-  });
 }

@@ -9,7 +9,7 @@ import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, awayFault, entryOf } from './app-pass.ts';
 import type { ChangedApp } from './create-copies.ts';
-import { isSameManifest, isSecret, sourceManifestOf } from './source-manifest.ts';
+import { isSameManifest, isSecretKey, sourceManifestOf } from './source-manifest.ts';
 
 /** An object of the source that was just read. */
 interface ReadObject {
@@ -28,7 +28,7 @@ export async function judgeSourceChange(
 ): Promise<'change' | 'record' | 'keep' | { readonly fault: Fault }> {
   const recorded = recordedIn(pass, read.key);
   if (recorded === undefined || !isSameManifest(recorded.manifest, manifestBeforeDrain(app, read))) return 'record';
-  return isSecret(read.key) && textAt(read.object, 'type') !== tokenType ? await judgeSecret(pass, app, read) : 'change';
+  return isSecretKey(read.key) && textAt(read.object, 'type') !== tokenType ? await judgeSecret(pass, app, read) : 'change';
 }
 
 /** The API server fills in the data of such a Secret. They differ between clusters. */

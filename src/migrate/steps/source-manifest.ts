@@ -18,7 +18,7 @@ export function sourceManifestOf({ apiVersion, kind }: ObjectKey, object: Kubern
 
 /** Returns a Secret without the members that contain its data. Other manifests stay unchanged. */
 export function withoutSecretData(manifest: Manifest): Manifest {
-  if (!isSecret(manifest)) return manifest;
+  if (!isSecretKey(manifest)) return manifest;
   const { data: _data, stringData: _stringData, ...rest } = manifest;
   return withoutValueAt(rest as Manifest, ['metadata', 'annotations', lastApplied]);
 }
@@ -29,10 +29,10 @@ export function isSameManifest(a: Manifest, b: Manifest): boolean {
 }
 
 function comparedPart(manifest: Manifest): JsonObject {
-  return isSecret(manifest) ? objectAt(manifest, 'metadata') : manifest;
+  return isSecretKey(manifest) ? objectAt(manifest, 'metadata') : manifest;
 }
 
 /** True for a Secret. Its data are never stored. */
-export function isSecret(key: Pick<ObjectKey, 'apiVersion' | 'kind'>): boolean {
+export function isSecretKey(key: Pick<ObjectKey, 'apiVersion' | 'kind'>): boolean {
   return keyOfKind(groupKindOfKey(key)) === 'Secret';
 }

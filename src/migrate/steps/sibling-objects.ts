@@ -1,0 +1,74 @@
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import type { InventoryEntry } from '../../propagate/model/inventory.ts';
+import { migrationMarks } from '../model/migration.ts';
+import type { MigratedApp } from '../model/migration-status-definition.ts';
+import { type AppPass, entryOf, type Side } from './app-pass.ts';
+import { isHalted, isReturning } from './app-state.ts';
+
+/** An object in one of the clusters. */
+interface SharedObject {
+  readonly side: Side;
+  readonly key: ObjectKey;
+}
+
+/** An object of the application that another application of the migration created or uses. */
+interface SiblingObject {
+  readonly entry: InventoryEntry;
+  /** True if the other application is deleting its objects in that cluster. */
+  readonly isLeaving: boolean;
+}
+
+/**
+ * Returns the entry of another application that an existing object belongs to. Its uid proves that, or the intent of an entry whose uid is
+ * not recorded yet.
+ */
+export function siblingObjectOf(
+  pass: AppPass,
+  app: MigratedApp,
+  { side, key, object }: SharedObject & { readonly object: KubernetesObject },
+): SiblingObject | undefined {
+  const intent = object.metadata.annotations?.[migrationMarks.intent];
+  for (const other of siblingsOf(pass, app)) {
+    const entry = entryOf(other, side, key);
+    if (entry === undefined) continue;
+    const isSame = entry.uid === undefined ? entry.intent !== undefined && entry.intent === intent : entry.uid === object.metadata.uid;
+    if (isSame) return { entry, isLeaving: side === 'target' && isRemovingCopies(other) };
+  }
+  return undefined;
+}
+
+/**
+ * Tells whether other applications of the migration use an object that this application would delete. `used`: it stays, and the last of them
+ * deletes it. `unclear`: another application is creating its objects now, so it must be asked again.
+ */
+export function useBySiblings(pass: AppPass, app: MigratedApp, object: SharedObject): 'used' | 'unclear' | 'unused' {
+  const uses = siblingsOf(pass, app).map((other) => useBy(other, app, object));
+  return uses.find((use) => use === 'used') ?? uses.find((use) => use === 'unclear') ?? 'unused';
+}
+
+function useBy(other: MigratedApp, app: MigratedApp, { side, key }: SharedObject): 'used' | 'unclear' | 'unused' {
+  const entry = entryOf(other, side, key);
+  if (entry === undefined || other.step === 'Skipped') return 'unused';
+  if (side === 'source') return hasLeftSource(other, app) ? 'unused' : 'used';
+  if (other.step === 'Undone' || other.step === 'Preflight' || isRemovingCopies(other)) return 'unused';
+  if (entry.state !== 'Intended') return 'used';
+  return (other.step === 'Surge' || other.step === 'Traffic') && !isHalted(other) ? 'unclear' : 'unused';
+}
+
+/** True if the other application needs the objects in the source no more than this one does: it is at the same step, or at a later one. */
+function hasLeftSource(other: MigratedApp, { step }: MigratedApp): boolean {
+  if (isReturning(other)) return false;
+  return other.step === 'Done' || other.step === 'Remove' || (other.step === 'Drain' && step === 'Drain');
+}
+
+/** True if the application is being taken back, and needs its copies in the target no more. */
+function isRemovingCopies(app: MigratedApp): boolean {
+  return isReturning(app) && (app.step === 'Health' || app.step === 'Surge');
+}
+
+function siblingsOf({ migration }: AppPass, { key }: MigratedApp): readonly MigratedApp[] {
+  const own = textOfKey(key);
+  return (migration.status.apps ?? []).filter((one) => textOfKey(one.key) !== own);
+}
