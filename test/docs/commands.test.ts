@@ -54,7 +54,14 @@ beforeAll(async () => {
   process.chdir(folder);
   gateway = runMuster(['--demo', '--port', '0', '--log-level', 'error'], { HOME: folder, XDG_STATE_HOME: folder });
   url = (await gateway.says(/^ready (http\S+)$/m))[1] ?? '';
-  for (const command of ['apply -f pod.yaml', 'propagate -f greeter.yaml', 'propagate -f intent.yaml']) {
+  const commands = [
+    'apply -f pod.yaml',
+    'propagate -f greeter.yaml',
+    'propagate -f intent.yaml',
+    'apply -f deploy/examples/kiosk.yaml --context us-prod',
+    'migrate --from us-prod --to staging -l app=kiosk --name kiosk --wait',
+  ];
+  for (const command of commands) {
     const { code, err } = await run(`muster ${command}`);
     if (code !== 0) throw new Error(err);
   }
@@ -141,6 +148,7 @@ const expected = new Map<RegExp, RegExp>([
   [/^muster (?:scale|restart|delete).* --dry-run/, /\(eu-prod\) \(server dry run\)/],
   [/^muster import .* -o yaml/, /^kind: Propagation$/m],
   [/^muster import/, /^NAMESPACE +NAME +SYSTEM[\s\S]*(?:Karmada|KubeFed|Federation v1|MultiClusterResource) /],
+  [/^muster migrate .* --plan/, /^default\/deployment\/printer +yes +1→1 /m],
   [/^muster propagate -f intent/, /^propagation\.muster\.dev\/web /m],
   [/^muster (?:propagate|delete|rollout (?:pause|resume|rollback))/, /^propagation\.muster\.dev\/greeter /m],
   [/restarts>5/, /us-prod .*CrashLoopBackOff/],

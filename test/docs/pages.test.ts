@@ -65,7 +65,18 @@ test.each(blocks.filter(({ language }) => language === 'graphql'))('the document
   expect(validate(schema, parse(text), [...limitRules, ...specifiedRules])).toEqual([]);
 });
 
-test.each(blocks.filter(({ language }) => language === 'yaml'))(
+const isConfig = ({ text }: { readonly text: string }) => text.startsWith('apiVersion: config.muster.dev/');
+
+test('every YAML block that is no config file is a part of an example', () => {
+  const examples = readdirSync(path.join(repository, 'deploy/examples')).filter((name) => name.endsWith('.yaml'));
+  const texts = examples.map((name) => pageText(`deploy/examples/${name}`));
+  const unknown = blocks.filter(
+    (block) => block.language === 'yaml' && !isConfig(block) && !texts.some((text) => text.includes(block.text)),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test.each(blocks.filter((block) => block.language === 'yaml' && isConfig(block)))(
   'the config file of $page, line $line, is valid',
   async ({ page, text }) => {
     expect(await parseConfigFile(text, page)).toBeDefined();

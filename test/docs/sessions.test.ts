@@ -4,20 +4,13 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { blocksOf, repository, sessionsOf, userPages } from '../support/documentation.ts';
 import { type RunningProcess, runMuster } from '../support/run-process.ts';
+import { certainLines, comparableText, sectionsOfMove } from '../support/shell-sessions.ts';
 
 // Pages show shell sessions. Each line after `$` runs unchanged and in order on one embedded fleet. The sessions of the guide run first,
-// then
-// those of the README, which repeats some of them.
+// then those of the README, which repeats some of them. move.test.ts runs those that need a config file.
 
-const session = sessionsOf(blocksOf(userPages.toReversed()));
-
-/** Replaces the parts of an output that differ between runs: widths of columns, ages, digests and generated names. */
-const normal = (text: string) =>
-  text
-    .replaceAll(/ +/g, ' ')
-    .replaceAll(/(?<=\s)(?:\d+[smhdy])+$/gm, 'AGE')
-    .replaceAll(/[0-9a-f]{64}/g, 'DIGEST')
-    .replaceAll(/-[bcdf-hj-np-tv-z2-9]{10}(?:-\w{5})?\b/g, '-GENERATED');
+const moving = sectionsOfMove();
+const session = sessionsOf(blocksOf(userPages.toReversed()).filter(({ page, line }) => page !== moving.page || line < moving.hookLine));
 
 let folder: string;
 let gateway: RunningProcess;
@@ -38,7 +31,7 @@ afterAll(async () => {
 test('the pages show sessions', () => {
   const commands = new Set(session.map(({ command }) => command.split(' ').slice(0, 2).join(' ')));
   expect([...commands].toSorted()).toEqual(
-    ['delete', 'plan', 'propagate', 'rollout', 'scale', 'tree', 'watch'].map((name) => `muster ${name}`),
+    ['apply', 'delete', 'demo', 'migrate', 'plan', 'propagate', 'rollout', 'scale', 'tree', 'watch'].map((name) => `muster ${name}`),
   );
 });
 
@@ -52,16 +45,14 @@ test.each(session)('$page: $command', { timeout: 120_000 }, async ({ command, pr
     await using muster = runMuster(words, { HOME: folder, MUSTER_GATEWAY: url }, repository);
     await muster.ended;
     digest = /^digest: (\w+)$/m.exec(muster.out())?.[1] ?? digest;
-    return normal(`${muster.out()}${muster.err()}`);
+    return comparableText(`${muster.out()}${muster.err()}`);
   };
-  // The progress lines of a command depend on time. Its first and last line do not.
-  const lines = printed.filter((line) => line !== '…').map(normal);
-  const certain = /--wait|tree/.test(command) ? [lines[0], lines.at(-1)] : lines;
+  const certain = certainLines(command, printed);
   // A changed copy is back in sync soon.
-  if (command.includes('rollout status')) await expect.poll(run, { timeout: 60_000 }).toContain(lines.at(-1));
+  if (command.includes('rollout status')) await expect.poll(run, { timeout: 60_000 }).toContain(certain.at(-1));
   else {
     const text = outputs.get(command) ?? (await run());
     outputs.set(command, text);
-    expect(certain.filter((line) => !text.includes(line ?? ''))).toEqual([]);
+    expect(certain.filter((line) => !text.includes(line))).toEqual([]);
   }
 });

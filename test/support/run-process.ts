@@ -24,8 +24,16 @@ export interface RunningProcess extends AsyncDisposable {
  * @param directory The folder for relative paths. Default: the folder of the test process.
  */
 export function runMuster(args: readonly string[], environment: Readonly<Record<string, string>>, directory?: string): RunningProcess {
-  const main = path.join(import.meta.dirname, '../../src/main.ts');
-  const child = spawn(process.execPath, [main, ...args], {
+  return runNode([path.join(import.meta.dirname, '../../src/main.ts'), ...args], directory, environment);
+}
+
+/**
+ * Runs a script by the Node of this process. Disposing of it kills the process.
+ *
+ * @param directory The folder for relative paths. Default: the folder of the test process.
+ */
+export function runNode(args: readonly string[], directory?: string, environment: Readonly<Record<string, string>> = {}): RunningProcess {
+  const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: directory,
     env: { PATH: process.env.PATH ?? '', ...environment },

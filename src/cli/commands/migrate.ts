@@ -181,6 +181,7 @@ async function ended(
 ): Promise<ShownMigration | undefined> {
   const query = `subscription ($namespace: String!, $name: String!) { migration(namespace: $namespace, name: $name) { ${fieldsFor(flags)} } }`;
   const variables = () => ({ namespace, name });
+  const report = new ClusterFaultReport(session);
   let before: ShownMigration | undefined;
   for await (const event of followSubscriptionField<ShownMigration>(session, { query, field: 'migration', variables })) {
     if (event.type === 'lost' && event.code === 'GONE') return undefined;
@@ -188,17 +189,21 @@ async function ended(
     const state = event.message;
     if (flags.output === undefined) await session.terminal.out(textOfLines(changedAppLines(before, state).map(printable)));
     if (migrationEnd(state) !== undefined) return state;
+    report.print(state.faults);
     before = state;
   }
   return undefined;
 }
 
-async function printState({ terminal }: Session, state: ShownMigration, output: MigrateCommandFlags['output']): Promise<void> {
+async function printState(session: Session, state: ShownMigration, output: MigrateCommandFlags['output']): Promise<void> {
+  const { terminal } = session;
   switch (output) {
     case 'name':
       return terminal.out(`${printable(`migration.muster.dev/${state.name}`)}\n`);
     case undefined:
-      return terminal.out(textOfLines(migrationLines(state, paintFor(terminal))));
+      await terminal.out(textOfLines(migrationLines(state, paintFor(terminal))));
+      new ClusterFaultReport(session).print(state.faults);
+      return undefined;
     default:
       return terminal.out(printAnswers([state], output));
   }

@@ -86,10 +86,10 @@ function plannedApp({ key, uid, from, to, needs, free, skipped, propagated }: Ap
   };
 }
 
-/** Returns the recorded fault of an application, as one of the cluster that its step works in. */
+/** Returns the recorded fault of an application, as one of the cluster that its step works in. An undo begins at Done in the source. */
 function faultsOf({ step, fault: recorded }: MigratedApp, { from, to }: Pick<MigrationView, 'from' | 'to'>): readonly Fault[] {
   if (recorded === undefined) return [];
-  const cluster = parseClusterName(step === 'Drain' || step === 'Remove' ? from : to);
+  const cluster = parseClusterName(step === 'Drain' || step === 'Remove' || step === 'Done' ? from : to);
   return cluster === undefined
     ? []
     : [fault(recorded.code, recorded.message, { cluster, retry: 'LATER', sinceMs: Date.parse(recorded.since) })];

@@ -65,7 +65,7 @@ test('a migration is recorded with its requester and the digest of its plan', as
   expect((await east.operations.get(east.context, name))?.requester).toBe('mia');
 });
 
-test('nothing is kept of a dry run, of another digest, and of a plan with an error', async () => {
+test('M3: nothing is kept of a dry run, of another digest, and of a plan with an error', async () => {
   await using east = await startMigrations();
   expect(shown(await east.migrate({}, { isDryRun: true }))).toEqual(['Planning', [], ['Preflight']]);
   expect(shown(await east.migrate({}, { asked: 'b'.repeat(64) }))).toEqual(['Held', ['PLAN_STALE'], ['Preflight']]);

@@ -150,7 +150,7 @@ test.each<[string, readonly TarEntry[], string]>([
   ],
   ['an object of another name', [fileOf(deployment('api'))], 'expected each object in the file of its namespace and name'],
   ['no file of Velero', [{ name: 'README.md', text: 'x' }], 'expected a backup of Velero, got another archive'],
-])('refuses the whole archive for %s', async (_, entries, message) => {
+])('M4: refuses the whole archive for %s', async (_, entries, message) => {
   const good = [version, ...filesOfObject(web)].filter(() => message !== 'expected a backup of Velero, got another archive');
   for (const order of [
     [...good, ...entries],

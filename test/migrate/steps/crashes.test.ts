@@ -54,7 +54,7 @@ function isEnded({ mirrored }: MigrationWorld, step: string): boolean {
 
 const deaths = [1, 4, 7, 10, 13, 16, 19];
 
-test.each(deaths)('goes on where it was after a kill at write %i, and comes back after another one', async (life) => {
+test.each(deaths)('M1: goes on where it was after a kill at write %i, and comes back after another one', async (life) => {
   await using moving = await startWeb();
   const replicas = watchReplicas(moving);
   const first = moving.controller.startProcess({ life });
@@ -80,7 +80,7 @@ test.each(deaths)('goes on where it was after a kill at write %i, and comes back
   replicas.end();
 });
 
-test.each(deaths)('comes back from any step: undone after write %i', async (life) => {
+test.each(deaths)('M1: comes back from any step: undone after write %i', async (life) => {
   await using moving = await startWeb();
   const replicas = watchReplicas(moving);
   const first = moving.controller.startProcess({ life });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { service, startMigrationWorld, workload } from './migration-world.ts';
 
-test('moves a Deployment with its Service: healthy in the target before anything leaves the source', async () => {
+test('M2: moves a Deployment with its Service: healthy in the target before anything leaves the source', async () => {
   await using moving = await startMigrationWorld({ objects: [workload('web'), service('web')] });
   moving.controller.startProcess();
   await moving.controller.world.until(() => moving.live('south', 'Deployment.apps', 'web')?.status !== undefined);

@@ -42,7 +42,7 @@ function cutOff({ world }: ControllerWorld, name: string): Disposable {
   return refused;
 }
 
-test('moves the share of a cluster that does not answer, and removes the old copies when it is back', async () => {
+test('M5: moves the share of a cluster that does not answer, and removes the old copies when it is back', async () => {
   await using fleet = await startControllerWorld(emptyFleet, { living: true });
   fleet.startProcess();
   await fleet.propagate(divided('ring', { after: '5s' } as never));

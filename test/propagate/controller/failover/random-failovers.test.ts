@@ -22,7 +22,7 @@ function uidsIn({ world }: ControllerWorld) {
 }
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])(
-  'survives lost clusters and dead gateways in any order: seed %i',
+  'M5: survives lost clusters and dead gateways in any order: seed %i',
   async (seed) => {
     const random = seededRandom(seed);
     const below = (most: number) => Math.floor(random() * most);
