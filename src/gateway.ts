@@ -1,6 +1,9 @@
+import type { Writable } from 'node:stream';
 import type { Access } from './access/access.ts';
 import { createLocalAccess } from './access/local-access.ts';
 import { createReviewedAccess } from './access/reviewed/reviewed-access.ts';
+import type { Audit } from './audit/audit.ts';
+import { openAudit } from './audit/open-audit.ts';
 import type { StartProgress } from './cli/output/start-view.ts';
 import { connectCluster } from './cluster/requests/connect-cluster.ts';
 import type { Config } from './config/config.ts';
@@ -50,6 +53,8 @@ export interface GatewayOptions {
   readonly listening?: HttpListener;
   /** The bearer token that every request must show. Default: the token in the config's token file. */
   readonly token?: string;
+  /** The stream of the audit, if the config has an audit without a file. Default: the standard output. */
+  readonly auditOutput?: Writable;
   /**
    * The action if no cluster is named and no kubeconfig is found: `demo` serves the embedded fleet, `refuse` fails with `BAD_INPUT`.
    * Default: `demo`.
@@ -93,6 +98,7 @@ const localCaller = { key: 'local' };
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, clock, log } = options;
   await using stack = new AsyncDisposableStack();
+  const audit = stack.use(await auditOf(options));
   const listening = stack.use(options.listening ?? (await listen(config)));
   const ending = new AbortController();
   stack.defer(() => ending.abort());
@@ -111,7 +117,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = gatewayHealthOf({ mirrors, models, schema });
   const access = createAccess(options, { mirrors, fleet }, ending.signal);
-  const readSide = readSideOf(parts, { mirrors, fleet, access, schema, sealKey, scheduler, options }, ending.signal);
+  const readSide = readSideOf(parts, { mirrors, fleet, access, audit, schema, sealKey, scheduler, options }, ending.signal);
   const { sensitiveKinds, importers, hooks, backups } = config;
   const hub = demo ? demoHub : config.hub;
   const accounts = config.authentication === undefined ? 'one' : 'many';
@@ -119,7 +125,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const model = () => schema.current().model;
   const writeSide = stack.use(
     createWriteSide(
-      { mirrors, fleet, access, accounts, model, hub, importers, hooks, backups, sensitiveKinds, controllerStartMs, clock, log },
+      { mirrors, fleet, access, accounts, audit, model, hub, importers, hooks, backups, sensitiveKinds, controllerStartMs, clock, log },
       ending.signal,
     ),
   );
@@ -147,6 +153,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   schema.onSwap(() => serving.schemaSwapped(), ending.signal);
   const queries = examples.pasted.map(({ query }) => query);
   return gatewayOf({ options, mirrors, schema, health, serving, demo, queries, rest: stack.move() });
+}
+
+function auditOf({ config: { audit, configFile }, auditOutput = process.stdout, clock, log }: GatewayOptions) {
+  return openAudit({ audit, configFile, output: auditOutput, clock, log });
 }
 
 /** Opens the fleet and mirrors its clusters. Adds the fleet and the mirrors to `stack`, whose disposal ends them. */
@@ -225,6 +235,7 @@ interface ReadSide {
   readonly mirrors: MirrorRegistry;
   readonly fleet: Fleet;
   readonly access: Access;
+  readonly audit: Audit;
   readonly schema: LiveSchema;
   readonly sealKey: Uint8Array;
   readonly scheduler: WorkScheduler;
@@ -234,7 +245,7 @@ interface ReadSide {
 /** Creates the parts that resolvers read from. They share the mirrors, the rights, and one budget for the queues of streams and logs. */
 function readSideOf(
   { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof loadParts>>,
-  { mirrors, fleet, access, schema, sealKey, scheduler, options }: ReadSide,
+  { mirrors, fleet, access, audit, schema, sealKey, scheduler, options }: ReadSide,
   signal: AbortSignal,
 ): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & { readonly relationsOf: ReturnType<typeof createRelations> } {
   const { clock, log, config } = options;
@@ -244,7 +255,7 @@ function readSideOf(
   const budget = createQueueBudget();
   const settingsOf = (name: ClusterName) => member(name)?.settings;
   return {
-    reads: createReads({ ...shared, member, sealKey, sensitiveKinds }),
+    reads: createReads({ ...shared, member, sealKey, sensitiveKinds, audit }),
     relationsOf: createRelations({ ...shared, sealKey, sensitiveKinds }),
     streams: createStreams({ ...shared, budget, scheduler, onModel: schema.onSwap, settingsOf, sealKey, sensitiveKinds }, signal),
     logs: createLogs({ ...shared, member, budget }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Access, Caller } from './access/access.ts';
 import { apiForCaller } from './access/caller-api.ts';
 import { createLocalAccess } from './access/local-access.ts';
+import type { Audit } from './audit/audit.ts';
 import { type Accounts, createActingClients } from './changes/acting-clients.ts';
 import { createObjectChanges } from './changes/create-object-changes.ts';
 import type { Members } from './changes/members.ts';
@@ -45,6 +46,7 @@ export interface WriteSideOptions {
   readonly access: Access;
   /** `one` in local mode, else `many`. */
   readonly accounts: Accounts;
+  readonly audit: Audit;
   readonly model: () => Model;
   /** The cluster that keeps Propagations. Undefined: there is no hub. */
   readonly hub?: string | undefined;
@@ -103,6 +105,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
         access,
         clientOf: ofCaller,
         isSensitive: (kind) => sensitiveKinds.has(kind),
+        audit: options.audit,
         clock,
         log,
       }),

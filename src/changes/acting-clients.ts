@@ -1,6 +1,7 @@
 import type { Access, Caller } from '../access/access.ts';
 import { type CallerMember, type CallerOperation, impersonationIn } from '../access/caller-api.ts';
 import { callerOf } from '../access/caller-of-user.ts';
+import { isVisibleIn } from '../access/is-visible-in.ts';
 import type { ClusterIdentity } from '../access/user-in-cluster.ts';
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Impersonation } from '../cluster/endpoint.ts';
@@ -62,7 +63,7 @@ export function createActingClients({ member, access, accounts }: ActingClientsO
     const review = { caller: callerOfRequester(requester), cluster, kind: serviceAccountKind, verb: 'impersonate' } as const;
     const answer = await access.visibilityOf({ ...review, object: { namespace, name } }, signal);
     // The requester may have the right to other accounts: then the result is an empty set of namespaces, and no fault.
-    if (answer.type === 'all' || (answer.type === 'namespaces' && answer.namespaces.has(namespace))) return undefined;
+    if (isVisibleIn(answer, namespace)) return undefined;
     if (answer.type === 'none' && answer.fault.code !== 'FORBIDDEN') return answer.fault;
     const message = `${requester.user} may not impersonate the ServiceAccount ${namespace}/${name}`;
     return fault('FORBIDDEN', message, { cluster, kind: serviceAccountKind, retry: 'NEVER' });

@@ -6,7 +6,7 @@ import type { Manifest } from '../manifests/manifest.ts';
 import { readManifestJson, readManifestText } from '../manifests/read-manifests.ts';
 import { writeRankOf } from '../manifests/write-order.ts';
 import { addressOfTarget, type ChangeTarget, checkCount, visibleCluster } from './change-targets.ts';
-import { changesOutcomeOf, createRedaction, logWrites, type ObjectChangesOptions } from './changes-outcome.ts';
+import { createRedaction, type ObjectChangesOptions, recordChanges, unlessAborted } from './changes-outcome.ts';
 import type { ManifestInput, ObjectChangeResult, ObjectChanges, ObjectChangesOutcome } from './object-changes.ts';
 import type { WriteContext } from './write-context.ts';
 import { failedChange, writeObject } from './write-object.ts';
@@ -23,31 +23,31 @@ import { failedChange, writeObject } from './write-object.ts';
  * @throws {MusterError} `BAD_INPUT` for more than 1,000 writes, and for unknown or hidden clusters. For manifests that cannot be read, its
  * message has their index, the path and the expected value.
  */
-export async function applyManifests(
+export function applyManifests(
   options: ObjectChangesOptions,
   context: WriteContext,
   { manifests: given, clusters: names, force, dryRun }: Parameters<ObjectChanges['apply']>[1],
 ): Promise<ObjectChangesOutcome> {
   const { members, access } = options;
   const { caller, signal } = context;
-  const clusters = [...new Set(names)].map((name) => visibleCluster(name, { members, access, caller }));
-  const manifests = given.flatMap(readOne);
-  checkCount(manifests.length * clusters.length);
-  const inOrder = manifests.toSorted((a, b) => applyRankOf(a) - applyRankOf(b));
-  const columns = await Promise.all(
-    clusters.map(async (cluster) => {
-      const results = new Map<Manifest, ObjectChangeResult>();
-      for (const manifest of inOrder) {
-        signal.throwIfAborted();
-        results.set(manifest, await applyOne(options, context, { cluster, manifest, force, dryRun }));
-      }
-      return results;
-    }),
-  );
-  // Results are ordered by manifest, then by cluster.
-  const results = manifests.flatMap((manifest) => columns.flatMap((column) => column.get(manifest) ?? []));
-  if (!dryRun) logWrites(options.log, { context, verb: force ? 'apply --force' : 'apply', results });
-  return changesOutcomeOf(results, signal);
+  return recordChanges(options, { context, verb: 'apply', dryRun, force }, async () => {
+    const clusters = [...new Set(names)].map((name) => visibleCluster(name, { members, access, caller }));
+    const manifests = given.flatMap(readOne);
+    checkCount(manifests.length * clusters.length);
+    const inOrder = manifests.toSorted((a, b) => applyRankOf(a) - applyRankOf(b));
+    const columns = await Promise.all(
+      clusters.map(async (cluster) => {
+        const results = new Map<Manifest, ObjectChangeResult>();
+        for (const manifest of inOrder) {
+          const result = await unlessAborted(() => applyOne(options, context, { cluster, manifest, force, dryRun }), signal);
+          if (result !== undefined) results.set(manifest, result);
+        }
+        return results;
+      }),
+    );
+    // Results are ordered by manifest, then by cluster.
+    return { manifests, results: manifests.flatMap((manifest) => columns.flatMap((column) => column.get(manifest) ?? [])) };
+  });
 }
 
 /**

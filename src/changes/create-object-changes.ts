@@ -1,9 +1,10 @@
+import { isVisibleIn } from '../access/is-visible-in.ts';
 import { MusterError } from '../core/errors.ts';
 import { resourceSpelling } from '../core/json/enum-spelling.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { applyManifests } from './apply-manifests.ts';
 import { type AddressedTarget, addressOfTarget, type ChangeTarget, parseTargets } from './change-targets.ts';
-import { changesOutcomeOf, createRedaction, logWrites, type ObjectChangesOptions } from './changes-outcome.ts';
+import { createRedaction, type ObjectChangesOptions, recordChanges, unlessAborted } from './changes-outcome.ts';
 import type { ObjectChangeResult, ObjectChanges, ObjectChangesOutcome } from './object-changes.ts';
 import type { Cascade, ObjectCallResult, ObjectClient, RunMode } from './object-client.ts';
 import { checkPatch, guardedPatch } from './patches.ts';
@@ -102,35 +103,51 @@ async function deleteTargets(
     if (answer.result === 'failed') return failedChange(client.cluster, key, redaction.fault(answer.fault));
     if (answer.result === 'absent') return failedChange(client.cluster, key, absentObjectFault(client.cluster, key));
     const diff = before?.result === 'answered' ? redaction.diff(before.object, undefined) : undefined;
-    return { cluster: client.cluster, key, action: 'DELETED', ...(diff === undefined ? {} : { diff }), warnings: answer.warnings };
+    const { uid } = answer.object.metadata;
+    return { cluster: client.cluster, key, action: 'DELETED', uid, ...(diff === undefined ? {} : { diff }), warnings: answer.warnings };
   });
 }
 
-async function eachTarget(
+function eachTarget(
   options: ObjectChangesOptions,
   { context, targets, dryRun, verb }: ChangeRequestInContext,
   act: (one: ObjectWrite, target: ChangeTarget) => Promise<ObjectChangeResult>,
 ): Promise<ObjectChangesOutcome> {
-  const { members, access, clientOf, isSensitive } = options;
+  const { members, access } = options;
   const { caller, signal } = context;
-  const read = parseTargets(targets, { members, access, caller });
-  const results = await Promise.all(
-    read.map(async (target) => {
-      const addressed = await addressOfTarget(target, members, signal);
-      if (addressed.result === 'failed') return failedChange(target.cluster, addressed.key, addressed.fault);
-      const { address, key } = addressed;
-      const { namespace, name } = address;
-      const object = { ...(namespace === undefined ? {} : { namespace }), name };
-      const sight = await access.visibilityOf({ caller, cluster: target.cluster, kind: target.kind, verb: 'get', object }, signal);
-      // If the rights cannot be checked, the caller learns why. A forbidden object looks absent.
-      if (sight.type === 'none' && sight.fault.code !== 'FORBIDDEN') return failedChange(target.cluster, key, sight.fault);
-      const client = clientOf(target.cluster, context);
-      const isHidden = sight.type === 'none' || (sight.type === 'namespaces' && !sight.namespaces.has(namespace ?? ''));
-      if (isHidden || client === undefined) return failedChange(target.cluster, key, absentObjectFault(target.cluster, key));
-      const redaction = createRedaction(isSensitive(target.kind));
-      return act({ client, address, key, redaction, run: dryRun ? 'dry' : 'real' }, target);
-    }),
-  );
-  if (!dryRun) logWrites(options.log, { context, verb, results });
-  return changesOutcomeOf(results, signal);
+  return recordChanges(options, { context, verb, dryRun }, async () => {
+    const read = parseTargets(targets, { members, access, caller });
+    const change = async (target: ChangeTarget) => {
+      const found = await writeOf(options, { context, target, run: dryRun ? 'dry' : 'real' });
+      return 'action' in found ? found : await act(found, target);
+    };
+    const results = await Promise.all(read.map((target) => unlessAborted(() => change(target), signal)));
+    return { results: results.filter((result) => result !== undefined) };
+  });
+}
+
+interface TargetRequest {
+  readonly context: WriteContext;
+  readonly target: ChangeTarget;
+  readonly run: RunMode;
+}
+
+/** Returns the inputs for writing a target, or the failed result if the target cannot be written. An object that the caller may not get is absent. */
+async function writeOf(
+  { members, access, clientOf, isSensitive }: ObjectChangesOptions,
+  { context, target, run }: TargetRequest,
+): Promise<ObjectWrite | ObjectChangeResult> {
+  const { caller, signal } = context;
+  const { cluster, kind } = target;
+  const addressed = await addressOfTarget(target, members, signal);
+  if (addressed.result === 'failed') return failedChange(cluster, addressed.key, addressed.fault);
+  const { address, key } = addressed;
+  const { namespace, name } = address;
+  const object = { ...(namespace === undefined ? {} : { namespace }), name };
+  const sight = await access.visibilityOf({ caller, cluster, kind, verb: 'get', object }, signal);
+  // If the rights cannot be checked, the caller learns why. A forbidden object looks absent.
+  if (sight.type === 'none' && sight.fault.code !== 'FORBIDDEN') return failedChange(cluster, key, sight.fault);
+  const client = clientOf(cluster, context);
+  if (!isVisibleIn(sight, namespace) || client === undefined) return failedChange(cluster, key, absentObjectFault(cluster, key));
+  return { client, address, key, redaction: createRedaction(isSensitive(kind)), run };
 }

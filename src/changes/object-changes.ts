@@ -24,6 +24,8 @@ export interface ObjectChangeResult {
    * object.
    */
   readonly diff?: string;
+  /** The uid of the object. Absent if it is unknown, and for an object that a dry run would create. */
+  readonly uid?: string | undefined;
   readonly warnings: readonly string[];
   readonly fault?: Fault;
 }

@@ -46,6 +46,7 @@ export async function writeObject(
     cluster,
     key,
     action: actionOf(answer, before),
+    uid: run === 'dry' && answer.isNew ? undefined : answer.object.metadata.uid,
     written: { object: redaction.object(answer.object), metadataOnly: redaction.metadataOnly, resource: address.resource },
     ...(diff === undefined ? {} : { diff }),
     warnings: answer.warnings,

@@ -1,4 +1,5 @@
 import type { Access } from '../access/access.ts';
+import { type Audit, noAudit } from '../audit/audit.ts';
 import { boundedList } from '../core/bounded-list.ts';
 import type { Clock } from '../core/clock.ts';
 import { keyOfKind, type ServedResource } from '../core/kinds.ts';
@@ -31,17 +32,20 @@ interface ReadsOptions {
   readonly sealKey: Uint8Array;
   /** Kinds that are treated like Secrets, by `keyOfKind`. Mirrors hold only their metadata. Default: none. */
   readonly sensitiveKinds?: readonly string[];
+  /** Records live reads of sensitive kinds. Default: they are not recorded. */
+  readonly audit?: Audit;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Creates the read side over these mirrors. The read side needs no disposal, because each request releases the mirrors that it holds. */
-export function createReads({ mirrors, access, model, member, sealKey, sensitiveKinds, clock, log }: ReadsOptions): Reads {
+export function createReads(options: ReadsOptions): Reads {
+  const { mirrors, access, model, member, sealKey, sensitiveKinds, audit = noAudit, clock, log } = options;
   const views = createClusterViews({ mirrors, access, settingsOf: (name) => member(name)?.settings });
   const sources = { mirrors, access, views, clock };
   const sensitive = createSensitiveKinds(sensitiveKinds);
   const lists = { ...sources, model, seal: createSeal(sealKey), sensitive };
-  const singles = { ...sources, member, sensitive, log };
+  const singles = { ...sources, member, sensitive, audit, log };
   return {
     clusters: (context, { names, labels }) => {
       const named = names == null ? views.visible(context.caller) : views.named(context.caller, boundedList('names', names));

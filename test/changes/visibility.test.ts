@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { noAudit } from '../../src/audit/audit.ts';
 import { createObjectChanges } from '../../src/changes/create-object-changes.ts';
 import type { ObjectChanges, ObjectChangesOutcome, TargetInput } from '../../src/changes/object-changes.ts';
 import { MusterError } from '../../src/core/errors.ts';
@@ -33,6 +34,7 @@ beforeAll(async () => {
       return world.clientOf(cluster);
     },
     isSensitive: ({ kind }) => kind === 'Secret',
+    audit: noAudit,
     clock: world.clock,
     log: world.log,
   });

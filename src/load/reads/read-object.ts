@@ -1,9 +1,11 @@
-import type { Visibility } from '../../access/access.ts';
 import { apiForCaller } from '../../access/caller-api.ts';
+import { isVisibleIn } from '../../access/is-visible-in.ts';
+import type { Audit } from '../../audit/audit.ts';
+import { audited } from '../../audit/audited.ts';
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import { MusterError } from '../../core/errors.ts';
 import { type Fault, fault } from '../../core/faults.ts';
-import { keyOfKind } from '../../core/kinds.ts';
+import { apiVersionOf, keyOfKind } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { parseObjectId } from '../../core/object-ids.ts';
@@ -38,6 +40,8 @@ export interface LiveMember {
 interface ReadObjectOptions extends ListSourceOptions {
   readonly member: (name: ClusterName) => LiveMember | undefined;
   readonly sensitive: SensitiveKinds;
+  /** Records live reads of sensitive kinds. */
+  readonly audit: Audit;
   readonly log: Log;
 }
 
@@ -111,7 +115,28 @@ async function find(options: ReadObjectOptions, context: ReadContext, request: O
   // `namespace`, so it cannot be left out.
   const wanted = request.key.namespace === '' ? { ...request, key: { ...request.key, namespace: undefined } } : request;
   if (!isInScope(options, wanted)) return nothing;
-  return wanted.from === 'mirror' ? findInMirror(options, context, wanted) : findLive(options, context, wanted);
+  if (wanted.from === 'mirror') return findInMirror(options, context, wanted);
+  return options.sensitive.has(wanted.kind) ? readValues(options, context, wanted) : findLive(options, context, wanted);
+}
+
+/** Reads an object of a sensitive kind live, and records the read, denied or not, before the values are returned. */
+function readValues(options: ReadObjectOptions, context: ReadContext, request: ObjectInClusterRequest): Promise<FoundObject> {
+  const { kind, cluster, key } = request;
+  const { caller, requestId } = context;
+  const apiVersion = apiVersionOf(options.mirrors.served(cluster.name, kind) ?? { group: kind.group, version: 'v1' });
+  const object = { cluster: cluster.name, apiVersion, kind: kind.kind, namespace: key.namespace, name: key.name };
+  return audited(
+    options.audit,
+    { caller, requestId, verb: 'get' },
+    {
+      run: () => findLive(options, context, request),
+      factsOf: ({ row, faults: [failure] }) => {
+        const uid = row?.object.metadata.uid;
+        const outcome = row === undefined ? { result: 'FAILED', code: failure?.code ?? 'NOT_FOUND' } : { result: 'READ', uid };
+        return { objects: [{ ...object, ...outcome }] };
+      },
+    },
+  );
 }
 
 /**
@@ -163,7 +188,7 @@ export function lookUpObject(
   objects: Pick<FrozenObjects, 'get'> = mirror.store,
 ): LookedUp {
   // Visibility is checked before any lookup, so that a hidden object and an absent object take the same time.
-  if (!isVisible(visibility, namespace)) return {};
+  if (!isVisibleIn(visibility, namespace)) return {};
   const object = objects.get(namespace ?? '', name);
   if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return { fault: sync.fault };
   return { object };
@@ -220,7 +245,7 @@ async function refusalOfLive(
   const object = { ...(namespace === undefined ? {} : { namespace }), name };
   const visibility = await access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'get', object }, signal);
   if (visibility.type === 'none') return { faults: [aboutKind(visibility.fault, kind)] };
-  return isVisible(visibility, namespace) ? undefined : nothing;
+  return isVisibleIn(visibility, namespace) ? undefined : nothing;
 }
 
 /**
@@ -266,11 +291,6 @@ async function whenDiscovered({ mirrors, clock }: ReadObjectOptions, context: Re
   using deadline = createDeadline(objectWaitMs, clock, context);
   await mirrors.whenDiscovered(cluster, deadline.signal);
   context.signal.throwIfAborted();
-}
-
-/** True if the caller may see objects in this namespace. A cluster-scoped object is hidden from callers who may only see some namespaces. */
-function isVisible(visibility: Exclude<Visibility, { type: 'none' }>, namespace: string | undefined): boolean {
-  return visibility.type === 'all' || (namespace !== undefined && visibility.namespaces.has(namespace));
 }
 
 function secretsForbidden({ cluster, kind }: SourceRequest): Fault {
