@@ -31,13 +31,15 @@ export interface PlannerWorldOptions extends PropagationWorldOptions {
   readonly hubless?: true;
   /** The shares on the hub. */
   readonly shares?: readonly ClusterShare[] | 'unreadable';
+  /** Default: `one`. */
+  readonly accounts?: PlannerPorts['accounts'];
 }
 
 const model = loadBaseline();
 
 export async function startPlannerWorld(
   fleet: Readonly<Record<string, readonly KubernetesObject[]>>,
-  { hubless, shares = [], ...options }: PlannerWorldOptions = {},
+  { hubless, shares = [], accounts, ...options }: PlannerWorldOptions = {},
 ): Promise<PlannerWorld> {
   const world = await startPropagationWorld(fleet, options);
   const ports: PlannerPorts = {
@@ -48,6 +50,7 @@ export async function startPlannerWorld(
     sensitiveKinds: createSensitiveKinds(['Config.example.com']),
     clock: world.clock,
     log: silentLog,
+    ...(accounts === undefined ? {} : { accounts }),
   };
   const planner = createPlanner(ports);
   const request = (document: Readonly<Record<string, unknown>>, more: Partial<PlanRequest> = {}): PlanRequest => {

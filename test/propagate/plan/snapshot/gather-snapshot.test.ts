@@ -172,3 +172,16 @@ test('reports the time of the oldest mirror that was read', async () => {
   expect(old.asOfMs).toBeLessThanOrEqual(cutMs + 1_000);
   expect(planner.world.clock.now() - old.asOfMs).toBeGreaterThan(15_000);
 });
+
+test.each([
+  { accounts: 'one', more: {}, codes: [] },
+  { accounts: 'many', more: {}, codes: ['NOT_MOVED'] },
+  { accounts: 'many', more: { runAs: { serviceAccount: { namespace: 'default', name: 'deployer' } } }, codes: [] },
+] as const)('with $accounts account and $more, a failover has the notes $codes', async ({ accounts, more, codes }) => {
+  await using planner = await startPlannerWorld({ hub: [] }, { accounts });
+  const plan = await planner.plan({ template, ...more, failover: { after: '5m' } });
+  const without = await planner.plan({ template, ...more });
+
+  expect(plan.notes.map(({ code, severity, path }) => [code, severity, path])).toEqual(codes.map((code) => [code, 'WARNING', 'failover']));
+  expect(without.notes).toEqual([]);
+});
