@@ -51,6 +51,8 @@ interface PatchAnswer {
 async function changeOutage({ gateway, terminal }: Session, action: DemoAction, cluster: string): Promise<number> {
   const { gateway: found, clusters } = await gateway.query<DemoState>(stateQuery, {});
   if (!found.demo) refuseGateway();
+  if (cluster === demoHub)
+    throw new CommandFailure(exitCodes.refused, `${demoHub} is the hub of the embedded fleet, and cannot be stopped`);
   const names = clusters.map(({ name }) => name).filter((name) => name !== demoHub);
   if (!names.includes(cluster)) throw new CommandFailure(exitCodes.refused, `expected ${names.join(' or ')}, got ${cluster}`);
   const patch = { data: { [cluster]: action === 'stop' ? stoppedCluster : null } };

@@ -105,13 +105,17 @@ function addAppPlan(builder: GraphBuilder, using: AddedPropagation, { room }: Mi
       target: t.field({
         type: [objectPlan],
         nullable: false,
-        description: 'The plan for each object in the target, in the order in which the objects are written.',
+        description:
+          'The plan for each object in the target, in the order in which the objects are written. `CREATE`, or `UNCHANGED`: an equal object of ' +
+          'the target is used. Empty if the application is skipped or propagated.',
         resolve: ({ target }, _args, context) => chargeList(target.map(shownTarget), context),
       }),
       source: t.field({
         type: [objectPlan],
         nullable: false,
-        description: 'The plan for each object in the source, in the order in which the objects are deleted.',
+        description:
+          'The plan for each object in the source, in the order in which the objects are deleted. `DELETE`, or `HOLD`: it stays, because ' +
+          'another workload needs it, or because it is a claim. Empty if the application is skipped or propagated.',
         resolve: ({ source }, _args, context) => chargeList(source.map(shownLeaving), context),
       }),
     }),

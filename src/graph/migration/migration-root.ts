@@ -133,7 +133,9 @@ function addMutations({ pothos }: GraphBuilder, { defined }: AddedPropagation, m
     undoMigration: t.field({
       type: migration,
       nullable: false,
-      description: 'Takes a migration back: the applications run in the source again as before. The gateway carries it out.',
+      description:
+        'Takes a migration back: the applications run in the source again as before. The gateway carries it out, also after the migration ' +
+        'has ended. A second request continues an undo that is paused.',
       args: nameArguments(t.arg),
       resolve: (_root, name, { migrations, read }) => migrations.undo(read, name),
     }),

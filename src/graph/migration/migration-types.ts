@@ -75,7 +75,11 @@ function migrationFields(t: FieldsOf<MigrationView>, { defined }: AddedPropagati
     phase: t.field({
       type: defined.enum(propagationPhase),
       nullable: false,
-      description: 'The phase of the Migration.',
+      description:
+        'The phase of the Migration. `PLANNING`: no application has begun. `ROLLING`, `ROLLING_BACK`: applications move, or are taken back. ' +
+        '`PAUSED`: a failed application waits for a user. `HELD`: the plan has another digest. `FAILED`: the plan has an error, or an ' +
+        'application was taken back after a failure. `DEGRADED`: an application was skipped, has failed, or waits for a cluster that is away. ' +
+        '`SETTLED`: all applications have moved, or an undo has taken all of them back.',
       resolve: ({ phase }) => schemaSpelling(phase),
     }),
     digest: t.exposeString('digest', {
