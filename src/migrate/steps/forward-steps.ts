@@ -125,17 +125,19 @@ async function drain(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
 }
 
 async function remove(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
+  let isEmpty = false;
   const outcome = await inSource(
     pass,
     app,
     (present) => removeObjects(pass, present, { side: 'source' }),
     (done) => {
       if (isRemovalOpen(done, { side: 'source' })) return { type: 'wait', app: done, againMs: recheckMs };
+      isEmpty = isSameInventory(done, app);
       return { type: 'next', app: done };
     },
   );
-  if (outcome.type !== 'next') return outcome;
-  if (!isSameInventory(outcome.app, app)) return outcome;
+  // The hook is called once the hub has recorded that no object is left.
+  if (!isEmpty) return outcome;
   if (callOf(app, 'Shift') === undefined) return { type: 'next', app: atStep(app, 'Done', nowOf(pass)) };
   const called = await callAppHook(pass, app, 'Finish');
   return called.type === 'over' ? { type: 'next', app: atStep(app, 'Done', nowOf(pass)) } : called;

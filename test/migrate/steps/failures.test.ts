@@ -200,3 +200,28 @@ test('acts at once on an undo that is requested during a long soak', async () =>
     [false, false],
   ]);
 });
+
+test.each([
+  { onFailure: 'Pause', phase: 'Paused', step: 'Remove' },
+  { onFailure: 'Rollback', phase: 'Failed', step: 'Undone' },
+])('an application whose deletion in the source is denied is at $step with onFailure $onFailure', async ({ onFailure, phase, step }) => {
+  await using moving = await startOne();
+  const { world } = moving.controller;
+  await moving.migrate('move', { labels, onFailure, soak: '10s' });
+  await world.until(() => appOf(moving)?.step === 'Soak');
+  const forbidden = world.cluster('south').forbid({ kind: 'Deployment', verbs: ['delete'] });
+  await moving.ended('move', phase, { good: step }, 120_000);
+  expect(appOf(moving)).toMatchObject({ reason: 'Denied', message: expect.stringContaining('south') });
+  expect(moving.live('south', 'Deployment.apps', 'good')).toMatchObject({ spec: { replicas: onFailure === 'Pause' ? 0 : 2 } });
+  forbidden[Symbol.dispose]();
+  if (onFailure === 'Rollback') {
+    expect([existsIn(moving, 'south', 'good'), existsIn(moving, 'east', 'good')]).toEqual([
+      [true, true],
+      [false, false],
+    ]);
+    return;
+  }
+  await moving.annotate('move', resumed('1'));
+  await moving.ended('move', 'Settled', { good: 'Done' });
+  expect(existsIn(moving, 'south', 'good')).toEqual([false, false]);
+});

@@ -113,3 +113,24 @@ test('leaves a Secret whose data its copy does not have', async () => {
   await moving.ended('move', 'Settled', { web: 'Undone' });
   expect(moving.live('south', 'Secret', 'web')).toMatchObject(secret('two'));
 });
+
+test('restores an object that was edited once more after its edit was recorded', async () => {
+  await using moving = await startWeb();
+  const { world } = moving.controller;
+  moving.controller.startProcess();
+  await moving.migrate('move', { labels, soak: '20s' });
+  await reach(moving, 'Soak');
+  let edits = 0;
+  world.cluster('north').onWrite(({ kind, result }) => {
+    if (kind === 'ControllerRevision' && result === 'created' && edits < 4) edits += 1;
+    else return undefined;
+    world.cluster('south').put(config({ mode: `edit ${edits}` }));
+    return undefined;
+  });
+  world.cluster('south').put(config({ mode: 'slow' }));
+  await moving.ended('move', 'Settled', { web: 'Done' });
+  expect([edits, moving.live('south', 'ConfigMap', 'web')]).toEqual([4, undefined]);
+  await moving.annotate('move', undone);
+  await moving.ended('move', 'Settled', { web: 'Undone' });
+  expect(moving.live('south', 'ConfigMap', 'web')).toMatchObject({ data: { mode: 'edit 4' } });
+});
