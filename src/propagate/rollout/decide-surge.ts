@@ -53,9 +53,12 @@ export function decideSurge(moves: readonly CountMove[], onFailure: RolloutSpec[
   return onFailure === 'Continue' ? { waiting: [], held: [] } : { waiting: [], held: waiting };
 }
 
-/** Returns the ready replicas that a decrease removes. Replicas that are not ready do not count. */
-function dropOf({ to, ready }: CountMove): number {
-  return Math.max(0, ready - to);
+/**
+ * Returns the ready replicas that a decrease removes. Replicas that are not ready do not count, and neither do ready ones above the current
+ * count: an earlier decrease removes them already.
+ */
+function dropOf({ current, to, ready }: CountMove): number {
+  return Math.max(0, Math.min(ready, current) - to);
 }
 
 /** Returns the planned replicas that are not ready yet. */

@@ -26,6 +26,7 @@ test.each([
   ['a sick copy makes no total fall', 'a 4>0 ready 0, b 0>4 ready 0', [], []],
   ['begun is let go, and no longer spare', 'a 4>0 ready 3 Progressing, c 4>0 ready 4, b 8>8 ready 4 Progressing', ['c'], []],
   ['less than before is let go at once', 'a 8>2 ready 8, b 2>4 ready 2', ['a'], []],
+  ['replicas that an earlier decrease removes are not spare', 'a 3>2 ready 6, b 3>2 ready 3, c 0>2 ready 0', ['a', 'b'], []],
   ['who once succeeded lacks nothing', 'a 4>2 ready 4, b 4>4 ready 1 Succeeded', [], []],
   ['an increase that failed', 'a 4>0 ready 4, b 4>4 ready 1 Failed', [], ['a']],
   ['an increase out of time, another under way', 'a 4>0 ready 4, b 2>2 ready 1 TimedOut, c 2>2 ready 1 Progressing', ['a'], []],
