@@ -121,9 +121,9 @@ export async function movePropagatedBack(pass: AppPass, app: MigratedApp): Promi
   const propagation = propagationOfApp(pass, app);
   const { placement } = app.undo ?? {};
   if (propagation === undefined || placement === undefined) return missing(pass, app);
-  const written = await withPlacement(pass, app, { propagation, placement, held: pass.migration.spec.to });
+  const written = await withPlacement(pass, app, { propagation, placement, held: pass.migration.spec.to, isReturn: true });
   if (written !== undefined) return written;
-  if (!isSettledIn(pass, propagation, 'source'))
+  if (!isSettledIn(pass, propagation, 'source') && isExpectedIn(pass, propagation, 'source'))
     return isReachable(pass, 'source') ? { type: 'wait', app, againMs: recheckMs } : outcomeOfFault(pass, app, awayFault(pass, 'source'));
   if (callOf(app, 'Shift') !== undefined) {
     const called = await callAppHook(pass, app, 'Undo');
@@ -140,19 +140,23 @@ interface NewPlacement {
   readonly placement: JsonObject;
   /** The cluster whose copies stay for now. */
   readonly held: string;
+  /** True: all replicas are divided anew, so that the source gets its share again. Default: a division that fits stays. */
+  readonly isReturn?: true;
 }
 
 /** Writes the placement of a Propagation, unless it has it already. Undefined if it has. */
 async function withPlacement(
   pass: AppPass,
   app: MigratedApp,
-  { propagation, placement, held }: NewPlacement,
+  { propagation, placement, held, isReturn }: NewPlacement,
 ): Promise<StepOutcome | undefined> {
   const { ports, signal } = pass;
   const { document, spec } = propagation;
   if (canonicalJson(objectAt(document, 'placement')) === canonicalJson(placement)) return undefined;
   if ('problems' in spec) return halted(pass, app, { reason: 'Invalid', message: 'the spec of its Propagation is not valid' });
-  const change = { document: { ...printSpec(spec), placement }, annotations: { [marks.heldDrain]: held } };
+  const isDividedAgain = isReturn === true && spec.replicas.mode === 'Divided';
+  const replicas = isDividedAgain ? { ...spec.replicas, rescheduleAt: nowOf(pass) } : spec.replicas;
+  const change = { document: { ...printSpec({ ...spec, replicas }), placement }, annotations: { [marks.heldDrain]: held } };
   const written = await ports.propagations.update(propagation, change, signal);
   // The mirror shows the change soon, and triggers the next pass.
   return signal.aborted ? { type: 'stopped' } : { type: 'wait', app, againMs: written.result === 'written' ? recheckMs : retryWriteMs };
@@ -179,8 +183,15 @@ function isSettledIn(pass: AppPass, { metadata, status }: Propagation, side: Sid
   return line?.phase === 'Settled' || line?.phase === 'Soaking';
 }
 
+/** False if the current plan gives the cluster no copies, and none are left there. */
+function isExpectedIn(pass: AppPass, { metadata, status }: Propagation, side: Side): boolean {
+  return (
+    status.observedGeneration !== metadata.generation || status.clusters?.some(({ cluster }) => cluster === clusterOf(pass, side)) === true
+  );
+}
+
 /**
- * Waits until the Propagation has no copies in the cluster. Confirms a held prune that deletes copies of this cluster only: what a migration
+ * Waits until the Propagation has no copies in the cluster, or plans them there. Confirms a held prune that deletes copies of this cluster only: what a migration
  * moves needs no confirmation.
  */
 async function waitUntilGone(
@@ -197,7 +208,10 @@ async function waitUntilGone(
     await ports.propagations.annotate(propagation, { [marks.confirmPrune]: prune.digest }, signal);
   if (signal.aborted) return { type: 'stopped' };
   const isObserved = propagation.status.observedGeneration === propagation.metadata.generation;
-  return isObserved && clusters.every((line) => line.cluster !== cluster) ? undefined : { type: 'wait', app, againMs: recheckMs };
+  // A line with a wave is planned: the placement of before may include the target.
+  return isObserved && clusters.every((line) => line.cluster !== cluster || line.wave !== undefined)
+    ? undefined
+    : { type: 'wait', app, againMs: recheckMs };
 }
 
 /** Returns the outcome of an application whose copies in the target are not rolled out. */

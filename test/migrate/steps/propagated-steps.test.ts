@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { numberAt } from '../../../src/core/json-at.ts';
 import type { MigratedApp } from '../../../src/migrate/model/migration-status-definition.ts';
 import { deployment, intent } from '../../propagate/controller/controller-world.ts';
 import { type MigrationWorld, startMigrationWorld } from './migration-world.ts';
 
 /** A Propagation of Deployments that runs in south. */
-async function startPropagated(names: readonly string[] = ['web']): Promise<MigrationWorld> {
+async function startPropagated(names: readonly string[] = ['web'], more: JsonObject = {}): Promise<MigrationWorld> {
   const moving = await startMigrationWorld({ objects: [] });
   const templates = names.map((name) => {
     const web = deployment(name, 2);
     return { ...web, metadata: { ...(web.metadata as object), labels: { group: 'all' } } };
   });
-  await moving.controller.propagate(intent('web', templates, { placement: { clusters: ['south'] } }));
+  await moving.controller.propagate(intent('web', templates, { placement: { clusters: ['south'] }, ...more }));
   return moving;
 }
 
@@ -40,6 +42,23 @@ test('gives a propagated application a new placement, and its old one when it is
   expect(moving.controller.mirrored('web')?.document).toMatchObject({ placement: { clusters: ['south'] } });
   expect(moving.live('south', 'Deployment.apps', 'web')).toMatchObject({ status: { availableReplicas: 2 } });
   expect(moving.live('east', 'Deployment.apps', 'web')).toBeUndefined();
+});
+
+test('gives the source its share again when the placement of before includes the target', async () => {
+  const divided = { placement: { exclude: ['north'] }, replicas: { mode: 'DIVIDED', total: 4 } };
+  await using moving = await startPropagated(['web'], divided);
+  const countsOf = () =>
+    ['south', 'east'].map((cluster) => numberAt(moving.live(cluster, 'Deployment.apps', 'web') ?? {}, 'spec', 'replicas'));
+  moving.controller.startProcess();
+  await moving.controller.phase('web', 'Settled');
+  await moving.migrate('move', grouped);
+  await moving.ended('move', 'Settled', { web: 'Done' });
+  expect(countsOf()).toEqual([undefined, 4]);
+  await moving.annotate('move', { 'muster.dev/undo': '2026-11-23T00:00:00Z' });
+  await moving.ended('move', 'Settled', { web: 'Undone' });
+  await moving.controller.phase('web', 'Settled');
+  expect(moving.controller.mirrored('web')?.document).toMatchObject({ placement: { exclude: ['north'] } });
+  expect(countsOf()).toEqual([2, 2]);
 });
 
 test('waits in Drain for a source that is away, and names the copies that may run there', async () => {
