@@ -68,3 +68,9 @@ export interface Access {
   /** Calls back with a cluster in which rights may have changed, until the signal aborts. Several changes within 0.1 s are one call. */
   onChange(callback: (cluster: ClusterName) => void, signal: AbortSignal): void;
 }
+
+/** True if the cluster did not answer everything about the rights of the caller. Objects may then be hidden that the caller may see. */
+export function isUnchecked(visibility: Visibility | undefined): boolean {
+  if (visibility?.type === 'none') return visibility.fault.code !== 'FORBIDDEN';
+  return visibility?.type === 'namespaces' && visibility.fault !== undefined;
+}

@@ -1,4 +1,4 @@
-import type { Access } from '../access/access.ts';
+import type { Access, Visibility } from '../access/access.ts';
 import { type Audit, noAudit } from '../audit/audit.ts';
 import { boundedList } from '../core/bounded-list.ts';
 import type { Clock } from '../core/clock.ts';
@@ -98,22 +98,18 @@ interface ServedKindSource {
 
 function servedKindOf({ cluster, kind, resource, mirror }: ServedKindSource, access: Access, context: ReadContext): ServedKindView {
   const { versions, verbs } = resource;
-  const sync = { ...(mirror?.sync() ?? ({ phase: 'MISSING' } as const)), cluster, kind };
-  const count = mirror === undefined ? undefined : countVisible({ cluster, kind, mirror }, access, context);
-  return { kind, versions, verbs, sync, count };
+  const hidden = { kind, versions, verbs, sync: { phase: 'MISSING', cluster, kind } } as const;
+  if (mirror === undefined) return hidden;
+  const { caller, signal } = context;
+  // If the rights are not cached, the mirror is not shown: it is not worth a wait for the cluster.
+  const visibility = access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'list' }, signal);
+  if (visibility instanceof Promise) return hidden;
+  if (visibility.type === 'none') return { ...hidden, sync: { ...hidden.sync, fault: visibility.fault } };
+  return { ...hidden, sync: { ...mirror.sync(), cluster, kind }, count: countVisible(mirror, visibility) };
 }
 
-/**
- * Counts the objects that the caller may see. Undefined if the caller may see none, or if the rights are not cached: a count is not worth a
- * request to the cluster.
- */
-function countVisible(
-  { cluster, kind, mirror: { store } }: { readonly cluster: ClusterView; readonly kind: ModelKind; readonly mirror: MirrorReader },
-  access: Access,
-  { caller, signal }: ReadContext,
-): number | undefined {
-  const visibility = access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'list' }, signal);
-  if (visibility instanceof Promise || visibility.type === 'none') return undefined;
+/** Counts the objects that are visible. */
+function countVisible({ store }: MirrorReader, visibility: Exclude<Visibility, { type: 'none' }>): number {
   return visibility.type === 'all' ? store.size : [...visibility.namespaces].reduce((sum, namespace) => sum + store.countIn(namespace), 0);
 }
 

@@ -16,15 +16,22 @@ interface FollowRights {
   readonly right: LogRight;
 }
 
+interface FollowRightsRequest {
+  readonly caller: Caller;
+  readonly cluster: ClusterView;
+  /** The selected namespaces. Default: all. */
+  readonly namespaces: readonly string[] | undefined;
+}
+
 /** Returns the rights of a caller in one cluster: to watch Pods, and to read their logs. Requests those that are not known. */
 export async function followRightsIn(
   access: Access,
-  { caller, cluster }: { readonly caller: Caller; readonly cluster: ClusterView },
+  { caller, cluster: { name: cluster }, namespaces }: FollowRightsRequest,
   signal: AbortSignal,
 ): Promise<FollowRights> {
   const [visibility, right] = await Promise.all([
-    access.visibilityOf({ caller, cluster: cluster.name, kind: podKind, verb: 'watch' }, signal),
-    logRightIn(access, { caller, cluster: cluster.name }, signal),
+    access.visibilityOf({ caller, cluster, kind: podKind, verb: 'watch', namespaces }, signal),
+    logRightIn(access, { caller, cluster, namespaces }, signal),
   ]);
   return { visibility, right };
 }

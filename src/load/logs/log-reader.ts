@@ -1,3 +1,4 @@
+import { isUnchecked } from '../../access/access.ts';
 import { apiForCaller, type CallerOperation } from '../../access/caller-api.ts';
 import { MusterError } from '../../core/errors.ts';
 import { loggableError } from '../../core/loggable-error.ts';
@@ -20,8 +21,8 @@ interface LogReaderOptions {
   readonly listener: StreamListener;
 }
 
-/** Milliseconds between two checks of rights. */
-const recheckMs = 60_000;
+/** Milliseconds between two checks of rights. A cached decision may be 10 s old, and a lost right must end a stream within 60 s. */
+const recheckMs = 45_000;
 
 /**
  * Opens a reader of followed logs. Until it is disposed of or the signal aborts, it holds the mirrors of Pods and at most 20 requests.
@@ -47,6 +48,8 @@ class LogReader implements StreamReader<LogBatchView> {
   readonly #life = new AbortController();
   readonly #dispose = () => this[Symbol.dispose]();
   readonly #clusters = new Map<ClusterName, FollowedCluster>();
+  /** Clusters that did not answer the last regular check of rights. */
+  readonly #unchecked = new Set<ClusterName>();
   readonly #places = new FollowPlaces(maxContainers);
   readonly #outbox: LogOutbox;
   readonly #loader: MirrorLoader;
@@ -113,9 +116,10 @@ class LogReader implements StreamReader<LogBatchView> {
   async #follow(cluster: ClusterView): Promise<boolean> {
     const { options, operation, followed } = this.#settings;
     const { access, mirrors, member, clock, follows } = options;
-    const rights = await followRightsIn(access, { caller: operation.caller, cluster }, this.#life.signal);
     const { kind, selection } = followed;
-    if (rights.visibility.type !== 'none') await this.#loader.load({ cluster, kind, namespaces: selection.namespaces });
+    const { namespaces } = selection;
+    const rights = await followRightsIn(access, { caller: operation.caller, cluster, namespaces }, this.#life.signal);
+    if (rights.visibility.type !== 'none') await this.#loader.load({ cluster, kind, namespaces });
     if (this.#life.signal.aborted || this.#clusters.has(cluster.name)) return false;
     const onThrow = (error: unknown) => this.#fail(error);
     const host = { clock, follows, places: this.#places, outbox: this.#outbox, most: maxContainers };
@@ -141,21 +145,40 @@ class LogReader implements StreamReader<LogBatchView> {
     following.catch((error) => this.#fail(error));
   }
 
+  /** Checks the rights regularly, and after rights in a followed cluster may have changed. */
   async #recheck(): Promise<void> {
-    const { options, operation } = this.#settings;
-    const { caller } = operation;
+    const { access, clock } = this.#settings.options;
     const { signal } = this.#life;
-    for (;;) {
-      await options.clock.sleep(recheckMs, signal);
+    let changed = new AbortController();
+    access.onChange(() => changed.abort(), signal);
+    while (!signal.aborted) {
+      await clock.sleep(recheckMs, AbortSignal.any([signal, changed.signal]));
+      const isRegular = !changed.signal.aborted;
+      changed = new AbortController();
+      await access.prepare(this.#settings.operation.caller, signal);
       for (const [name, followed] of this.#clusters) {
-        const cluster = options.views.find(caller, name);
-        const rights = cluster === undefined ? undefined : await followRightsIn(options.access, { caller, cluster }, signal);
+        const isLost = await this.#isLost(name, followed, isRegular);
         if (signal.aborted) return;
-        const isLost = rights !== undefined && !followed.reconsider(rights);
         if (isLost) return this.#end(new MusterError('FORBIDDEN', `logs in ${name} may no longer be read`));
       }
-      if (signal.aborted) return;
     }
+  }
+
+  /** True if the caller may no longer read the followed logs, or if a cluster did not answer two regular checks. */
+  async #isLost(name: ClusterName, followed: FollowedCluster, isRegular: boolean): Promise<boolean> {
+    const { options, operation, followed: request } = this.#settings;
+    const { caller } = operation;
+    const { namespaces } = request.selection;
+    const cluster = options.views.find(caller, name);
+    // A cluster that has left is no lost right. A cluster that has become hidden is one.
+    if (cluster === undefined) return options.views.member(name) !== undefined;
+    const rights = await followRightsIn(options.access, { caller, cluster, namespaces }, this.#life.signal);
+    if (!isUnchecked(rights.visibility) && !rights.right.isUnchecked) this.#unchecked.delete(name);
+    else if (!this.#unchecked.has(name)) {
+      if (isRegular) this.#unchecked.add(name);
+      return false;
+    }
+    return !this.#life.signal.aborted && !followed.reconsider(rights);
   }
 
   #end(reason: MusterError): void {

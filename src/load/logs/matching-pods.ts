@@ -1,6 +1,5 @@
-import type { Access, AccessRequest, Caller } from '../../access/access.ts';
+import { type Access, type AccessRequest, isUnchecked } from '../../access/access.ts';
 import { type Fault, fault } from '../../core/faults.ts';
-import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { matchesLabelSelector } from '../../core/selectors.ts';
 import { compareText } from '../../core/text.ts';
@@ -42,6 +41,8 @@ export function selectedContainers(pod: KubernetesObject, { container }: Checked
 export interface LogRight {
   /** True if the caller may read logs in no namespace. */
   readonly isNone: boolean;
+  /** True if the cluster did not answer whether the caller may read logs. */
+  readonly isUnchecked: boolean;
   /** Returns the reason why logs of this namespace may not be read. Undefined if they may. */
   refusal(namespace: string): Fault | undefined;
 }
@@ -49,13 +50,14 @@ export interface LogRight {
 /** Finds out whether the caller may read logs in one cluster: `get` on `pods/log`. The right to see Pods is checked separately. */
 export async function logRightIn(
   access: Access,
-  { caller, cluster }: { readonly caller: Caller; readonly cluster: ClusterName },
+  { caller, cluster, namespaces }: Pick<AccessRequest, 'caller' | 'cluster' | 'namespaces'>,
   signal: AbortSignal,
 ): Promise<LogRight> {
-  const question: AccessRequest = { caller, cluster, kind: podKind, subresource: 'log', verb: 'get' };
+  const question: AccessRequest = { caller, cluster, kind: podKind, subresource: 'log', verb: 'get', namespaces };
   const visibility = await access.visibilityOf(question, signal);
   return {
     isNone: visibility.type === 'none',
+    isUnchecked: isUnchecked(visibility),
     refusal(namespace) {
       if (visibility.type === 'all') return undefined;
       if (visibility.type === 'none') return visibility.fault;

@@ -150,9 +150,14 @@ function checkCount(count: number, { limitBytes }: CheckedExtent): void {
  */
 async function readTargets(options: ReadLogsOptions, context: ReadContext, keys: readonly PodLogKey[]): Promise<readonly PodLogView[]> {
   const { caller, signal } = context;
-  const clusters = [...new Set(keys.map(({ target }) => target.cluster.name))];
+  const byCluster = Map.groupBy(keys, ({ target }) => target.cluster.name);
   const rights = new Map(
-    await Promise.all(clusters.map(async (cluster) => [cluster, await logRightIn(options.access, { caller, cluster }, signal)] as const)),
+    await Promise.all(
+      [...byCluster].map(async ([cluster, ofCluster]) => {
+        const namespaces = [...new Set(ofCluster.map(({ target }) => target.namespace))];
+        return [cluster, await logRightIn(options.access, { caller, cluster, namespaces }, signal)] as const;
+      }),
+    ),
   );
   const limit = createConcurrencyLimit(maxContainers);
   const read = async ({ target, extent }: PodLogKey): Promise<PodLogView> => {

@@ -158,7 +158,8 @@ async function findInMirror(
   { cluster, kind, key }: ObjectInClusterRequest,
 ): Promise<FoundObject> {
   const namespaces = key.namespace === undefined ? undefined : [key.namespace];
-  const request: SourceRequest = { cluster, kind, verb: 'get', isNamed: true, namespaces };
+  const object = { namespace: key.namespace, name: key.name };
+  const request: SourceRequest = { cluster, kind, verb: 'get', isNamed: true, namespaces, object };
   return withReadSources(options, { requests: [request], waitMs: objectWaitMs, context }, ([source]) =>
     source === undefined ? nothing : findInSource(source, key, { sensitive: options.sensitive }),
   );
@@ -213,12 +214,13 @@ async function findLive(
   const away = unreachableFaultOf(mirrors.cluster(cluster.name));
   if (away !== undefined) return { faults: [aboutKind(away, kind)] };
   const request: SourceRequest = { cluster, kind, verb: 'get', isNamed: true };
-  const refused = await refusalOfLive(options, context, { cluster, kind, key });
-  if (refused !== undefined) return refused;
+  // Rights are about resources, and discovery knows the resource of a kind.
   await whenDiscovered(options, context, cluster.name);
   const resource = mirrors.served(cluster.name, kind);
   const found = member(cluster.name);
   if (resource === undefined || found === undefined) return { faults: [aboutKind(absenceOf(request, mirrors).fault, kind)] };
+  const refused = await refusalOfLive(options, context, { cluster, kind, key });
+  if (refused !== undefined) return refused;
   if (isSecret(kind) && found.settings.secrets !== 'live') return { faults: [secretsForbidden(request)] };
   const { namespace, name } = key;
   const result = await context.loaders.live.load({ api: apiForCaller(found, context), resource, namespace, name });
@@ -242,7 +244,7 @@ async function refusalOfLive(
   { cluster, kind, key: { namespace, name } }: Omit<ObjectInClusterRequest, 'from'>,
 ): Promise<FoundObject | undefined> {
   if (caller.user !== undefined && sensitive.has(kind)) return undefined;
-  const object = { ...(namespace === undefined ? {} : { namespace }), name };
+  const object = { namespace, name };
   const visibility = await access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'get', object }, signal);
   if (visibility.type === 'none') return { faults: [aboutKind(visibility.fault, kind)] };
   return isVisibleIn(visibility, namespace) ? undefined : nothing;

@@ -1,4 +1,4 @@
-import type { Access, Visibility } from '../../access/access.ts';
+import type { Access, AccessRequest, Visibility } from '../../access/access.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Fault, fault } from '../../core/faults.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
@@ -23,6 +23,8 @@ export interface SourceRequest {
   readonly isNamed: boolean;
   /** The requested namespaces. They are listed first if the gateway may not list all namespaces. Default: all namespaces. */
   readonly namespaces?: readonly string[] | undefined;
+  /** The one object to get. A caller may have the right to this object only. Default: all objects of the kind. */
+  readonly object?: AccessRequest['object'];
 }
 
 /** A source with a mirror, and the objects that the caller may see of it. */
@@ -130,8 +132,12 @@ async function visibilitiesOf(requests: readonly SourceRequest[], access: Access
   return Promise.all(requests.map((request) => visibilityOf(request, access, context)));
 }
 
-function visibilityOf({ cluster, kind, verb }: SourceRequest, access: Access, { caller, signal }: ReadContext): PromiseOrValue<Visibility> {
-  return access.visibilityOf({ caller, cluster: cluster.name, kind, verb }, signal);
+function visibilityOf(
+  { cluster, kind, verb, namespaces, object }: SourceRequest,
+  access: Access,
+  { caller, signal }: ReadContext,
+): PromiseOrValue<Visibility> {
+  return access.visibilityOf({ caller, cluster: cluster.name, kind, verb, namespaces, object }, signal);
 }
 
 interface Loaded {
@@ -173,11 +179,18 @@ function sourceOfRequest(
       request,
       mirror,
       visibility,
-      sync: sourceSyncOf(request, mirror, visibility),
+      sync: withUncheckedRights(sourceSyncOf(request, mirror, visibility), visibility),
       mirrorSync: syncViewOf(request, mirror.sync()),
     };
   const state = absenceOf(request, mirrors);
   return request.isNamed || state.fault.code !== 'NOT_SERVED' ? missing(state) : { type: 'notServed', request };
+}
+
+/** Adds the fault of namespaces whose rights could not be checked: objects in them are missing. */
+function withUncheckedRights(sync: SyncView, visibility: Visibility): SyncView {
+  if (visibility.type !== 'namespaces' || visibility.fault === undefined || sync.fault !== undefined) return sync;
+  const { group, kind } = sync.kind;
+  return { ...sync, fault: { ...visibility.fault, kind: { group, kind } } };
 }
 
 /**

@@ -86,7 +86,7 @@ export class ViewRegistry<Message extends ChangesMessage> {
     const { mirrors } = this.#options.dependencies;
     for (;;) {
       const members = mirrors.members();
-      const scope = this.#scopeOf(query, caller, signal);
+      const scope = this.#currentScope(query, caller, signal);
       if (!(scope instanceof Promise)) return scope;
       const known = await scope;
       signal.throwIfAborted();
@@ -94,11 +94,18 @@ export class ViewRegistry<Message extends ChangesMessage> {
     }
   }
 
-  #scopeOf({ kinds, clusters }: ViewQuery, caller: Caller, signal: AbortSignal): WatchScope | Promise<WatchScope> {
+  /** Returns the scope of the caller now. Finds out first which clusters are visible, because that may have changed since the stream began. */
+  #currentScope(query: ViewQuery, caller: Caller, signal: AbortSignal): WatchScope | Promise<WatchScope> {
+    const preparing = this.#options.dependencies.access.prepare(caller, signal);
+    return preparing === undefined ? this.#scopeOf(query, caller, signal) : preparing.then(() => this.#scopeOf(query, caller, signal));
+  }
+
+  #scopeOf({ kinds, clusters, conditions }: ViewQuery, caller: Caller, signal: AbortSignal): WatchScope | Promise<WatchScope> {
     const { mirrors, access } = this.#options.dependencies;
+    const { namespaces } = conditions;
     const requested = clusters ?? [...mirrors.members()];
     const visible = requested.filter((name) => access.maySeeCluster(caller, name));
-    return watchScopeOf(access, { caller, kinds, clusters: visible, hidden: visible.length < requested.length }, signal);
+    return watchScopeOf(access, { caller, kinds, namespaces, clusters: visible, hidden: visible.length < requested.length }, signal);
   }
 
   #viewOf({ model, query }: Pick<CheckedStream, 'model' | 'query'>, scope: WatchScope, from: 'opening' | 'moving'): StreamView<Message> {
@@ -114,7 +121,7 @@ export class ViewRegistry<Message extends ChangesMessage> {
       query,
       scope,
       maker,
-      scopeFor: (caller, signal) => this.#scopeOf(query, caller, signal),
+      scopeFor: (caller, signal) => this.#currentScope(query, caller, signal),
       viewFor: (other) => this.#viewOf({ model, query }, other, 'moving'),
       onEnd: () => {
         if (this.#views.get(key) === view) this.#views.delete(key);

@@ -20,7 +20,7 @@ import { isCostly } from './selected-mirror.ts';
 import type { ViewDependencies } from './view-dependencies.ts';
 import { pieceMs, ViewJudging } from './view-judging.ts';
 import { type MoveTarget, ViewMoves } from './view-moves.ts';
-import { failedViewError, lostRightError, type RightsVerdict, ViewRights } from './view-rights.ts';
+import { failedViewError, followRights, lostRightError, type RightsVerdict, ViewRights } from './view-rights.ts';
 import type { ViewSource } from './view-source.ts';
 import { areServed, type ViewPositions, type ViewQuery, ViewSources } from './view-sources.ts';
 import type { WatchScope } from './watch-scope.ts';
@@ -41,7 +41,6 @@ interface ViewOptions<Message extends ChangesMessage> {
 /** Number of changes of clusters and mirrors that one piece of work handles. */
 const changesAtOnce = 32;
 const bookmarkEveryMs = 30_000;
-const checkEveryMs = 60_000;
 
 /**
  * All streams with the same query and the same rights. A cut turns the news of the sources into one run of messages, which all readers in
@@ -78,7 +77,7 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     this.#options = options;
     const { dependencies, query, scope, scopeFor, viewFor } = options;
     const { access, mirrors, clock } = dependencies;
-    this.#rights = new ViewRights({ access, scope, scopeFor }, this.#abortController.signal);
+    this.#rights = new ViewRights({ access, clock, query, scope, scopeFor }, this.#abortController.signal);
     this.#sources = new ViewSources({
       ...dependencies,
       query,
@@ -101,7 +100,8 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     };
     this.#pace = new CutPace({ clock, onElapsed: () => this.#schedule(), onImpatient }, this.#abortController.signal);
     mirrors.onChange((change) => this.#onMirrorsChange(change), this.#abortController.signal);
-    void this.#checkNowAndThen();
+    const concerns = (cluster: ClusterName) => this.#sources.concerns(cluster);
+    followRights({ access, clock, concerns, onCheck: () => this.#guarded(() => this.#recheck()) }, this.#abortController.signal);
   }
 
   get readers(): number {
@@ -331,15 +331,10 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     if (change.type === 'joined') this.#check();
   }
 
-  async #checkNowAndThen(): Promise<void> {
-    const { signal } = this.#abortController;
-    for (;;) {
-      await this.#options.dependencies.clock.sleep(checkEveryMs, signal);
-      if (signal.aborted) return;
-      for (const cluster of this.#sources.clusters) this.#mirrorChanges.push({ type: 'changed', cluster });
-      this.#schedule();
-      this.#guarded(() => this.#check());
-    }
+  #recheck(): void {
+    for (const cluster of this.#sources.clusters) this.#mirrorChanges.push({ type: 'changed', cluster });
+    this.#schedule();
+    this.#check();
   }
 
   /** Ends the readers whose caller has lost the right to one of these sources, before a byte of the slices is sent. */

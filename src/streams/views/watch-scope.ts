@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Access, Caller, Visibility } from '../../access/access.ts';
+import type { Access, AccessRequest, Caller, Visibility } from '../../access/access.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { sourceKey } from '../messages/stream-cursor.ts';
@@ -22,6 +22,8 @@ interface RequestedScope {
   /** Requested clusters that are visible to the caller. */
   readonly clusters: readonly ClusterName[];
   readonly kinds: readonly ModelKind[];
+  /** The namespaces that the query names. Default: all. */
+  readonly namespaces?: readonly string[] | undefined;
   /** True if other requested clusters are hidden from the caller. */
   readonly hidden: boolean;
 }
@@ -31,8 +33,10 @@ interface RequestedScope {
  * No promise if `access` answers at once.
  */
 export function watchScopeOf(access: Access, requested: RequestedScope, signal: AbortSignal): WatchScope | Promise<WatchScope> {
-  const { caller, clusters, kinds } = requested;
-  const answers = clusters.flatMap((cluster) => kinds.map((kind) => watchVisibility(access, { caller, cluster, kind }, signal)));
+  const { caller, clusters, kinds, namespaces } = requested;
+  const answers = clusters.flatMap((cluster) =>
+    kinds.map((kind) => watchVisibility(access, { caller, cluster, kind, namespaces }, signal)),
+  );
   if (answers.some((answer) => answer instanceof Promise))
     return Promise.all(answers).then((visibilities) => createScope(requested, visibilities));
   return createScope(requested, answers as readonly Visibility[]);
@@ -41,7 +45,7 @@ export function watchScopeOf(access: Access, requested: RequestedScope, signal: 
 /** Returns what the caller may both list and watch of one kind in one cluster. */
 export function watchVisibility(
   access: Access,
-  requested: { readonly caller: Caller; readonly cluster: ClusterName; readonly kind: ModelKind },
+  requested: Pick<AccessRequest, 'caller' | 'cluster' | 'kind' | 'namespaces'>,
   signal: AbortSignal,
 ): Visibility | Promise<Visibility> {
   const listed = access.visibilityOf({ ...requested, verb: 'list' }, signal);
@@ -89,5 +93,5 @@ function printSight(visibility: Visibility | undefined): readonly (string | read
 function intersect(a: Visibility, b: Visibility): Visibility {
   if (a.type === 'none' || b.type === 'all') return a;
   if (b.type === 'none' || a.type === 'all') return b;
-  return { type: 'namespaces', namespaces: a.namespaces.intersection(b.namespaces) };
+  return { type: 'namespaces', namespaces: a.namespaces.intersection(b.namespaces), fault: a.fault ?? b.fault };
 }

@@ -254,7 +254,7 @@ describe('rights', () => {
     const world = createLogWorld({ access });
     world.join('north', {});
     await read(world);
-    expect(asked).toContainEqual({ kind: { group: '', kind: 'Pod' }, subresource: 'log', verb: 'get' });
+    expect(asked).toContainEqual({ kind: { group: '', kind: 'Pod' }, subresource: 'log', verb: 'get', namespaces: ['default'] });
   });
 
   test('hidden Pods are left out, and hidden clusters are unknown', async () => {
