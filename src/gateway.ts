@@ -4,6 +4,7 @@ import { createLocalAccess } from './access/local-access.ts';
 import { createReviewedAccess } from './access/reviewed/reviewed-access.ts';
 import type { Audit } from './audit/audit.ts';
 import { openAudit } from './audit/open-audit.ts';
+import { authenticatorOf, type OpenListener, openListener } from './caller-side.ts';
 import type { StartProgress } from './cli/output/start-view.ts';
 import { connectCluster } from './cluster/requests/connect-cluster.ts';
 import type { Config } from './config/config.ts';
@@ -32,7 +33,6 @@ import { type OpenedClusters, openClusters } from './open-clusters.ts';
 import type { OperationScope } from './operations/operation.ts';
 import type { ServedSchema } from './operations/served-schema.ts';
 import { gatewayHealthOf, untilReady } from './readiness.ts';
-import { type HttpListener, listen } from './serve/http/listen.ts';
 import type { GatewayHealth } from './serve/monitoring/health.ts';
 import type { ClusterGauges } from './serve/monitoring/metrics.ts';
 import { measureProcessHeap } from './serve/monitoring/process-heap.ts';
@@ -47,10 +47,10 @@ export interface GatewayOptions {
   readonly clock: Clock;
   readonly log: Log;
   /**
-   * The open HTTP listener on the address of the config. The gateway owns it, and closes it even if the start fails. Default: the gateway
+   * The open listener on the address of the config. The gateway owns it, and closes it even if the start fails. Default: the gateway
    * opens one before anything else.
    */
-  readonly listening?: HttpListener;
+  readonly listening?: OpenListener;
   /** The bearer token that every request must show. Default: the token in the config's token file. */
   readonly token?: string;
   /** The stream of the audit, if the config has an audit without a file. Default: the standard output. */
@@ -99,7 +99,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, clock, log } = options;
   await using stack = new AsyncDisposableStack();
   const audit = stack.use(await auditOf(options));
-  const listening = stack.use(options.listening ?? (await listen(config)));
+  const listening = stack.use(options.listening ?? (await openListener(config)));
   const ending = new AbortController();
   stack.defer(() => ending.abort());
   const [token, sealKey] = await Promise.all([
@@ -121,6 +121,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { sensitiveKinds, importers, hooks, backups } = config;
   const hub = demo ? demoHub : config.hub;
   const accounts = config.authentication === undefined ? 'one' : 'many';
+  const authenticator = await authenticatorOf({ config, clock, log }, { listening, fleet, hub }, ending.signal);
   const { controllerStartMs } = options;
   const model = () => schema.current().model;
   const writeSide = stack.use(
@@ -131,8 +132,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   );
   const serving = serve({
     config,
-    listening,
+    listening: listening.main,
+    metricsListening: listening.metrics,
     ...(token === undefined ? {} : { token }),
+    authenticator,
     served: schema.current,
     contextOf: createContexts({ options, mirrors, schema, demo, readSide, writeSide }),
     prepare: (caller, signal) => access.prepare(caller, signal),
@@ -363,7 +366,7 @@ function gatewayOf({ options, mirrors, schema, health, serving, demo, queries, r
     await rest.disposeAsync();
   };
   return {
-    url: `http://${host}:${serving.port}/graphql`,
+    url: `${config.tls === undefined ? 'http' : 'https'}://${host}:${serving.port}/graphql`,
     demo,
     queries,
     whenReady: (signal) => untilReady({ mirrors, schema, health, clock, onProgress: options.onProgress }, signal),

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { randomBytes } from 'node:crypto';
+import { openListener } from './caller-side.ts';
 import { exitCodes } from './cli/client/command-failure.ts';
 import { createProcessLog, withQuietFaults, withQuietInfo } from './cli/output/process-log.ts';
 import { createStartView } from './cli/output/start-view.ts';
 import { createTerminal } from './cli/output/terminal.ts';
 import { type OwnGateway, type OwnGatewayOptions, runProgram } from './cli/program.ts';
-import { checkCallerFiles } from './config/caller-settings.ts';
 import type { Config, Flags } from './config/config.ts';
 import { gatewayVersion } from './config/gateway-version.ts';
 import { loadConfig } from './config/load-config.ts';
@@ -16,7 +16,6 @@ import { loggableError } from './core/loggable-error.ts';
 import { whenAborted } from './core/scheduling/until-aborted.ts';
 import type { Gateway, GatewayOptions } from './gateway.ts';
 import type { PropagationInput } from './propagate/model/propagations.ts';
-import { listen } from './serve/http/listen.ts';
 
 /** Milliseconds within which a second signal counts as the first one. npm forwards signals that the terminal has already sent. */
 const sameSignalMs = 1_000;
@@ -102,8 +101,7 @@ async function schemaText(flags: Flags): Promise<string> {
 
 async function runGateway(flags: Flags): Promise<void> {
   const config = await loadConfig({ flags, environment: process.env, directory: process.cwd() });
-  await checkCallerFiles(config);
-  await using listening = await listen(config);
+  await using listening = await openListener(config);
   const log = createProcessLog({ level: config.logLevel, write: (line) => stderr.write(line), isTerminal: stderr.isTTY === true });
   dieOfBugs(log);
   const view = createStartView({ write: (line) => stdout.write(line), isTerminal: stdout.isTTY === true });

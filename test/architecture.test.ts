@@ -18,6 +18,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   watch: ['cluster', 'store'],
   access: ['cluster', 'store'],
   audit: ['access'],
+  identity: ['config', 'access', 'cluster'],
   streams: [],
   load: ['cluster', 'fleet', 'watch', 'store', 'access', 'audit', 'model', 'streams'],
   'streams/messages': ['streams', 'load', 'model'],
@@ -121,7 +122,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   graph: ['importers', 'load', 'streams', 'streams/messages', 'manifests', 'changes', 'propagate/model', 'migrate/model', 'model'],
   operations: ['streams', 'access', 'load', 'graph'],
   'streams/sending': ['streams', 'access', 'graph', 'operations'],
-  serve: ['config', 'access', 'operations', 'streams', 'streams/sending'],
+  serve: ['config', 'access', 'identity', 'operations', 'streams', 'streams/sending'],
   sim: ['config', 'model'],
   cli: ['config'],
 };
@@ -136,13 +137,13 @@ const soleUsers: readonly { readonly names: RegExp; readonly users: readonly str
   { names: /^(graphql-yoga|@graphql-yoga\/.*)$/, users: ['operations', 'serve'] },
   { names: /^(ws|graphql-ws|graphql-ws\/use\/.*|prom-client)$/, users: ['serve'] },
   { names: /^graphql-ws\/client$/, users: ['cli'] },
-  { names: /^node:https?$/, users: ['serve', 'cluster', 'sim', 'migrate'] },
+  { names: /^node:https?$/, users: ['serve', 'identity', 'cluster', 'sim', 'migrate'] },
   { names: /^commander$/, users: ['cli'] },
-  { names: /^jose$/, users: ['access'] },
+  { names: /^jose$/, users: ['identity'] },
 ];
 
 /** Only these files may import every folder: `main.ts` knows the process, the others wire the stages. */
-const roots = ['gateway.ts', 'readiness.ts', 'write-side.ts', 'open-clusters.ts', 'main.ts'];
+const roots = ['gateway.ts', 'readiness.ts', 'write-side.ts', 'open-clusters.ts', 'caller-side.ts', 'main.ts'];
 
 interface Import {
   readonly file: string;

@@ -68,15 +68,36 @@ export async function checkCallerFiles({ configFile, tls, authentication, audit 
   if (file !== undefined) await checked('audit.file', async () => (await open(file, 'a', 0o600)).close());
 }
 
-/** A certificate with its private key, as PEM. */
-interface TlsIdentity {
-  /** The certificate of the server, then those of intermediate authorities. */
+/** The content of the files of `tls`, and of the files with authorities of clients. */
+export interface TlsFiles {
+  /** PEM: the certificate of the gateway, then those of intermediate authorities. */
   readonly cert: string;
+  /** PEM. */
   readonly key: string;
+  /** The authorities of callers' certificates. Empty without `clientCertificates`. */
+  readonly clients: readonly X509Certificate[];
+  /** The authorities of proxies' certificates. Empty without `proxy`. */
+  readonly proxies: readonly X509Certificate[];
+  /** The paths of all these files. */
+  readonly paths: readonly string[];
+}
+
+/**
+ * Reads the files of `tls` and of the authorities of clients. Undefined without `tls`.
+ *
+ * @throws {Error} if a file cannot be read, or is not what `checkCallerFiles` expects.
+ */
+export async function readTlsFiles({ tls, authentication }: Pick<Config, 'tls' | 'authentication'>): Promise<TlsFiles | undefined> {
+  if (tls === undefined) return undefined;
+  const files = [authentication?.clientCertificates?.caFile, authentication?.proxy?.caFile];
+  const read = async (file: string | undefined) => (file === undefined ? [] : certificatesIn(await readFile(file, 'utf8'), file));
+  const [identity, clients = [], proxies = []] = await Promise.all([readTls(tls), ...files.map(read)]);
+  const paths = [tls.certFile, tls.keyFile, ...files.filter((file) => file !== undefined)];
+  return { ...identity, clients, proxies, paths };
 }
 
 /** Reads the certificate and the key. @throws {Error} if a file cannot be read, or if the key is not that of the certificate. */
-async function readTls({ certFile, keyFile }: ConfiguredTls): Promise<TlsIdentity> {
+async function readTls({ certFile, keyFile }: ConfiguredTls): Promise<Pick<TlsFiles, 'cert' | 'key'>> {
   const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
   const [first] = certificatesIn(cert, certFile);
   if (first?.checkPrivateKey(privateKeyIn(key, keyFile)) !== true)

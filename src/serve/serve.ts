@@ -6,6 +6,7 @@ import { MusterError } from '../core/errors.ts';
 import { emptyHeapGauge, type HeapGauge } from '../core/heap-gauge.ts';
 import type { Log } from '../core/log.ts';
 import { loggableError } from '../core/loggable-error.ts';
+import type { Authenticator } from '../identity/authenticator.ts';
 import { OperationAdmission } from '../operations/admission.ts';
 import { AnswerEncoder } from '../operations/answer-encoder.ts';
 import { AnswerFactory } from '../operations/answers.ts';
@@ -19,13 +20,15 @@ import type { ServedSchema } from '../operations/served-schema.ts';
 import { TurnGate } from '../operations/turn-gate.ts';
 import { UnsentBytes } from '../operations/unsent-bytes.ts';
 import { Subscriptions, useSubscriptions } from '../streams/sending/subscriptions.ts';
+import { type CallerGate, type CountAuthFailure, createAuthenticatedGate, createLocalGate } from './callers/caller-gate.ts';
 import { createGraphiql, type ExampleQuery } from './http/graphiql.ts';
 import { createGraphqlHandler, useAdmission, useAnswers } from './http/graphql-handler.ts';
-import { corsOf, createGuard, type Guard, useTokenCheck } from './http/guard.ts';
+import { corsOf, createGuard } from './http/guard.ts';
+import { createIdentifiedHandler, useTokenCheck } from './http/identified-handler.ts';
 import type { HttpListener } from './http/listen.ts';
 import { useNegotiation } from './http/media-types.ts';
 import { useExactJson } from './http/request-body.ts';
-import { Router } from './http/router.ts';
+import { createMetricsHandler, Router } from './http/router.ts';
 import type { GatewayHealth } from './monitoring/health.ts';
 import { Metrics, type MetricsSources } from './monitoring/metrics.ts';
 import { createCommentTimer } from './sse/event-stream.ts';
@@ -33,10 +36,14 @@ import { WebSockets } from './web-socket/web-sockets.ts';
 
 export interface ServeOptions {
   readonly config: Pick<Config, 'host' | 'allowOrigins' | 'limits' | 'logLevel'>;
+  /** The listener of /metrics alone. Default: the main listener serves metrics in local mode, else there are none. */
+  readonly metricsListening?: HttpListener | undefined;
   /** The listener whose requests and upgrades are answered. `Serving.drain` closes the listener. */
   readonly listening: HttpListener;
-  /** The bearer token that requests must carry. Default: no token is required. */
+  /** The bearer token that requests must carry in local mode. Default: no token is required. */
   readonly token?: string;
+  /** Finds the callers of requests. Default: local mode. */
+  readonly authenticator?: Authenticator | undefined;
   readonly served: () => ServedSchema;
   /** Makes the context of the resolvers of one operation. */
   readonly contextOf: (scope: OperationScope) => object;
@@ -85,26 +92,31 @@ const maxSpreadMs = 20_000;
  * Next: a request continues in `Router.handle` (http/router.ts), an upgrade in `WebSockets.upgrade` (web-socket/web-sockets.ts).
  */
 export function serve(options: ServeOptions): Serving {
-  const { config, listening, clock, log, caller, token, served } = options;
+  const { config, listening, metricsListening, clock, log, caller, served } = options;
   const metrics = new Metrics(options.observed);
+  const { guard, gate } = createGuards(options, metrics);
   const ending = new AbortController();
   let isRetired = false;
   const shared = {
     admission: new OperationAdmission(config.limits.requestsInFlight),
     unsent: new UnsentBytes(clock, config.limits.unsentBytes),
-    guard: createGuard({ host: config.host, allowOrigins: config.allowOrigins, token }),
-    metrics,
+    ...{ guard, gate, metrics },
     onBug: (error: unknown) => log.error({ error: loggableError(error) }, 'a bug: a request failed with an unexpected error'),
     onRefused: countRefusals('http', metrics),
   };
   const operations = createOperations(options, { ...shared, ending: ending.signal });
   const { subscriptions, engine, inFlight } = operations;
-  const handler = createGraphqlHandler({ ...shared, handle: engine.handle, caller, comments: createCommentTimer(clock), inFlight });
+  const graphql = createGraphqlHandler({
+    ...{ ...shared, handle: engine.handle, load: gate.load },
+    ...{ caller, comments: createCommentTimer(clock), inFlight, clock },
+  });
+  const handler = createIdentifiedHandler({ ...shared, handler: graphql });
   const health = { isReady: () => !isRetired && options.health.isReady(), checks: () => options.health.checks() };
-  const router = new Router({ ...shared, health, handler, served });
+  const router = new Router({ ...shared, health, handler, served, servesMetrics: gate.isLocal && metricsListening === undefined });
   const onRefused = countRefusals('websocket', metrics);
-  const sockets = new WebSockets({ ...shared, ...operations, onRefused, caller, maxSockets: config.limits.streams, clock });
+  const sockets = new WebSockets({ ...shared, ...operations, onRefused, maxSockets: config.limits.streams, clock });
   listening.onRequest((request, response) => router.handle(request, response));
+  metricsListening?.onRequest(createMetricsHandler(shared));
   listening.onUpgrade((request, socket, head) => sockets.upgrade(request, socket, head));
 
   let drained: Promise<void> | undefined;
@@ -140,17 +152,29 @@ export function serve(options: ServeOptions): Serving {
   };
 }
 
+/** Creates the checks of all requests: their origin, and their caller. */
+function createGuards({ config, token, authenticator, caller, clock, log }: ServeOptions, metrics: Metrics) {
+  const { host, allowOrigins } = config;
+  const onFailure: CountAuthFailure = (method, reason) => metrics.authFailed(method, reason);
+  const guard = createGuard({ host: authenticator === undefined ? host : undefined, allowOrigins, token });
+  const gate =
+    authenticator === undefined
+      ? createLocalGate({ checkToken: guard.checkToken, caller, onFailure })
+      : createAuthenticatedGate({ authenticator, clock, log, onFailure });
+  return { guard, gate };
+}
+
 interface OperationParts {
   readonly admission: OperationAdmission;
   readonly unsent: UnsentBytes;
-  readonly guard: Guard;
+  readonly gate: CallerGate;
   readonly metrics: Metrics;
   readonly onRefused: CountRefusal;
   readonly ending: AbortSignal;
 }
 
 /** Creates the parts that run operations of every transport. */
-function createOperations(options: ServeOptions, { ending, metrics, unsent, guard, admission, onRefused }: OperationParts) {
+function createOperations(options: ServeOptions, { ending, metrics, unsent, gate, admission, onRefused }: OperationParts) {
   const { config, clock, log, served, contextOf, prepare, heap = emptyHeapGauge } = options;
   const { querySeconds, mutationSeconds, streams, answerBytes } = config.limits;
   const onAnswered = (ended: AnsweredOperation) => {
@@ -169,7 +193,7 @@ function createOperations(options: ServeOptions, { ending, metrics, unsent, guar
   const graphiql = createGraphiql(options.examples);
   const plugins = [
     useNegotiation(),
-    useTokenCheck(guard),
+    useTokenCheck(gate),
     useAdmission({ admission, gate: new TurnGate(clock) }),
     useExactJson(config.limits.bodyBytes),
     ...operationPlugins({ contextOf, prepare, deadlines, mutations, answers, subscriptions, inFlight }),
@@ -207,11 +231,8 @@ function requestLine({ requestId, transport, request, operationType, code, fault
   return { requestId, transport, operation: operationType ?? 'none', documentHash, code, faults, ms: Math.round(tookMs * 1000) / 1000 };
 }
 
-type CountRefusal = (refusal: { readonly code: string; readonly message: string }) => void;
+type CountRefusal = (refusal: { readonly code: string }) => void;
 
 function countRefusals(transport: 'http' | 'websocket', metrics: Metrics): CountRefusal {
-  return ({ code, message }) => {
-    metrics.answered({ transport, operationType: undefined, code });
-    if (code === 'UNAUTHENTICATED') metrics.authFailed(message.startsWith('expected') ? 'missing' : 'wrong');
-  };
+  return ({ code }) => metrics.answered({ transport, operationType: undefined, code });
 }

@@ -2,6 +2,8 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { OperationTypeNode } from 'graphql';
 import type { FetchAPI } from 'graphql-yoga';
 import type { Caller } from '../../access/access.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { CallerSession } from '../../identity/authenticator.ts';
 import type { OperationAdmission } from '../../operations/admission.ts';
 import type { AnswerFactory, EncodedAnswer } from '../../operations/answers.ts';
 import { acceptedEncoding } from '../../operations/compressed-bytes.ts';
@@ -10,6 +12,8 @@ import { maskedCode } from '../../operations/masking.ts';
 import type { TurnGate } from '../../operations/turn-gate.ts';
 import type { UnsentBytes } from '../../operations/unsent-bytes.ts';
 import { StartedStream } from '../../streams/outlet.ts';
+import type { CallerLoad } from '../callers/caller-load.ts';
+import { holdStream } from '../callers/stream-session.ts';
 import { asEvents, EventStream, type EventStreamOptions, eventHeaders } from '../sse/event-stream.ts';
 import { sendHttpAnswer } from './http-answer.ts';
 import { type AnswerType, HttpOperation, type HttpPlugin } from './http-operation.ts';
@@ -24,10 +28,19 @@ export interface GraphqlHandlerOptions {
   /** Operations in flight over HTTP. The gateway aborts them when it ends. */
   readonly inFlight: Set<AbortController>;
   readonly admission: Pick<OperationAdmission, 'inFlight'>;
+  readonly load: CallerLoad;
+  readonly clock: Clock;
+}
+
+/** Facts about a request that were found before it is handled. */
+interface AdmittedRequest {
+  readonly cors: OutgoingHttpHeaders;
+  /** Undefined in local mode. */
+  readonly session?: CallerSession;
 }
 
 /** Passes a request to Yoga and sends the response. A stream sends its messages without Yoga. */
-export type GraphqlHandler = (req: IncomingMessage, res: ServerResponse, cors: OutgoingHttpHeaders) => Promise<void>;
+export type GraphqlHandler = (req: IncomingMessage, res: ServerResponse, admitted: AdmittedRequest) => Promise<void>;
 
 /**
  * Creates the handler of /graphql.
@@ -36,16 +49,19 @@ export type GraphqlHandler = (req: IncomingMessage, res: ServerResponse, cors: O
  * validate, execute, `onResultProcess`. The last hook is `useAnswers`, below.
  */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { handle, caller, comments, unsent, inFlight, admission } = options;
+  const { handle, comments, unsent, inFlight, admission } = options;
   const turns = new LoopTurns();
-  return async (req, res, cors) => {
+  return async (req, res, { cors, session }) => {
     const turn = turns.join();
     const isHead = req.method === 'HEAD';
     // Yoga does not know HEAD, so it gets a GET. Node leaves out the body. HEAD gets no stream, because the client would not see its end.
     if (isHead) req.method = 'GET';
-    const outlet = ({ requestId }: HttpOperation) =>
-      isHead ? undefined : new EventStream({ response: res, headers: { ...cors, 'x-request-id': requestId }, comments, unsent });
-    using operation = new HttpOperation({ req, res, caller, outlet });
+    const outlet = (begun: HttpOperation) => {
+      if (isHead) return undefined;
+      holdStream(begun, options);
+      return new EventStream({ response: res, headers: { ...cors, 'x-request-id': begun.requestId }, comments, unsent });
+    };
+    using operation = new HttpOperation({ req, res, caller: session?.caller ?? options.caller, session, outlet });
     inFlight.add(operation.abortController);
     try {
       const response = await handle(req, operation);

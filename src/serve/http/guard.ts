@@ -4,11 +4,11 @@ import type { YogaServerOptions } from 'graphql-yoga';
 import { isLoopback, parseHostHeader } from '../../config/host.ts';
 import type { GraphqlOperation } from '../../operations/operation.ts';
 import { RequestRefusal } from '../../operations/refusal.ts';
-import type { HttpOperation, HttpPlugin } from './http-operation.ts';
+import type { HttpOperation } from './http-operation.ts';
 
 export interface GuardOptions {
-  /** The address that the gateway listens on. */
-  readonly host: string;
+  /** The address that the gateway listens on. Undefined: the header `Host` is not checked, because callers show who they are. */
+  readonly host: string | undefined;
   readonly allowOrigins: readonly string[];
   /** The bearer token that requests must carry. Default: no token is required. */
   readonly token?: string | undefined;
@@ -17,8 +17,8 @@ export interface GuardOptions {
 /** The checks that every request must pass, on every path and transport. */
 export interface Guard {
   /**
-   * Refuses requests that a web page of another origin may have sent. Checks the header `Host`, which DNS rebinding cannot forge, and the
-   * header `Origin`.
+   * Refuses requests that a web page of another origin may have sent. Checks the header `Origin`, and in local mode the header `Host`, which
+   * DNS rebinding cannot forge.
    *
    * @returns The CORS headers that let an allowed origin read the answer. Empty if the browser needs none.
    * @throws {RequestRefusal} 403.
@@ -48,20 +48,12 @@ export function corsOf(allowOrigins: readonly string[]): NonNullable<YogaServerO
   };
 }
 
-/** Returns a plugin that checks the token of HTTP requests before their body is read. */
-export function useTokenCheck(guard: Pick<Guard, 'checkToken'>): HttpPlugin {
-  return { onRequestParse: ({ serverContext: { req } }) => guard.checkToken(req.headers) };
-}
-
-/** Creates the guard of local mode. It compares tokens in constant time. */
+/** Creates the guard. It compares tokens in constant time. */
 export function createGuard({ host, allowOrigins, token }: GuardOptions): Guard {
-  const onlyLoopback = isLoopback(host);
   const expected = token === undefined ? undefined : digest(token);
   return {
     checkOrigin: (headers) => {
-      const named = parseHostHeader(headers.host ?? '');
-      if (named === undefined || (onlyLoopback && !isLoopback(named)))
-        throw new RequestRefusal({ status: 403, code: 'FORBIDDEN', message: 'the Host header does not name this gateway' });
+      if (host !== undefined) checkHost(host, headers.host);
       return admitOrigin(headers, allowOrigins);
     },
     checkToken: (headers) => {
@@ -73,6 +65,12 @@ export function createGuard({ host, allowOrigins, token }: GuardOptions): Guard 
       throw new RequestRefusal({ status: 401, code: 'UNAUTHENTICATED', message, headers: { 'www-authenticate': 'Bearer' } });
     },
   };
+}
+
+function checkHost(host: string, header = ''): void {
+  const named = parseHostHeader(header);
+  if (named === undefined || (isLoopback(host) && !isLoopback(named)))
+    throw new RequestRefusal({ status: 403, code: 'FORBIDDEN', message: 'the Host header does not name this gateway' });
 }
 
 function admitOrigin({ origin, host }: IncomingHttpHeaders, allowOrigins: readonly string[]): Readonly<Record<string, string>> {

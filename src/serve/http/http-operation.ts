@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
+import type { CallerSession } from '../../identity/authenticator.ts';
 import { GraphqlOperation } from '../../operations/operation.ts';
 import type { EventStream } from '../sse/event-stream.ts';
 
@@ -33,7 +34,10 @@ export class HttpOperation extends GraphqlOperation {
   /** Yoga calls this with tasks that outlive a request. There are none. */
   readonly waitUntil = ignored;
 
-  constructor({ req, res, caller, outlet }: HttpOperationOptions) {
+  /** The credential of the caller. Undefined in local mode. */
+  readonly session: CallerSession | undefined;
+
+  constructor({ req, res, caller, session, outlet }: HttpOperationOptions) {
     super({
       caller,
       transport: 'http',
@@ -44,6 +48,7 @@ export class HttpOperation extends GraphqlOperation {
     });
     this.req = req;
     this.res = res;
+    this.session = session;
     abortOnClose(res, this.abortController);
   }
 
@@ -57,7 +62,7 @@ export class HttpOperation extends GraphqlOperation {
   }
 }
 
-interface HttpOperationOptions extends Pick<HttpOperation, 'req' | 'res' | 'caller'> {
+interface HttpOperationOptions extends Pick<HttpOperation, 'req' | 'res' | 'caller' | 'session'> {
   readonly outlet: (operation: HttpOperation) => EventStream | undefined;
 }
 

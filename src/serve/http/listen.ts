@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { defaultLimits, type Limits } from '../../config/defaults.ts';
@@ -14,6 +15,19 @@ export interface ListenOptions {
    * Maximum number of connections. One more is closed at once. Default: enough for all streams, and for five times the requests in flight.
    */
   readonly maxConnections?: number;
+  /** Serves HTTPS. Default: plain HTTP. */
+  readonly tls?: ListenerTls | undefined;
+}
+
+/** The certificate of a listener, and the authorities of its clients. PEM. */
+export interface ListenerTls {
+  readonly cert: string;
+  readonly key: string;
+  /**
+   * Clients may show a certificate of these authorities. A client without one, or with one of another authority, is served all the same.
+   * Empty: no client is asked for a certificate.
+   */
+  readonly clientAuthorities: readonly string[];
 }
 
 /** Answers one request. Never rejects. */
@@ -34,6 +48,8 @@ export interface HttpListener extends AsyncDisposable {
    * for such a connection, and `destroy` cuts it.
    */
   onUpgrade(handle: HandleUpgrade): void;
+  /** Replaces the certificate, the key and the authorities for new connections. Does nothing without TLS. */
+  setTls(tls: ListenerTls): void;
   /** Accepts no more connections and closes idle ones. Resolves when the last connection is gone. */
   close(): Promise<void>;
   /** Cuts all open connections. */
@@ -51,35 +67,26 @@ const connectionsPerRequest = 5;
  *
  * @throws {MusterError} `BAD_INPUT` with one line, if the address cannot be listened on.
  */
-export async function listen({ host, port, limits = defaultLimits, ...options }: ListenOptions): Promise<HttpListener> {
+export async function listen({ host, port, limits = defaultLimits, tls, ...options }: ListenOptions): Promise<HttpListener> {
   const { promise: answering, resolve: answer } = Promise.withResolvers<Handle>();
   let handle: Handle | undefined;
   const take = (request: IncomingMessage, response: ServerResponse) => {
     if (handle === undefined) void answering.then((late) => (response.destroyed ? undefined : late(request, response)));
     else void handle(request, response);
   };
-  const server = createServer(
-    {
-      headersTimeout: 10_000,
-      requestTimeout: 30_000,
-      keepAliveTimeout: 75_000,
-      maxHeaderSize: 16 << 10,
-      connectionsCheckingInterval: 5_000,
-      // RFC 9113 has removed the upgrade to h2c. The server ignores the offer and answers in HTTP/1.1.
-      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() !== 'h2c',
-    },
-    (request, response) => {
-      // After `close`, nothing else would close a kept connection whose last request was still in flight. `closeIdleConnections` cannot do
-      // it: it counts a connection as idle although the answer may still be on its way.
-      response.once('finish', () => {
-        if (!server.listening) request.socket.destroySoon();
-      });
-      // HTTP pipelining: a client may send a request before it has the answer to the previous one. The response to such a request gets its
-      // socket only after the previous answer is sent. Without the socket, the gateway would not notice that the client left.
-      if (response.socket === null) response.once('socket', () => take(request, response));
-      else take(request, response);
-    },
-  );
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    // After `close`, nothing else would close a kept connection whose last request was still in flight. `closeIdleConnections` cannot do
+    // it: it counts a connection as idle although the answer may still be on its way.
+    response.once('finish', () => {
+      if (!server.listening) request.socket.destroySoon();
+    });
+    // HTTP pipelining: a client may send a request before it has the answer to the previous one. The response to such a request gets its
+    // socket only after the previous answer is sent. Without the socket, the gateway would not notice that the client left.
+    if (response.socket === null) response.once('socket', () => take(request, response));
+    else take(request, response);
+  };
+  const server =
+    tls === undefined ? createServer(httpOptions, onRequest) : createTlsServer({ ...httpOptions, ...tlsOptionsOf(tls) }, onRequest);
   const upgrades = takeUpgrades(server);
   server.maxConnections = options.maxConnections ?? limits.streams + connectionsPerRequest * limits.requestsInFlight;
   await new Promise<void>((resolve, reject) => {
@@ -99,6 +106,7 @@ export async function listen({ host, port, limits = defaultLimits, ...options }:
       answer(first);
     },
     onUpgrade: upgrades.take,
+    setTls: (next) => (server instanceof TlsServer ? server.setSecureContext(contextOf(next)) : undefined),
     close: () => closed(server),
     destroy,
     [Symbol.asyncDispose]: () => {
@@ -107,6 +115,25 @@ export async function listen({ host, port, limits = defaultLimits, ...options }:
       return ended;
     },
   };
+}
+
+const httpOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: 16 << 10,
+  connectionsCheckingInterval: 5_000,
+  // RFC 9113 has removed the upgrade to h2c. The server ignores the offer and answers in HTTP/1.1.
+  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() !== 'h2c',
+};
+
+/** `rejectUnauthorized` is off, because a request may show a token instead of a certificate. `TLSSocket.authorized` has the verdict. */
+function tlsOptionsOf(tls: ListenerTls) {
+  return { ...contextOf(tls), handshakeTimeout: 10_000, requestCert: tls.clientAuthorities.length > 0, rejectUnauthorized: false };
+}
+
+function contextOf({ cert, key, clientAuthorities }: ListenerTls) {
+  return { cert, key, ...(clientAuthorities.length === 0 ? {} : { ca: [...clientAuthorities] }) };
 }
 
 interface Upgrades {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RequestRefusal } from '../../operations/refusal.ts';
-import type { AcceptedAnswer, HttpPlugin } from './http-operation.ts';
+import type { AcceptedAnswer, AnswerType, HttpPlugin } from './http-operation.ts';
 
 /**
  * Returns a plugin that chooses the media type of the answer, and refuses requests it cannot read or answer. Yoga ignores quality values
@@ -74,6 +74,15 @@ function chooseAnswer(accept: string | undefined): AcceptedAnswer {
     type: modern > 0 && modern >= plain ? 'application/graphql-response+json' : 'application/json',
     events: events > Math.max(modern, plain) ? 'all' : events > 0 ? 'streams' : 'none',
   };
+}
+
+/** Returns the media type of a refusal that is sent before `Accept` is checked. */
+export function answerTypeOf(accept: string | undefined): AnswerType {
+  try {
+    return chooseAnswer(accept).type;
+  } catch {
+    return 'application/json';
+  }
 }
 
 /** True if the caller prefers HTML to JSON, as a browser does when a user opens the URL. */

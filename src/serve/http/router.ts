@@ -3,6 +3,7 @@ import { acceptedEncoding, type CompressedBytes, compressWithGzip, matchesEtag }
 import { RequestRefusal } from '../../operations/refusal.ts';
 import type { ServedSchema } from '../../operations/served-schema.ts';
 import type { UnsentBytes } from '../../operations/unsent-bytes.ts';
+import type { CallerGate } from '../callers/caller-gate.ts';
 import { type GatewayHealth, readyzText } from '../monitoring/health.ts';
 import type { Metrics } from '../monitoring/metrics.ts';
 import type { GraphqlHandler } from './graphql-handler.ts';
@@ -11,7 +12,10 @@ import { type HttpAnswer, sendHttpAnswer, textAnswer } from './http-answer.ts';
 
 export interface RouterOptions {
   readonly handler: GraphqlHandler;
-  readonly guard: Guard;
+  readonly guard: Pick<Guard, 'checkOrigin'>;
+  readonly gate: CallerGate;
+  /** True if this router serves /metrics. False: it answers 404. */
+  readonly servesMetrics: boolean;
   readonly health: GatewayHealth;
   readonly metrics: Metrics;
   readonly served: () => ServedSchema;
@@ -37,7 +41,7 @@ export class Router {
     this.#pages = new Map<string, Page>([
       ['/', () => ({ status: 302, headers: { location: '/graphql' } })],
       ['/schema.graphql', (request) => this.#schema(request)],
-      ['/metrics', (request) => this.#metrics(request)],
+      ...(options.servesMetrics ? [['/metrics', (request: IncomingMessage) => this.#metrics(request)] as const] : []),
       ['/livez', () => textAnswer(200, 'ok\n')],
       ['/readyz', (request) => this.#readyz(request)],
     ]);
@@ -74,11 +78,11 @@ export class Router {
 
   #graphql(request: IncomingMessage, response: ServerResponse, cors: OutgoingHttpHeaders): Promise<void> {
     if (request.method === 'OPTIONS') response.setHeader('allow', 'GET, HEAD, POST, OPTIONS');
-    return this.#options.handler(request, response, cors);
+    return this.#options.handler(request, response, { cors });
   }
 
   async #schema(request: IncomingMessage): Promise<HttpAnswer> {
-    this.#options.guard.checkToken(request.headers);
+    await this.#options.gate.admit(request);
     const served = this.#options.served();
     const etag = `"${served.hash}"`;
     const headers = { 'content-type': 'application/graphql; charset=utf-8', 'cache-control': 'no-cache', etag };
@@ -90,21 +94,42 @@ export class Router {
   }
 
   async #metrics(request: IncomingMessage): Promise<HttpAnswer> {
-    this.#options.guard.checkToken(request.headers);
-    const { metrics } = this.#options;
-    return textAnswer(200, await metrics.text(), { 'content-type': metrics.contentType });
+    await this.#options.gate.admit(request);
+    return metricsAnswer(this.#options.metrics);
   }
 
-  #readyz(request: IncomingMessage): HttpAnswer {
-    const { health, guard } = this.#options;
+  async #readyz(request: IncomingMessage): Promise<HttpAnswer> {
+    const { health, gate } = this.#options;
     const status = health.isReady() ? 200 : 503;
     if (!new URLSearchParams(request.url?.split('?', 2)[1]).has('verbose'))
       return textAnswer(status, status === 200 ? 'ok\n' : 'not ready\n');
-    // The details name clusters, so they need the token.
-    guard.checkToken(request.headers);
+    // The details name clusters, so they need a caller.
+    await gate.admit(request);
     return textAnswer(status, readyzText(health));
   }
 }
+
+/** Returns the metrics in the format of Prometheus. */
+async function metricsAnswer(metrics: Metrics): Promise<HttpAnswer> {
+  return textAnswer(200, await metrics.text(), { 'content-type': metrics.contentType });
+}
+
+/** Answers the requests of a listener that serves /metrics and nothing else, to anyone who can reach its port. Never rejects. */
+export function createMetricsHandler({ metrics, onBug }: Pick<RouterOptions, 'metrics' | 'onBug'>): RequestHandler {
+  return async (request, response) => {
+    try {
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      if (pathOf(request) !== '/metrics') return sendHttpAnswer(response, textAnswer(404, 'expected /metrics\n'));
+      if (!isRead) return sendHttpAnswer(response, textAnswer(405, 'expected GET, HEAD\n', { allow: 'GET, HEAD' }));
+      sendHttpAnswer(response, await metricsAnswer(metrics));
+    } catch (error) {
+      onBug(error);
+      sendHttpAnswer(response, textAnswer(500, 'Unexpected error.\n'));
+    }
+  };
+}
+
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 function pathOf({ url = '/' }: IncomingMessage): string {
   const end = url.indexOf('?');

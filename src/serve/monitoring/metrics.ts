@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { CredentialMethod, RefusalReason } from '../../identity/authenticator.ts';
 
 /** The metrics of one cluster. */
 export interface ClusterGauges {
@@ -95,9 +96,9 @@ export class Metrics {
     if (operation.tookMs !== undefined && operation.operationType !== 'subscription') this.#seconds.observe(operation.tookMs / 1000);
   }
 
-  /** Counts a request without the right token. */
-  authFailed(reason: 'missing' | 'wrong'): void {
-    this.#authFailures.inc({ method: 'token', reason });
+  /** Counts a request whose credentials were not accepted, or could not be checked. Both labels come from closed sets. */
+  authFailed(method: CredentialMethod, reason: RefusalReason | 'unavailable'): void {
+    this.#authFailures.inc({ method, reason });
   }
 
   /** Counts a stream that has ended. `reason` is `CLIENT`, `LIFETIME`, or the code of the error that ended the stream. */

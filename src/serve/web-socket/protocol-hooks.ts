@@ -1,18 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecutionArgs, GraphQLFormattedError } from 'graphql';
 import type { Context, ServerOptions } from 'graphql-ws';
+import type { Clock } from '../../core/clock.ts';
 import { invariant } from '../../core/errors.ts';
 import { clientError } from '../../operations/masking.ts';
 import { operationRequestIn } from '../../operations/operation-request.ts';
 import { RequestRefusal } from '../../operations/refusal.ts';
+import type { CallerGate, IdentifyingRequest } from '../callers/caller-gate.ts';
 import type { Guard } from '../http/guard.ts';
 import type { ClientMessage } from './client-message.ts';
 import type { SocketConnection } from './socket-connection.ts';
 import { MaskedErrors, SocketOperation, type SocketOperationOptions } from './socket-operation.ts';
 
 export interface ProtocolOptions extends SocketOperationOptions {
-  readonly guard: Guard;
-  /** Called for each socket that is refused: before 101, or because of its token. */
+  readonly guard: Pick<Guard, 'checkOrigin'>;
+  readonly gate: CallerGate;
+  readonly clock: Clock;
+  /** Called for each socket that is refused: before 101, or because of its credentials. */
   readonly onRefused: (refusal: RequestRefusal) => void;
 }
 
@@ -27,8 +31,12 @@ export interface SocketContext {
 
 /** A socket whose client has not sent a valid `connection_init`. */
 interface OpenHandshake {
-  /** The header `Authorization` of the upgrade request. Undefined if the client sent none. Browsers cannot send it, other clients can. */
-  readonly authorization: string | undefined;
+  /**
+   * The upgrade request. Its header `Authorization` counts if `connection_init` has none. Browsers cannot send the header, other clients can.
+   */
+  readonly request: IdentifyingRequest;
+  /** Ends the time limit for `connection_init`, because it has come. */
+  received(): void;
   /** Ends the handshake and frees its slot, because the client was acknowledged or has gone. A second call does nothing. */
   settle(): void;
 }
@@ -40,7 +48,7 @@ type Hooks = ServerOptions<InitPayload, SocketContext>;
 const maxOperations = 50;
 
 /**
- * Returns the hooks with which graphql-ws checks the token and starts operations. Errors of an operation are results, so no hook throws for
+ * Returns the hooks with which graphql-ws finds the caller and starts operations. Errors of an operation are results, so no hook throws for
  * them.
  *
  * Next: `onSubscribe` starts a `SocketOperation` (socket-operation.ts), which prepares and runs the operation.
@@ -49,7 +57,7 @@ export function protocolHooks(options: ProtocolOptions): Hooks {
   return {
     // The timer of graphql-ws is off, because tests use another clock. `WebSockets` has its own deadline.
     connectionInitWaitTimeout: 0,
-    onConnect: (context) => checkToken(context, options),
+    onConnect: (context) => identify(context, options),
     onSubscribe: ({ extra }, id) => startOperation(extra, id, options),
     execute: startedOperation,
     subscribe: startedOperation,
@@ -59,30 +67,33 @@ export function protocolHooks(options: ProtocolOptions): Hooks {
 }
 
 /**
- * Checks the token with the same guard as HTTP. If the token is wrong, closes the socket with 4401. Returns no value, because graphql-ws
- * would send it to the client with the acknowledgement.
+ * Finds the caller of a socket, as for a request over HTTP. Closes the socket with 4401 if the credentials are not accepted, and with 1013 if
+ * they cannot be checked now or the caller has too many sockets. Resolves without a value, because graphql-ws would send it to the client with
+ * the acknowledgement.
  */
-function checkToken(context: Context<InitPayload, SocketContext>, { guard, onRefused }: ProtocolOptions): void {
+async function identify(context: Context<InitPayload, SocketContext>, { gate, clock, onRefused }: ProtocolOptions): Promise<void> {
   const { connectionParams, extra } = context;
-  const { connection, handshake: newcomer } = extra;
+  const { connection, handshake } = extra;
+  // An acknowledged socket keeps no token.
+  Reflect.deleteProperty(context, 'connectionParams');
+  if (handshake === undefined) return;
+  handshake.received();
   try {
-    guard.checkToken(authorizationOf(connectionParams, newcomer?.authorization));
+    const session = await gate.admit(handshake.request, authorizationIn(connectionParams));
+    if (connection.isOpen) connection.identify(session, { load: gate.load, clock });
   } catch (error) {
     if (error instanceof RequestRefusal) {
       onRefused(error);
-      connection.close(4401, error.message);
+      connection.close(error.status === 401 ? 4401 : 1013, error.message);
     }
     throw error;
   }
-  // An acknowledged socket keeps no token.
-  Reflect.deleteProperty(context, 'connectionParams');
-  newcomer?.settle();
+  handshake.settle();
 }
 
-function authorizationOf(payload: InitPayload, ofUpgrade: string | undefined): { readonly authorization?: string } {
-  const [, inPayload] = Object.entries(payload ?? {}).find(([name]) => name.toLowerCase() === 'authorization') ?? [];
-  const authorization = inPayload === undefined ? ofUpgrade : String(inPayload);
-  return authorization === undefined ? {} : { authorization };
+function authorizationIn(payload: InitPayload): string | undefined {
+  const [, value] = Object.entries(payload ?? {}).find(([name]) => name.toLowerCase() === 'authorization') ?? [];
+  return value === undefined ? undefined : String(value);
 }
 
 function startOperation(

@@ -1,7 +1,13 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../../access/access.ts';
+import type { Clock } from '../../core/clock.ts';
+import { invariant } from '../../core/errors.ts';
+import type { CallerSession } from '../../identity/authenticator.ts';
+import { watchSession } from '../../identity/session-watch.ts';
 import type { SocketBacklog, UnsentBytes } from '../../operations/unsent-bytes.ts';
+import type { CallerLoad } from '../callers/caller-load.ts';
+import { sessionEnds } from '../callers/stream-session.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import type { OperationSocket, SocketOperation } from './socket-operation.ts';
 
@@ -18,7 +24,6 @@ export interface SocketConnectionOptions {
   readonly ws: WebSocket;
   /** The socket below `ws`. */
   readonly raw: Socket;
-  readonly caller: Caller;
   readonly writer: FrameWriter;
   readonly unsent: UnsentBytes;
   /** The end of the lifetime of the socket, in milliseconds of the monotonic clock. */
@@ -27,7 +32,7 @@ export interface SocketConnectionOptions {
 
 /** One open WebSocket of a client: writes its frames, checks that the client is alive, and has its operations. */
 export class SocketConnection implements OperationSocket {
-  readonly caller: Caller;
+  #caller: Caller | undefined;
   readonly #ws: WebSocket;
   readonly #raw: Socket;
   readonly #writer: FrameWriter;
@@ -45,12 +50,11 @@ export class SocketConnection implements OperationSocket {
   /** Bytes that the client may have to read before it sees the last ping. */
   #bytesBeforePing = 0;
 
-  constructor({ ws, raw, writer, caller, endsMs, unsent }: SocketConnectionOptions) {
+  constructor({ ws, raw, writer, endsMs, unsent }: SocketConnectionOptions) {
     this.#backlog = unsent.watch(raw);
     this.#ws = ws;
     this.#raw = raw;
     this.#writer = writer;
-    this.caller = caller;
     this.#endsMs = endsMs;
     raw.on('drain', () => this.#onDrain());
     ws.on('pong', () => {
@@ -63,6 +67,29 @@ export class SocketConnection implements OperationSocket {
   /** True if neither side has closed the socket. */
   get isOpen(): boolean {
     return this.#ws.readyState === this.#ws.OPEN;
+  }
+
+  get caller(): Caller {
+    invariant(this.#caller !== undefined, 'expected a socket that was acknowledged');
+    return this.#caller;
+  }
+
+  /**
+   * Gives the socket its caller, before its first operation. Closes it when the credentials of the caller end: with 4403 if they have expired,
+   * with 4401 if they are no longer accepted.
+   *
+   * @throws {RequestRefusal} 429 if the caller has too many sockets.
+   */
+  identify(session: CallerSession, { load, clock }: { readonly load: CallerLoad; readonly clock: Clock }): void {
+    const taken = load.take('sockets', session.caller.key);
+    const life = new AbortController();
+    this.#ws.once('close', () => {
+      life.abort();
+      taken[Symbol.dispose]();
+    });
+    this.#caller = session.caller;
+    const onEnd = (reason: keyof typeof sessionEnds) => this.close(reason === 'expired' ? 4403 : 4401, sessionEnds[reason]);
+    void watchSession(session, { clock, onEnd }, life.signal);
   }
 
   get operations(): number {

@@ -10,7 +10,7 @@ import type { Guard } from '../http/guard.ts';
  *
  * @throws {RequestRefusal} 403, 404 or 400.
  */
-export function admitUpgrade({ headers, url = '/' }: IncomingMessage, guard: Guard): void {
+export function admitUpgrade({ headers, url = '/' }: IncomingMessage, guard: Pick<Guard, 'checkOrigin'>): void {
   guard.checkOrigin(headers);
   if (headers.upgrade?.toLowerCase() !== 'websocket') throw badUpgrade('expected an upgrade to websocket');
   if (url.split('?', 1)[0] !== '/graphql')

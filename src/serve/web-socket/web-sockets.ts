@@ -3,8 +3,6 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type Server } from 'graphql-ws';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import type { Caller } from '../../access/access.ts';
-import type { Clock } from '../../core/clock.ts';
 import { Deadlines } from '../../operations/deadlines.ts';
 import { IntervalTimer } from '../../operations/interval-timer.ts';
 import { RequestRefusal } from '../../operations/refusal.ts';
@@ -17,11 +15,8 @@ import { SocketConnection } from './socket-connection.ts';
 import { admitUpgrade, refuseUpgrade } from './upgrade.ts';
 
 export interface WebSocketsOptions extends ProtocolOptions {
-  /** The caller in local mode: the user who runs the gateway. */
-  readonly caller: Caller;
   /** Maximum number of sockets in the process, with those that wait for a handshake. */
   readonly maxSockets: number;
-  readonly clock: Clock;
   readonly unsent: UnsentBytes;
 }
 
@@ -188,20 +183,21 @@ export class WebSockets implements Disposable {
     });
     // The handshake was invalid. `ws` has answered it.
     if (opened === undefined) place[Symbol.dispose]();
-    else this.#open(opened, { socket, authorization: request.headers.authorization }, place);
+    else this.#open(opened, { socket, request }, place);
   }
 
-  #open(ws: WebSocket, { socket, authorization }: Opening, place: Disposable): void {
-    const { clock, caller, subscriptions, unsent } = this.#options;
+  #open(ws: WebSocket, { socket, request }: Opening, place: Disposable): void {
+    const { clock, subscriptions, unsent } = this.#options;
     const endsMs = clock.monotonic() + subscriptions.lifetimeMs();
-    const connection = new SocketConnection({ ws, raw: socket, writer: this.#writer, unsent, caller, endsMs });
+    const connection = new SocketConnection({ ws, raw: socket, writer: this.#writer, unsent, endsMs });
     const deadline = this.#initDeadlines.start(() => connection.close(4408, `expected connection_init within ${initMs / 1000} s`));
+    const received = () => void deadline.end();
     const settle = () => {
-      deadline.end();
+      received();
       place[Symbol.dispose]();
       context.handshake = undefined;
     };
-    const context: SocketContext = { connection, handshake: { authorization, settle }, currentMessage: undefined };
+    const context: SocketContext = { connection, handshake: { request, received, settle }, currentMessage: undefined };
     this.#pings.add(connection);
     this.#sockets.add(connection);
     const closed = this.#runProtocol(ws, context);
@@ -272,7 +268,7 @@ interface Accepting {
 
 interface Opening {
   readonly socket: Socket;
-  readonly authorization: string | undefined;
+  readonly request: IncomingMessage;
 }
 
 function shuttingDown(): RequestRefusal {

@@ -1,5 +1,5 @@
 import type { FormattedExecutionResult } from 'graphql';
-import type { MusterError } from '../../core/errors.ts';
+import { MusterError } from '../../core/errors.ts';
 import type { ScheduledWorker, WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import { clientError, type MaskOptions } from '../../operations/masking.ts';
 import type { MessageBytes, StreamHandle, StreamOutlet } from '../outlet.ts';
@@ -87,6 +87,12 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
 
   close(): void {
     this.#finish({ reason: 'CLIENT' });
+  }
+
+  /** Ends the stream because its request was aborted. The client learns a reason that is for clients, such as credentials that have ended. */
+  aborted(reason: unknown): void {
+    if (reason instanceof MusterError) this.ended(reason);
+    else this.close();
   }
 
   /** Ends the stream from the side of the gateway: sends the last message, if there is one, then `complete`. */

@@ -265,7 +265,8 @@ export class Subscriptions {
     { outlet, startedMs, membership }: StreamStart,
   ): Promise<StreamSender> {
     const { signal } = requested.origin.abortController;
-    const entry: RunningStream = { requested, startedMs, dueMs: startedMs + this.lifetimeMs(), membership, onAbort: () => stream.close() };
+    const onAbort = () => stream.aborted(signal.reason);
+    const entry: RunningStream = { requested, startedMs, dueMs: startedMs + this.lifetimeMs(), membership, onAbort };
     const stream: StreamSender = new StreamSender({
       outlet,
       scheduler: this.#scheduler,

@@ -15,6 +15,7 @@ import { createEngine } from '../../../src/operations/engine.ts';
 import type { OperationScope } from '../../../src/operations/operation.ts';
 import type { RequestRefusal } from '../../../src/operations/refusal.ts';
 import { UnsentBytes } from '../../../src/operations/unsent-bytes.ts';
+import { createLocalGate } from '../../../src/serve/callers/caller-gate.ts';
 import { createGuard, type GuardOptions } from '../../../src/serve/http/guard.ts';
 import { listen } from '../../../src/serve/http/listen.ts';
 import { operationPlugins } from '../../../src/serve/serve.ts';
@@ -66,13 +67,14 @@ export async function startWebSockets(
   const admission = new OperationAdmission(400);
   const listening = await listen({ host: '127.0.0.1', port: 0, maxConnections: 10_000 });
   listening.onRequest(async (_request, response) => void response.end('plain'));
+  const guard = createGuard({ host: '127.0.0.1', allowOrigins: ['https://portal.example.com'], ...door });
   const sockets = new WebSockets({
     engine,
     answers,
     subscriptions,
     admission,
-    guard: createGuard({ host: '127.0.0.1', allowOrigins: ['https://portal.example.com'], ...door }),
-    caller: { key: 'local' },
+    guard,
+    gate: createLocalGate({ checkToken: guard.checkToken, caller: { key: 'local' }, onFailure: () => undefined }),
     maxSockets: 5_000,
     clock,
     unsent: new UnsentBytes(clock),

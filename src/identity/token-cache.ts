@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../core/clock.ts';
+import type { Identification } from './authenticator.ts';
+
+interface Entry {
+  readonly found: Identification;
+  /** Milliseconds of the monotonic clock. */
+  readonly untilMs: number;
+  /** Unix milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+/** Milliseconds for which a result counts. A revoked token is refused after that time, as in API servers (10 s by default). */
+const rememberedMs = 10_000;
+
+const maxTokens = 10_000;
+
+/** Remembers for 10 s what tokens were found to be: at most 10,000 tokens, by their SHA-256. Calls for one token share one check. */
+export class TokenCache {
+  readonly #clock: Clock;
+  /** Milliseconds after its end for which a token is still accepted. */
+  readonly #leewayMs: number;
+  readonly #remembersUnknown: boolean;
+  readonly #entries = new LRUCache<string, Entry>({ max: maxTokens });
+  readonly #checks = new Map<string, Promise<Identification>>();
+
+  constructor(options: { readonly clock: Clock; readonly leewayMs: number; readonly remembersUnknown: boolean }) {
+    this.#clock = options.clock;
+    this.#leewayMs = options.leewayMs;
+    this.#remembersUnknown = options.remembersUnknown;
+  }
+
+  /** Returns the remembered result, or checks the token. The check belongs to no caller: it continues when a client leaves. */
+  find(token: string, check: () => Promise<Identification>): Identification | Promise<Identification> {
+    const key = createHash('sha256').update(token).digest('base64url');
+    const entry = this.#entries.get(key);
+    if (entry !== undefined && this.#clock.monotonic() < entry.untilMs && this.#clock.now() < entry.expiresAtMs) return entry.found;
+    const running = this.#checks.get(key);
+    if (running !== undefined) return running;
+    const started = check()
+      .then((found) => {
+        this.#remember(key, found);
+        return found;
+      })
+      .finally(() => this.#checks.delete(key));
+    this.#checks.set(key, started);
+    return started;
+  }
+
+  #remember(key: string, found: Identification): void {
+    if (found.result === 'unavailable' || (found.result === 'unknown' && !this.#remembersUnknown)) return;
+    const endMs = found.result === 'known' ? found.session.expiresAtMs : undefined;
+    const expiresAtMs = endMs === undefined ? Number.POSITIVE_INFINITY : endMs + this.#leewayMs;
+    this.#entries.set(key, { found, untilMs: this.#clock.monotonic() + rememberedMs, expiresAtMs });
+  }
+}

@@ -1,0 +1,136 @@
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../../access/access.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { Authenticator, CallerSession, CredentialMethod, Identification, RefusalReason } from '../../identity/authenticator.ts';
+import { RequestRefusal } from '../../operations/refusal.ts';
+import { CallerLoad, sharedLimits, unlimited } from './caller-load.ts';
+import { peerCertificateOf } from './peer-certificate.ts';
+
+/** The facts of a request or an upgrade that show who sent it. */
+export type IdentifyingRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'socket'>;
+
+/** Finds the caller of each request, on every path and transport. */
+export interface CallerGate {
+  /** True in local mode: probes and pages without data need no token. */
+  readonly isLocal: boolean;
+  readonly load: CallerLoad;
+  /**
+   * Returns the session of a request, at once if nobody has to be asked. `authorization` replaces the header of that name.
+   *
+   * @throws {RequestRefusal} 401 for every credential that is not accepted, with the same message. 503 if it cannot be checked now. A promise
+   * rejects with them.
+   */
+  admit(request: IdentifyingRequest, authorization?: string): CallerSession | Promise<CallerSession>;
+}
+
+/** Called with the reason of each refusal. */
+export type CountAuthFailure = (method: CredentialMethod, reason: RefusalReason | 'unavailable') => void;
+
+/** Creates the gate of local mode: there is one caller, who may have to show the token of the gateway. */
+export function createLocalGate(options: {
+  /** Throws a 401 if the token of the gateway is required and the headers do not have it. */
+  readonly checkToken: (headers: { readonly authorization?: string }) => void;
+  readonly caller: Caller;
+  readonly onFailure: CountAuthFailure;
+}): CallerGate {
+  const { checkToken, caller, onFailure } = options;
+  const session: CallerSession = { caller, expiresAtMs: undefined, check: undefined };
+  return {
+    isLocal: true,
+    load: new CallerLoad(unlimited),
+    admit: ({ headers }, authorization = headers.authorization) => {
+      try {
+        checkToken({ ...(authorization === undefined ? {} : { authorization }) });
+      } catch (error) {
+        onFailure('token', authorization === undefined ? 'missing' : 'wrong');
+        throw error;
+      }
+      return session;
+    },
+  };
+}
+
+export interface GateOptions {
+  readonly authenticator: Authenticator;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onFailure: CountAuthFailure;
+}
+
+/** Creates the gate of a gateway with authentication. */
+export function createAuthenticatedGate({ authenticator, clock, log, onFailure }: GateOptions): CallerGate {
+  const report = reportRefusals({ clock, log });
+  const sessionOf = (found: Identification): CallerSession => {
+    switch (found.result) {
+      case 'known':
+        return found.session;
+      case 'unknown':
+        onFailure(found.method, found.reason);
+        report({ method: found.method, reason: found.reason });
+        throw unauthenticated();
+      case 'unavailable':
+        onFailure(found.method, 'unavailable');
+        report({ method: found.method, reason: 'unavailable', problem: found.problem });
+        throw uncheckable();
+      default:
+        return found satisfies never;
+    }
+  };
+  return {
+    isLocal: false,
+    load: new CallerLoad(sharedLimits),
+    admit: ({ headers, rawHeaders, socket }, authorization = headers.authorization) => {
+      const headerValues = (name: string) => valuesOf(rawHeaders, name.toLowerCase());
+      const found = authenticator.identify({ authorization, headerValues, certificate: peerCertificateOf(socket) });
+      return found instanceof Promise ? found.then(sessionOf) : sessionOf(found);
+    },
+  };
+}
+
+/** The names and values of `rawHeaders` alternate. */
+function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
+  return rawHeaders.filter((_, position) => position % 2 === 1 && rawHeaders[position - 1]?.toLowerCase() === name);
+}
+
+function unauthenticated(): RequestRefusal {
+  return new RequestRefusal({
+    status: 401,
+    code: 'UNAUTHENTICATED',
+    message: 'expected credentials that this gateway accepts, such as a bearer token of its issuer',
+    headers: { 'www-authenticate': 'Bearer' },
+  });
+}
+
+function uncheckable(): RequestRefusal {
+  return new RequestRefusal({
+    status: 503,
+    code: 'UNAVAILABLE',
+    message: 'the credentials cannot be checked now: try again later',
+    headers: { 'retry-after': '5' },
+  });
+}
+
+/** Maximum number of lines per second. Anyone can send wrong credentials, and the log must not fill up with them. */
+const linesPerSecond = 10;
+
+/** Returns a function that logs why credentials are not accepted. Lines have no names and no tokens. */
+function reportRefusals({ clock, log }: Pick<GateOptions, 'clock' | 'log'>) {
+  let second = 0;
+  let lines = 0;
+  let skipped = 0;
+  return (facts: Readonly<Record<string, string>>) => {
+    const now = Math.floor(clock.monotonic() / 1_000);
+    if (now !== second) {
+      second = now;
+      lines = 0;
+    }
+    lines++;
+    if (lines > linesPerSecond) {
+      skipped++;
+      return;
+    }
+    log.info({ ...facts, ...(skipped === 0 ? {} : { skipped }) }, 'refused a request whose caller is not known');
+    skipped = 0;
+  };
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { RequestRefusal } from '../../operations/refusal.ts';
+import type { CallerGate } from '../callers/caller-gate.ts';
+import type { GraphqlHandler } from './graphql-handler.ts';
+import { sendHttpAnswer } from './http-answer.ts';
+import type { HttpPlugin } from './http-operation.ts';
+import { answerTypeOf } from './media-types.ts';
+
+export interface IdentifiedHandlerOptions {
+  readonly handler: GraphqlHandler;
+  readonly gate: CallerGate;
+  /** Called for each request that is refused here. */
+  readonly onRefused: (refusal: RequestRefusal) => void;
+}
+
+/**
+ * Passes a request to /graphql on once its caller is known. No byte of the body has been read then, and Yoga has not seen the request: the
+ * page of GraphiQL needs a caller too. A preflight of a browser carries no credentials, so it passes without.
+ *
+ * In local mode the token is checked later, by a plugin (`useTokenCheck`), so that the page opens without it.
+ */
+export function createIdentifiedHandler({ handler, gate, onRefused }: IdentifiedHandlerOptions): GraphqlHandler {
+  if (gate.isLocal) return handler;
+  return async (req, res, { cors }) => {
+    if (req.method === 'OPTIONS') return handler(req, res, { cors });
+    try {
+      const session = await gate.admit(req);
+      using _operation = gate.load.take('operations', session.caller.key);
+      await handler(req, res, { cors, session });
+    } catch (error) {
+      if (!(error instanceof RequestRefusal)) throw error;
+      onRefused(error);
+      refuse(req, res, { cors, refusal: error });
+    }
+  };
+}
+
+/** Maximum bytes of a body that are read and dropped after a refusal. */
+const maxDroppedBytes = 64 << 10;
+
+/** Returns a plugin that checks the token of local mode before the body of a request is read. */
+export function useTokenCheck(gate: CallerGate): HttpPlugin {
+  return { onRequestParse: ({ serverContext: { req } }) => (gate.isLocal ? void gate.admit(req) : undefined) };
+}
+
+interface RefusedRequest {
+  readonly cors: OutgoingHttpHeaders;
+  readonly refusal: RequestRefusal;
+}
+
+/** Answers in the form of GraphQL over HTTP: `errors` and no `data`, as JSON even if the client accepts streams or pages only. */
+function refuse(req: IncomingMessage, res: ServerResponse, { cors, refusal }: RefusedRequest): void {
+  const requestId = randomUUID();
+  const { status, code, message, headers } = refusal;
+  const body = Buffer.from(JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] }));
+  const common = { 'content-type': `${answerTypeOf(req.headers.accept)}; charset=utf-8`, 'cache-control': 'no-store' };
+  // Node reads the rest of the request and drops it, so that the connection can be used again. A long body is not worth that.
+  const isLong = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > maxDroppedBytes;
+  const connection = isLong ? { connection: 'close' } : {};
+  sendHttpAnswer(res, { status, headers: { ...common, 'x-request-id': requestId, ...cors, ...headers, ...connection }, body: [body] });
+}
