@@ -18,7 +18,7 @@ const model = loadBaseline();
 const rbacKinds = ['ClusterRole', 'Role', 'ClusterRoleBinding', 'RoleBinding'] as const;
 
 /** One SubjectAccessReview as the API server received it. */
-export interface ReceivedReview {
+interface ReceivedReview {
   readonly user: string;
   readonly groups: readonly string[];
   readonly uid?: string;
@@ -34,7 +34,7 @@ export interface ReceivedReview {
 }
 
 /** A cluster whose API server decides by RBAC objects of its own, which tests may let differ from the mirror. */
-export interface ReviewingCluster {
+interface ReviewingCluster {
   readonly name: ClusterName;
   readonly mirrors: FakeCluster;
   /** All reviews, in order. */
