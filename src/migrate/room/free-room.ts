@@ -78,16 +78,13 @@ export function createFreeRoom(allNodes: Iterable<TypedObject<V1Node>>, allPods:
       const figures = { needs: recordedRoom(needed), free: recordedRoom(free) };
       const short = count === 0 ? undefined : shortageOf(needed, free);
       if (short !== undefined) return { ...figures, fits: false, message: short };
-      const times = rooms.map((room) =>
-        podSpec === undefined || room.node === undefined || acceptsPod(room.node, podSpec) ? timesThatFit(room.free, each) : 0,
-      );
+      const accepts = ({ node }: NodeRoom) => podSpec === undefined || node === undefined || acceptsPod(node, podSpec);
+      const times = rooms.map((room) => (accepts(room) ? timesThatFit(room.free, each) : 0));
       const possible = times.reduce((sum, one) => sum + one, 0);
-      if (possible < count)
-        return {
-          ...figures,
-          fits: false,
-          message: `the Nodes have room for ${possible} of ${count} replicas: no Node has enough for another one`,
-        };
+      if (possible < count) {
+        const why = rooms.some(accepts) ? 'no Node has enough for another one' : 'no Node accepts them, because of labels or taints';
+        return { ...figures, fits: false, message: `the Nodes have room for ${possible} of ${count} replicas: ${why}` };
+      }
       if (take) rooms = withReplicas(rooms, { count, times, each });
       return { ...figures, fits: true };
     },

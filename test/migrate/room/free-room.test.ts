@@ -60,6 +60,12 @@ describe('the free room of a cluster', () => {
     expect(check).toMatchObject({ fits: false, message: 'the Nodes have room for 3 of 4 replicas: no Node has enough for another one' });
   });
 
+  test('names labels and taints if no Node accepts a Pod', () => {
+    const podSpec = { ...asking({ cpu: '1' }), nodeSelector: { accelerator: 'gpu' } };
+    const { message } = createFreeRoom(three, []).check({ count: 1, podSpec }, { take: true });
+    expect(message).toBe('the Nodes have room for 0 of 1 replicas: no Node accepts them, because of labels or taints');
+  });
+
   test('fills the Nodes evenly, as the scheduler does', () => {
     const room = createFreeRoom([node('small', { cpu: '4' }), node('large', { cpu: '12' })], []);
     expect(room.check({ count: 8, podSpec: asking({ cpu: '1' }) }, { take: true }).fits).toBe(true);
