@@ -8,7 +8,7 @@ import type { HubObjectName } from '../../propagate/hub/hub.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import { migrationKind } from '../hub/migration-store.ts';
-import type { Migration } from '../model/migration.ts';
+import { type Migration, migrationMarks } from '../model/migration.ts';
 import { isEnded, isReturning, runnableApps } from './app-state.ts';
 import { beginMigration, isRefused } from './begin-migration.ts';
 import { MigrationRecord } from './migration-record.ts';
@@ -114,7 +114,7 @@ async function passOfMigration(engine: Engine, key: string): Promise<number | un
   const { status, metadata } = run.record.migration;
   if (status.plannedAt === undefined) {
     if (metadata.deletionTimestamp !== undefined) return await release(engine, run);
-    return isRefused(run.record.migration) ? undefined : await begin(engine, run);
+    return isRefused(run.record.migration) ? await recordIdleUndo(engine, run) : await begin(engine, run);
   }
   const now = new Date(ports.clock.now()).toISOString();
   if (withUserRequests(run.record.migration, now) !== undefined) {
@@ -143,13 +143,22 @@ async function begin(engine: Engine, run: MigrationRun): Promise<number | undefi
   record.observe(held.migration);
   const begun = await beginMigration(ports, record.migration, term.signal);
   if ('fault' in begun) return retryLater(engine, run);
-  const isAway = begun.status.phase === 'Failed' && begun.status.notes?.some(({ code }) => code === 'UNREACHABLE') === true;
+  const isUndone = record.migration.metadata.annotations[migrationMarks.undo] !== undefined;
+  const isAway = !isUndone && begun.status.phase === 'Failed' && begun.status.notes?.some(({ code }) => code === 'UNREACHABLE') === true;
   const next = isAway ? { ...begun.status, phase: 'Planning' as const } : begun.status;
   if (!(await record.save(() => next)) || isAway) return retryLater(engine, run);
   run.failures = 0;
   const { namespace, name } = record.migration.metadata;
   queue.add(`${namespace}/${name}`);
   return undefined;
+}
+
+/** Records the undo of a Migration that was refused. There is nothing to take back. */
+async function recordIdleUndo({ term }: Engine, { record }: MigrationRun): Promise<number | undefined> {
+  const undoSince = record.migration.metadata.annotations[migrationMarks.undo];
+  if (undoSince === undefined || undoSince === record.migration.status.undoSince) return undefined;
+  const isSaved = await record.save((status) => ({ ...status, undoSince }));
+  return isSaved || term.signal.aborted ? undefined : 1_000;
 }
 
 function retryLater({ ports, term }: Engine, run: MigrationRun): number | undefined {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { shownMigrationPhase } from '../../../src/migrate/api/migration-view.ts';
 import { migrationKind } from '../../../src/migrate/hub/migration-store.ts';
 import type { MigratedApp } from '../../../src/migrate/model/migration-status-definition.ts';
 import { startHookServer } from '../../support/migrate/hook-server.ts';
@@ -224,4 +225,28 @@ test.each([
   await moving.annotate('move', resumed('1'));
   await moving.ended('move', 'Settled', { good: 'Done' });
   expect(existsIn(moving, 'south', 'good')).toEqual([false, false]);
+});
+
+test('takes an application back whose target becomes unhealthy in Soak with onFailure Rollback', async () => {
+  await using server = await startHookServer();
+  await using moving = await startOne(server.hook);
+  const old = moving.live('south', 'Deployment.apps', 'good')?.metadata.uid;
+  await moving.migrate('move', { labels, traffic: 'upstreams', deadline: '20s', soak: '1h', onFailure: 'Rollback' });
+  await moving.controller.world.until(() => appOf(moving)?.step === 'Soak');
+  setOutcome(moving, 'good', 'no-image');
+  await moving.ended('move', 'Failed', { good: 'Undone' }, 120_000);
+  expect([appOf(moving)?.reason, server.operations('good')]).toEqual(['TimedOut', ['Shift', 'Undo']]);
+  expect(moving.live('south', 'Deployment.apps', 'good')?.metadata.uid).toBe(old);
+  expect(existsIn(moving, 'east', 'good')).toEqual([false, false]);
+});
+
+test('an undo of a refused Migration has nothing to take back', async () => {
+  await using moving = await startOne();
+  await moving.migrate('move', { labels, traffic: 'upstreams' }, { 'muster.dev/plan-digest': 'a'.repeat(64) });
+  await moving.controller.world.until(() => moving.mirrored('move')?.status.phase === 'Held');
+  await moving.annotate('move', undone);
+  await moving.controller.world.until(() => moving.mirrored('move')?.status.undoSince !== undefined);
+  const migration = moving.mirrored('move');
+  expect([codesOf(moving), migration === undefined ? undefined : shownMigrationPhase(migration)]).toEqual([['PLAN_STALE'], 'Held']);
+  expect(existsIn(moving, 'east', 'good')).toEqual([false, false]);
 });
