@@ -44,14 +44,14 @@ interface EarlierFieldNames {
 const noEarlierNames: EarlierFieldNames = { nameOf: () => undefined, isOfAbsentKey: () => false };
 
 /**
- * Chooses a GraphQL name for each key of an object, in the order of the keys.
+ * Returns a GraphQL name for each key of an object, in the order of the keys.
  *
  * - A key keeps its earlier name if that is free.
  * - Otherwise it is its own name if that is legal and free.
  * - Otherwise `_` replaces illegal characters, and further `_` are appended until the name is free.
  *
- * A name is not free if another key has it, if an absent key had it earlier, or if it is in `hidden` or in `Object.prototype`. Legal keys
- * choose first.
+ * A name is not free if another key has it, if an absent key had it earlier, or if it is in `hidden` or in `Object.prototype`. Keys with an
+ * earlier name choose first, then legal keys, then all others.
  */
 export function fieldNamesOf(keys: readonly string[], hidden?: ReadonlySet<string>, earlier = noEarlierNames): readonly string[] {
   const names = new Map<string, string>();

@@ -38,7 +38,7 @@ export const resourceFieldNames: ReadonlySet<string> = new Set(
   words('id cluster apiVersion kind metadata sync object yaml owner owned events'),
 );
 
-/** The suffixes of the types that belong to the type of a kind. */
+/** The suffixes of the types that belong to the type of a kind, such as `PodConnection` to `Pod`. */
 export const companionSuffixes: readonly string[] = ['Connection', 'Edge', 'Changes'];
 
 function words(text: string): readonly string[] {

@@ -68,7 +68,10 @@ interface CountedLookup {
   readonly count: number;
 }
 
-/** Returns the lookup that finds the fewest objects. Undefined if no hint has an index. */
+/**
+ * Returns the lookup that finds the fewest objects, among the first `maxLookups` hints. Stops at the first one that finds fewer than
+ * `minIndexedObjects`. Undefined if no hint has an index.
+ */
 function fewestObjects(store: StoreReader, hints: readonly IndexHint[]): CountedLookup | undefined {
   const lookups = hints.filter((hint): hint is IndexLookup => hint.by !== 'name' && hint.by !== 'namespace');
   let best: CountedLookup | undefined;
