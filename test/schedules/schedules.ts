@@ -1,6 +1,8 @@
+// npm run schedules [-- --seeds 27] [--first 1]
+//   Runs random migrations and failovers over embedded clusters.
 // npm run schedules -- --kubeconfig fleet.kubeconfig [--seeds 20] [--first 1] [--operations 100]
-// Runs random operations against two gateways over real clusters with controllers and nodes. The first context is the hub.
-// Exit code 1 if an invariant does not hold at the end of a seed.
+//   Runs random operations against two gateways over real clusters with controllers and nodes. The first context is the hub.
+// Exit code 1 if an invariant does not hold.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,18 +11,25 @@ import { parseAllDocuments } from 'yaml';
 import { createGatewayProcess, type GatewayProcess } from './gateway-process.ts';
 import { type ClusterShareObject, type FleetState, violationsIn } from './invariants.ts';
 import { type LiveObject, type MemberCluster, pathOf, readMembers } from './member-cluster.ts';
+import { runMigrationSeeds } from './migrations/run-migration-seeds.ts';
 import { type OperationRecord, runSchedule, type ScheduledIntent, type ScheduleResult, type ScheduleWorld } from './schedule.ts';
 import { watchSettled } from './settled-watch.ts';
 
 const { values } = parseArgs({
   options: {
     kubeconfig: { type: 'string' },
-    seeds: { type: 'string', default: '20' },
+    seeds: { type: 'string' },
     first: { type: 'string', default: '1' },
     operations: { type: 'string', default: '100' },
   },
 });
-if (values.kubeconfig === undefined) throw new Error('expected --kubeconfig with a context for each cluster');
+const first = Number(values.first);
+if (values.kubeconfig === undefined) {
+  // 27 seeds undo and delete migrations at each step.
+  const failed = await runMigrationSeeds({ first, seeds: Number(values.seeds ?? '27') });
+  process.exit(failed === 0 ? 0 : 1);
+}
+const seeds = Number(values.seeds ?? '20');
 /**
  * Longest time in which the fleet must come to rest after the last fault. Only a retry after a permanent refusal may wait longer, up to 5
  * minutes.
@@ -35,8 +44,7 @@ const gateways = await Promise.all(['first', 'second'].map((name) => createGatew
 await Promise.all(gateways.map((gateway) => gateway.start()));
 let failures = 0;
 let operationsRun = 0;
-const first = Number(values.first);
-for (let seed = first; seed < first + Number(values.seeds); seed += 1) {
+for (let seed = first; seed < first + seeds; seed += 1) {
   const startedMs = performance.now();
   const { records, violations } = await runSeed(seed);
   operationsRun += records.length;
@@ -51,7 +59,7 @@ for (let seed = first; seed < first + Number(values.seeds); seed += 1) {
 }
 for (const gateway of gateways) await gateway[Symbol.asyncDispose]();
 for (const member of fleet.members) member[Symbol.dispose]();
-console.log(`${operationsRun} operations over ${values.seeds} seeds: ${failures === 0 ? 'good' : `${failures} seeds with violations`}`);
+console.log(`${operationsRun} operations over ${seeds} seeds: ${failures === 0 ? 'good' : `${failures} seeds with violations`}`);
 process.exit(failures === 0 ? 0 : 1);
 
 async function runSeed(seed: number): Promise<{ readonly records: readonly OperationRecord[]; readonly violations: readonly string[] }> {
