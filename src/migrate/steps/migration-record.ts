@@ -1,4 +1,6 @@
+import type { Fault } from '../../core/faults.ts';
 import { canonicalJson } from '../../core/json/canonical-json.ts';
+import type { Log } from '../../core/log.ts';
 import type { MigrationStore } from '../hub/migration-store.ts';
 import type { Migration } from '../model/migration.ts';
 import { type MigratedApp, type MigrationStatus, printMigrationStatus } from '../model/migration-status-definition.ts';
@@ -16,6 +18,7 @@ interface PendingChange {
 export interface MigrationRecordOptions {
   readonly store: Pick<MigrationStore, 'fetch' | 'patchStatus'>;
   readonly mayWrite: () => boolean;
+  readonly log: Log;
 }
 
 /** Maximum number of attempts to save, if other clients change the metadata of the resource at the same time. */
@@ -31,6 +34,7 @@ export class MigrationRecord {
   #migration: ValidMigration;
   #pending: PendingChange[] = [];
   #isSaving = false;
+  #failures = 0;
 
   constructor(migration: ValidMigration, options: MigrationRecordOptions, signal: AbortSignal) {
     this.#migration = migration;
@@ -40,6 +44,11 @@ export class MigrationRecord {
 
   get migration(): ValidMigration {
     return this.#migration;
+  }
+
+  /** The number of saves in a row that the hub did not accept. */
+  get failures(): number {
+    return this.#failures;
   }
 
   /** Takes over the metadata of the mirror, if users have changed them. Own writes may not be visible in the mirror yet. */
@@ -95,11 +104,23 @@ export class MigrationRecord {
       if (answer.result === 'written') {
         // The status stays this one, and is not parsed again: passes compare its applications by identity.
         this.#migration = { ...this.#migration, metadata: answer.migration.metadata, status };
+        this.#failures = 0;
         return true;
       }
+      if (answer.result === 'failed') this.#noteFailure(answer.fault);
       if (answer.result !== 'conflict' || !(await this.#readAgain())) return false;
     }
     return false;
+  }
+
+  /** Logs the first failure in a row, and then one each time their number has doubled. */
+  #noteFailure({ code, message }: Fault): void {
+    if (this.#signal.aborted) return;
+    this.#failures += 1;
+    if (!Number.isInteger(Math.log2(this.#failures))) return;
+    const { namespace, name } = this.#migration.metadata;
+    const about = { migration: `${namespace}/${name}`, code, failures: this.#failures };
+    this.#options.log.warn(about, `the hub did not save the status of a migration: ${message}`);
   }
 
   /** Reads the version of the resource. False if it is gone, or if another process has written its status. */

@@ -3,6 +3,7 @@ import { groupKindOfKey, objectPlaceOf } from '../../manifests/object-key.ts';
 import { createGuardedClient, type GuardedClient } from '../../propagate/apply/guarded-client.ts';
 import type { Interest } from '../../propagate/controller/events/interests.ts';
 import type { Term } from '../../propagate/controller/lease/lease.ts';
+import { retryAfterMs } from '../../propagate/controller/state/work-queue.ts';
 import { hubKinds } from '../../propagate/hub/hub.ts';
 import type { BackupRead } from '../discover/source-objects.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
@@ -26,9 +27,6 @@ export interface AppRun {
   readonly revisions: Map<string, readonly KeptManifest[]>;
 }
 
-/** Milliseconds until the next pass after a save that failed. */
-const retrySaveMs = 1_000;
-
 /**
  * Runs the steps of an application until it has to wait. Each step is recorded before it is done. Returns the milliseconds until the next
  * pass. Undefined if only a change triggers it.
@@ -41,7 +39,8 @@ export async function runApp(run: AppRun): Promise<number | undefined> {
     if (kept === undefined) return term.signal.aborted ? undefined : recheckMs;
     const outcome: StepOutcome = await stepOf(appPassOf(run, kept, clients), app);
     if (outcome.type === 'stopped' || term.signal.aborted) return undefined;
-    if (outcome.app !== app && !(await record.saveApp(index, app, outcome.app))) return term.signal.aborted ? undefined : retrySaveMs;
+    if (outcome.app !== app && !(await record.saveApp(index, app, outcome.app)))
+      return term.signal.aborted ? undefined : retryAfterMs(Math.max(1, record.failures), ports.clock.random());
     if (outcome.app.step !== app.step) {
       const { namespace, name } = record.migration.metadata;
       const { kind, namespace: place, name: of } = app.key;

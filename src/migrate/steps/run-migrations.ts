@@ -183,7 +183,7 @@ async function refuseInvalid({ ports, term }: Engine, migration: Migration): Pro
 }
 
 function newRun({ ports, term }: Engine, migration: ValidMigration): MigrationRun {
-  const options = { store: ports.migrations, mayWrite: () => term.isLeading() };
+  const options = { store: ports.migrations, mayWrite: () => term.isLeading(), log: ports.log };
   return { record: new MigrationRecord(migration, options, term.signal), active: new Set(), revisions: new Map(), failures: 0 };
 }
 
