@@ -6,7 +6,7 @@ import { retryAfterMs } from '../../propagate/controller/state/work-queue.ts';
 import type { PropagationWrite } from '../../propagate/hub/propagation-store.ts';
 import type { Propagation } from '../../propagate/model/propagation.ts';
 import { currentPropagation, fetchCurrentPropagation, rememberPropagation } from './current-propagation.ts';
-import { ownershipOf, ownersWith } from './ownership.ts';
+import { ownershipOf, ownersWith, type ResourceOwnership } from './ownership.ts';
 import { hubRecheckMs, recordPropagation } from './propagation-record.ts';
 import type { UpkeepOutcome } from './resource-status.ts';
 import { translationOf } from './resource-translations.ts';
@@ -49,7 +49,9 @@ export async function bringPropagation(pass: UpkeepPass, resource: KubernetesObj
     const settled = settledWithoutWrite(pass, pair, translation);
     if (settled !== undefined) return settled;
     if (translation.result === 'broken' || !pass.term.isLeading()) return {};
-    const unrecorded = await recordPropagation(pass, resource, pair.propagation === undefined ? 'intended' : 'created');
+    const stale = ownershipIn(pass, pair) === 'own' ? undefined : await staleResource(pass, resource);
+    if (stale !== undefined) return stale;
+    const unrecorded = await recordPropagation(pass, resource, pair.propagation === undefined ? 'intended' : 'decided');
     if (unrecorded?.fault !== undefined) return failedWrite(pass, pair, { fault: unrecorded.fault, notes: translation.notes });
     if (unrecorded !== undefined) return { againMs: hubRecheckMs };
     const written = await writePropagation(pass, pair, translation);
@@ -63,11 +65,34 @@ export async function bringPropagation(pass: UpkeepPass, resource: KubernetesObj
   return { againMs: retryAfterMs(1, pass.ports.clock.random()) };
 }
 
+/** Returns the relation of the Propagation to the resource. Undefined if there is no Propagation. */
+function ownershipIn({ ports }: UpkeepPass, { resource, propagation }: ResourcePair): ResourceOwnership | undefined {
+  return propagation === undefined ? undefined : ownershipOf(propagation, resource, ports.hub.cluster);
+}
+
+/**
+ * Returns the delay until the next pass if the hub says that the resource is gone or being deleted. A Propagation that gets such a resource as
+ * its owner would be deleted with all copies.
+ *
+ * Must be called after the Propagation was read: `kubectl delete --cascade=orphan` first marks the resource as being deleted, and then removes
+ * it from the owners of the Propagation. The mirror of the resource may be behind that of the Propagation.
+ */
+async function staleResource(
+  pass: UpkeepPass,
+  { metadata: { uid } }: KubernetesObject,
+): Promise<Pick<BroughtPropagation, 'againMs'> | undefined> {
+  const live = await pass.resources.fetch(pass.state.place, pass.term.signal);
+  if (live.result === 'failed') return { againMs: retryUpkeepLater(pass, live.fault) };
+  if (live.result !== 'written') return { againMs: hubRecheckMs };
+  const { metadata } = live.object;
+  return metadata.uid === uid && metadata.deletionTimestamp === undefined ? undefined : { againMs: hubRecheckMs };
+}
+
 /** Returns the outcome if nothing is to be written now. Undefined if the Propagation must be created or corrected. */
 function settledWithoutWrite(pass: UpkeepPass, pair: ResourcePair, translation: ResourceTranslation): BroughtPropagation | undefined {
   const { resource, propagation } = pair;
   const { notes } = translation;
-  const ownership = propagation === undefined ? 'own' : ownershipOf(propagation, resource, pass.ports.hub.cluster);
+  const ownership = ownershipIn(pass, pair);
   if (ownership === 'foreign') return { outcome: nameTaken(pass, notes) };
   if (translation.result === 'broken') return { outcome: { propagation, problem: translation.message, notes } };
   if (propagation === undefined) return delayedCorrection(pass, { notes }, translation.hash);

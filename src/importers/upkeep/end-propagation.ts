@@ -23,16 +23,20 @@ export async function removeLeftPropagation(pass: UpkeepPass): Promise<UpkeepRes
  * Runs one pass over a resource that is being deleted: deletes its Propagation, and waits until the Propagation and so the last copy is
  * gone. Then removes the finalizers of the operator that kept the resource before Muster.
  *
- * First records on the hub that the resource had a Propagation. With this record, no later leader deletes copies that the Propagation left.
+ * First records on the hub that the resource had a Propagation, or was deleted with `--cascade=orphan`. With this record, no later leader
+ * deletes copies that are kept on purpose.
  */
 export async function finishResourceDeletion(pass: UpkeepPass, resource: KubernetesObject): Promise<UpkeepResult> {
   const found = currentPropagation(pass);
   if (found === 'unread') return { result: 'kept' };
-  if (found !== 'absent' && ownershipOf(found, resource, pass.ports.hub.cluster) !== 'foreign') {
-    const unrecorded = await recordPropagation(pass, resource, 'created');
+  const keepsCopies = resource.metadata.finalizers?.includes(orphanFinalizer) === true;
+  if (keepsCopies) pass.state.keepsCopiesOf = resource.metadata.uid;
+  const isKept = pass.state.keepsCopiesOf === resource.metadata.uid;
+  if (isKept || (found !== 'absent' && ownershipOf(found, resource, pass.ports.hub.cluster) !== 'foreign')) {
+    const unrecorded = await recordPropagation(pass, resource, 'decided');
     if (unrecorded !== undefined) return { result: 'kept', againMs: recordAgainMs(pass, unrecorded) };
   }
-  if (resource.metadata.finalizers?.includes(orphanFinalizer) === true) return { result: 'kept' };
+  if (keepsCopies) return { result: 'kept' };
   if (found === 'absent' || !isOwnedByName(found)) return { result: 'kept', againMs: await releaseFinalizers(pass, resource) };
   const deletion = found.metadata.deletionTimestamp === undefined ? await deleteOwned(pass) : undefined;
   const now = currentPropagation(pass);

@@ -30,7 +30,7 @@ async function keepHeld(pass: UpkeepPass, resource: KubernetesObject): Promise<U
   if (outcome === undefined) return { result: 'kept', againMs };
   if (outcome.problem === undefined) pass.state.logged = undefined;
   else logOnce(pass, outcome.problem);
-  const unrecorded = outcome.propagation === undefined ? undefined : await recordPropagation(pass, resource, 'created');
+  const unrecorded = outcome.propagation === undefined ? undefined : await recordPropagation(pass, resource, 'decided');
   const recordMs = unrecorded && recordAgainMs(pass, unrecorded);
   const delays = [againMs, recordMs, await writeResourceStatus(pass, resource, outcome)].filter((ms) => ms !== undefined);
   return { result: 'kept', againMs: delays.length === 0 ? undefined : Math.min(...delays) };

@@ -14,15 +14,16 @@ const annotation = 'muster.dev/propagation-record';
  *
  * - `none`: the resource never had a Propagation. All copies are those that the operator placed.
  * - `intended`: a Propagation was to be created, and it is unknown whether it was.
- * - `created`: the resource had a Propagation, which decides about the copies. Copies that outlive it are kept on purpose.
+ * - `decided`: the resource had a Propagation, which decides about the copies, or it was deleted with `--cascade=orphan`. Copies that exist
+ *   without the Propagation are kept on purpose.
  */
-type PropagationRecord = 'none' | 'intended' | 'created';
+type PropagationRecord = 'none' | 'intended' | 'decided';
 
 /** Returns the record of a resource, as its annotation has it. */
 export function propagationRecordOf({ metadata }: KubernetesObject): PropagationRecord {
   const [uid, state] = textAt(metadata.annotations, annotation)?.split('/') ?? [];
   if (uid !== metadata.uid) return 'none';
-  return state === 'created' || state === 'intended' ? state : 'none';
+  return state === 'decided' || state === 'intended' ? state : 'none';
 }
 
 /** The reason why a record was not written. Without a fault, another client changed the resource, or another process leads. */
@@ -37,10 +38,10 @@ interface RecordFailure {
 export async function recordPropagation(
   { resources, term }: UpkeepPass,
   resource: KubernetesObject,
-  state: 'intended' | 'created',
+  state: 'intended' | 'decided',
 ): Promise<RecordFailure | undefined> {
   const before = propagationRecordOf(resource);
-  if (ownFinalizersOf(resource).length === 0 || before === state || before === 'created') return undefined;
+  if (ownFinalizersOf(resource).length === 0 || before === state || before === 'decided') return undefined;
   if (!term.isLeading()) return {};
   const written = await resources.annotate(resource, { [annotation]: `${resource.metadata.uid}/${state}` }, term.signal);
   if (written.result === 'written') return undefined;

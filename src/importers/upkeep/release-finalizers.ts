@@ -34,9 +34,9 @@ export async function releaseFinalizers(pass: UpkeepPass, mirrored: KubernetesOb
   const unknown = ownFinalizersOf(resource).filter((finalizer) => !clusters.has(finalizer));
   if (known.length === 0) return unknown.length === 0 ? undefined : writeResourceStatus(pass, resource, unknownFinalizers(unknown));
   const isOfResource = propagation !== 'absent' && ownershipOf(propagation, resource, ports.hub.cluster) !== 'foreign';
-  const record = isOfResource ? 'created' : propagationRecordOf(resource);
+  const record = isOfResource ? 'decided' : propagationRecordOf(resource);
   if (!term.isLeading()) return undefined;
-  if (record !== 'created') {
+  if (record !== 'decided') {
     const left = await operatorCopiesLeft(pass, resource, { clusters: [...new Set(known)], mayDelete: record === 'none' });
     if (left.length > 0) return Math.min(copiesMs, (await writeResourceStatus(pass, resource, copiesLeft(left))) ?? copiesMs);
   }

@@ -38,6 +38,8 @@ export interface ResourceState {
   corrections: { readonly count: number; readonly dueMs: number };
   /** The hashes of the status that was last written, and of the status that the hub stored for it; the version of the resource, and when. */
   status?: { readonly wanted: string; readonly stored: string; readonly version: string; readonly atMs: number };
+  /** The uid of a resource that had the finalizer of `--cascade=orphan`. Kubernetes removes it at once, maybe before the record is on the hub. */
+  keepsCopiesOf?: string | undefined;
   /** The number of failed requests in a row. */
   failures: number;
   /** The last problem that was logged. The same one is not logged again. */

@@ -191,6 +191,25 @@ test('a deletion that orphans leaves the Propagation and its copies', async () =
   expect([fleet.modes('web'), fleet.mirrored('web')?.metadata.owners]).toEqual([['calm', 'calm'], []]);
 }, 60_000);
 
+test('a deletion that orphans keeps the copies of a resource without a Propagation', async () => {
+  await using fleet = await startUpkeepWorld();
+  fleet.world.cluster('south').put(configMap('web', { mode: 'operator' }) as KubernetesObject);
+  const { metadata, ...rest } = resource('web', ['south'], brokenAction);
+  const deleted = (finalizers: readonly string[], more: JsonObject = {}) => ({
+    ...rest,
+    metadata: { ...metadata, uid: 'web', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [...finalizers], ...more },
+  });
+  fleet.world.cluster('hub').put(deleted(['orphan', 'south']));
+  fleet.startProcess();
+  await fleet.world.until(() => fleet.resource('web')?.metadata.annotations !== undefined);
+  await fleet.world.pass(20_000);
+  expect(fleet.resource('web')?.metadata.finalizers).toEqual(['orphan', 'south']);
+  const { annotations = {} } = fleet.resource('web')?.metadata ?? {};
+  fleet.world.cluster('hub').put(deleted(['south'], { annotations }));
+  await fleet.world.until(() => (fleet.resource('web')?.metadata.finalizers ?? []).length === 0);
+  expect(fleet.modes('web')[0]).toBe('operator');
+}, 60_000);
+
 test('a definition may come after the gateway', async () => {
   await using fleet = await startUpkeepWorld({ definition: 'none' });
   fleet.startProcess();
