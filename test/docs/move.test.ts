@@ -61,13 +61,8 @@ async function run(command: string): Promise<string> {
 /** Starts the hook of the page. It listens once a request gets an answer. */
 async function startHook(): Promise<void> {
   hook = runNode([path.join(folder, 'hook.mjs')], folder);
-  await expect
-    .poll(() =>
-      fetch(`http://127.0.0.1:${port}`)
-        .then(({ status }) => status)
-        .catch(() => 0),
-    )
-    .toBe(500);
+  const status = async () => (await fetch(`http://127.0.0.1:${port}`).catch(() => undefined))?.status;
+  await expect.poll(status, { timeout: 60_000 }).toBe(500);
 }
 
 async function routes(): Promise<unknown> {
