@@ -44,7 +44,7 @@ export class ClusterReviews {
     this.#api = api;
     this.#clock = clock;
     this.#signal = signal;
-    this.#pace = new ReviewPace(clock);
+    this.#pace = new ReviewPace(clock, signal);
     // The batch resolves with promises, so that a review does not wait for the others of its batch.
     const send = async (reviews: readonly Review[]) => reviews.map((review) => this.#send(review) as unknown as ReviewAnswer);
     this.#loader = new DataLoader(send, { cacheKeyFn: keyOfReview });
@@ -61,7 +61,7 @@ export class ClusterReviews {
     }
   }
 
-  async #send({ user, attributes }: Review): Promise<ReviewAnswer> {
+  async #send({ user, userKey, attributes }: Review): Promise<ReviewAnswer> {
     using deadline = startDeadline(this.#clock, reviewMs, this.#signal);
     const { signal } = deadline;
     const spec = {
@@ -72,6 +72,7 @@ export class ClusterReviews {
       resourceAttributes: definedFields(attributes),
     };
     const answer = await this.#pace.run(
+      userKey,
       () =>
         callTyped(
           this.#api,
