@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import { keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
-import type { PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
+import { mapPromiseOrValue, type PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import { matchesLabelSelector, parseLabelSelector } from '../core/selectors.ts';
 import { createSensitiveKinds } from '../core/sensitive-kinds.ts';
 import { compareText } from '../core/text.ts';
@@ -18,7 +18,7 @@ import { type CheckedArguments, checkArguments, mergeRelations, relationsOfPaths
 import { createListPage, type ListPageOptions, type PageRequest } from './reads/list-page.ts';
 import { type LiveMember, readObjectById, readOneObject } from './reads/read-object.ts';
 import { type ListSourceOptions, type ReadSource, type SourceRequest, withReadSources } from './reads/read-sources.ts';
-import type { ClusterView, InModel, ListArguments, ListPage, ReadContext, Reads, ServedKindView } from './reads/reads.ts';
+import type { ClusterView, InModel, ListArguments, ListPage, MirroredKindView, ReadContext, Reads, ServedKindView } from './reads/reads.ts';
 import { RelationLookup, type RelationLookupRequest } from './relations/relation-lookup.ts';
 
 interface ReadsOptions {
@@ -96,16 +96,28 @@ interface ServedKindSource {
   readonly mirror: MirrorReader | undefined;
 }
 
-function servedKindOf({ cluster, kind, resource, mirror }: ServedKindSource, access: Access, context: ReadContext): ServedKindView {
-  const { versions, verbs } = resource;
-  const hidden = { kind, versions, verbs, sync: { phase: 'MISSING', cluster, kind } } as const;
-  if (mirror === undefined) return hidden;
-  const { caller, signal } = context;
-  // If the rights are not cached, the mirror is not shown: it is not worth a wait for the cluster.
-  const visibility = access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'list' }, signal);
-  if (visibility instanceof Promise) return hidden;
-  if (visibility.type === 'none') return { ...hidden, sync: { ...hidden.sync, fault: visibility.fault } };
-  return { ...hidden, sync: { ...mirror.sync(), cluster, kind }, count: countVisible(mirror, visibility) };
+function servedKindOf(source: ServedKindSource, access: Access, context: ReadContext): ServedKindView {
+  const { kind, resource } = source;
+  let view: PromiseOrValue<MirroredKindView> | undefined;
+  const mirrored = () => {
+    view ??= mirroredKindOf(source, access, context);
+    return view;
+  };
+  return { kind, versions: resource.versions, verbs: resource.verbs, mirrored };
+}
+
+function mirroredKindOf(
+  { cluster, kind, mirror }: ServedKindSource,
+  access: Access,
+  { caller, signal }: ReadContext,
+): PromiseOrValue<MirroredKindView> {
+  const missing = { phase: 'MISSING', cluster, kind } as const;
+  if (mirror === undefined) return { sync: missing };
+  const found = access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'list' }, signal);
+  return mapPromiseOrValue(found, (visibility) => {
+    if (visibility.type === 'none') return { sync: { ...missing, fault: visibility.fault } };
+    return { sync: { ...mirror.sync(), cluster, kind }, count: countVisible(mirror, visibility) };
+  });
 }
 
 /** Counts the objects that are visible. */

@@ -1,4 +1,5 @@
 import { idOfCluster } from '../../core/object-ids.ts';
+import { mapPromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { ClusterView } from '../../load/reads/reads.ts';
 import { asServed, type GraphBuilder } from '../builder/builder.ts';
 import { enumsOf, type FieldsOf } from '../builder/pothos.ts';
@@ -110,14 +111,15 @@ function addServedKinds(types: GraphBuilder['types']): void {
         nullable: false,
         description: 'The operations that the cluster supports for the kind, such as `list` or `watch`.',
       }),
-      count: t.exposeInt('count', {
+      count: t.int({
+        resolve: (served) => mapPromiseOrValue(served.mirrored(), ({ count }) => count),
         description: 'The number of objects in the local copy. Null if the gateway has not read the kind from this cluster.',
       }),
       sync: t.field({
         type: types.sync,
         nullable: false,
         description: 'How complete and current the local copy is.',
-        resolve: (served) => served.sync,
+        resolve: (served) => mapPromiseOrValue(served.mirrored(), ({ sync }) => sync),
       }),
     }),
   });

@@ -1,4 +1,5 @@
 import { schemaSpelling } from '../../core/json/enum-spelling.ts';
+import { mapPromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { AppPlan, LeavingObject, MigrationPlan, PlannedTargetObject } from '../../migrate/model/migration-plan.ts';
 import type { PlannedObject } from '../../propagate/model/plan.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
@@ -56,7 +57,7 @@ export function addMigrationPlan(builder: GraphBuilder, using: AddedPropagation,
         nullable: false,
         description: 'How complete and current the data of the plan is, for each kind of the applications in both clusters.',
         ...personal,
-        resolve: (plan, _args, context) => chargeList(syncOf(clustersOf(plan), context), context),
+        resolve: (plan, _args, context) => mapPromiseOrValue(syncOf(clustersOf(plan), context), (syncs) => chargeList(syncs, context)),
       }),
       faults: t.field({
         type: [builder.types.fault],

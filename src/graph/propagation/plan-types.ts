@@ -2,6 +2,7 @@ import type { FieldManagerConflict } from '../../changes/describe-fault.ts';
 import { schemaSpelling } from '../../core/json/enum-spelling.ts';
 import { printYaml } from '../../core/json/print-yaml.ts';
 import { keyOfKind } from '../../core/kinds.ts';
+import { allPromiseOrValues, mapPromiseOrValue, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { SyncView } from '../../load/reads/reads.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
 import type { Note } from '../../propagate/model/notes.ts';
@@ -114,7 +115,7 @@ function addPropagationPlan(builder: GraphBuilder, using: PlanTypes, cluster: Ob
         description:
           'How complete and current the data of the plan is. There is one entry for each kind in each cluster that has or gets copies.',
         ...personal,
-        resolve: (plan, _args, context) => chargeList(syncOf(plan, context), context),
+        resolve: (plan, _args, context) => mapPromiseOrValue(syncOf(plan, context), (syncs) => chargeList(syncs, context)),
       }),
       faults: t.field({
         type: [types.fault],
@@ -130,16 +131,17 @@ function addPropagationPlan(builder: GraphBuilder, using: PlanTypes, cluster: Ob
 export function syncOf(
   { clusters }: { readonly clusters: readonly Pick<PlannedCluster, 'cluster' | 'objects'>[] },
   { reads, read }: GraphContext,
-): readonly SyncView[] {
-  return clusters.flatMap(({ cluster, objects }) => {
+): PromiseOrValue<readonly SyncView[]> {
+  const syncs = clusters.flatMap(({ cluster, objects }) => {
     const view = objects.length === 0 ? undefined : reads.cluster(read, cluster);
     if (view === undefined) return [];
     const kinds = new Set(objects.map(({ key }) => keyOfKind(groupKindOfKey(key))));
     return reads
       .servedKinds(read, view)
       .filter(({ kind }) => kinds.has(keyOfKind(kind)))
-      .map(({ sync }) => sync);
+      .map((served) => mapPromiseOrValue(served.mirrored(), ({ sync }) => sync));
   });
+  return allPromiseOrValues(syncs);
 }
 
 function addClusterPlan(builder: GraphBuilder, using: PlanTypes, object: ObjectRefOf<PlannedObject>): ObjectRefOf<PlannedCluster> {

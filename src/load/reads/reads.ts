@@ -152,11 +152,15 @@ export interface ServedKindView {
   readonly kind: ModelKind;
   readonly versions: readonly string[];
   readonly verbs: readonly string[];
-  /**
-   * The number of objects that the caller may see. Undefined if the kind has no running mirror, if the caller may not list it, or if the
-   * rights are not cached.
-   */
+  /** Returns what the caller may see of the mirror: at once, or after the cluster was asked for the rights of the caller. */
+  mirrored(): PromiseOrValue<MirroredKindView>;
+}
+
+/** What a caller may see of the mirror of a kind. */
+export interface MirroredKindView {
+  /** The number of objects that the caller may see. Undefined if the kind has no running mirror, or if the caller may not list it. */
   readonly count?: number | undefined;
+  /** The sync of the mirror. `MISSING` if there is none, or if the caller may not list the kind. */
   readonly sync: SyncView;
 }
 
