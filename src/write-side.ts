@@ -3,12 +3,13 @@ import type { Access, Caller } from './access/access.ts';
 import { apiForCaller } from './access/caller-api.ts';
 import { createLocalAccess } from './access/local-access.ts';
 import type { Audit } from './audit/audit.ts';
-import { type Accounts, createActingClients } from './changes/acting-clients.ts';
+import { type Accounts, createActingClients, type IdentitySight } from './changes/acting-clients.ts';
 import { createObjectChanges } from './changes/create-object-changes.ts';
 import type { Members } from './changes/members.ts';
 import type { ObjectClient } from './changes/object-client.ts';
 import type { ConfiguredBackups, ConfiguredHook, ConfiguredImporter } from './config/config.ts';
 import type { Clock } from './core/clock.ts';
+import type { GroupKind } from './core/kinds.ts';
 import type { Log } from './core/log.ts';
 import { type ClusterName, clusterName } from './core/names.ts';
 import { createSensitiveKinds, type SensitiveKinds } from './core/sensitive-kinds.ts';
@@ -21,16 +22,18 @@ import { listRulesIn } from './manifests/list-rules.ts';
 import { createMigrations } from './migrate/api/create-migrations.ts';
 import { createBackupReader } from './migrate/backups/create-backup-reader.ts';
 import { createAppRevisionStore } from './migrate/hub/app-revision-store.ts';
-import { createMigrationStore } from './migrate/hub/migration-store.ts';
+import { createMigrationStore, migrationKind } from './migrate/hub/migration-store.ts';
 import { createMigrationPlanner } from './migrate/plan/create-migration-planner.ts';
 import { runMigrations } from './migrate/steps/run-migrations.ts';
 import type { MigrationPorts } from './migrate/steps/step-ports.ts';
 import type { Model } from './model/model.ts';
 import { createPropagations } from './propagate/api/create-propagations.ts';
-import { lookUpPropagations } from './propagate/api/ready-hub.ts';
+import { createHubRights, type HubRights } from './propagate/api/hub-rights.ts';
+import { lookUpPropagations } from './propagate/api/look-up-propagations.ts';
 import { createController } from './propagate/controller/create-controller.ts';
 import type { Leadership } from './propagate/controller/lease/leadership.ts';
 import type { Term } from './propagate/controller/lease/lease.ts';
+import { hubKinds } from './propagate/hub/hub.ts';
 import { createHubStores, type HubStores } from './propagate/hub/hub-stores.ts';
 import type { Requester } from './propagate/model/spec.ts';
 import { createPlanner } from './propagate/plan/create-planner.ts';
@@ -84,13 +87,15 @@ function requesterOfCaller({ user }: Caller): Omit<Requester, 'at'> {
 export function createWriteSide(options: WriteSideOptions, signal: AbortSignal): WriteSide {
   const { fleet, access, accounts, model, clock, log } = options;
   const members = membersOf(options, signal);
-  const { own, ofCaller, ofIdentity: clientOf } = createActingClients({ member: (name) => fleet.member(name), access, accounts });
+  const clients = createActingClients({ member: (name) => fleet.member(name), access, accounts });
+  const { own, ofIdentity: clientOf, sight } = clients;
   const sensitiveKinds = createSensitiveKinds(options.sensitiveKinds);
   const listRulesOf = listRulesIn(model);
   const hub = options.hub === undefined ? undefined : hubNamed(clusterName(options.hub), { members, own }, signal);
-  const shared = { members, clientOf, listRulesOf, sensitiveKinds, accounts, clock, log } as const;
+  const shared = { members, clientOf, sight, listRulesOf, sensitiveKinds, accounts, clock, log } as const;
   const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
-  const migrations = migrationSideOf(options, { members, clientOf, sensitiveKinds, planner, hub }, signal);
+  const migrations = migrationSideOf(options, { members, clientOf, sight, sensitiveKinds, planner, hub }, signal);
+  const rights = hub && rightsOnHub(options, hub.hub.cluster, hubKinds.propagation);
   const local = { identity: `muster-${randomUUID()}`, startAfterMs: options.controllerStartMs } as const;
   const upkeep = hub === undefined ? undefined : upkeepOf(options, hub, clientOf);
   const leaderWork = async (term: Term) => {
@@ -103,7 +108,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
       writes: createObjectChanges({
         members,
         access,
-        clientOf: ofCaller,
+        clientOf: clients.ofCaller,
         isSensitive: (kind) => sensitiveKinds.has(kind),
         audit: options.audit,
         clock,
@@ -117,9 +122,13 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
           return member && apiForCaller(member, operation);
         },
         sensitiveKinds,
-        ...(hub && { hub: { cluster: hub.hub.cluster, lookUp: ({ signal: until }) => lookUpPropagations(hub, until) } }),
+        ...(hub && { hub: { cluster: hub.hub.cluster, lookUp: (context) => lookUpPropagations({ stores: hub, rights }, context) } }),
       }),
-      propagations: createPropagations({ planner, ...(hub === undefined ? {} : { hub }), identityOf: requesterOfCaller, clock }),
+      propagations: createPropagations({
+        ...{ planner, audit: options.audit, identityOf: requesterOfCaller, clock },
+        ...(hub === undefined ? {} : { hub }),
+        ...(rights === undefined ? {} : { rights }),
+      }),
       migrations: migrations.resolver,
     },
     leadership: controller?.leadership,
@@ -130,29 +139,38 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
 interface MigrationSideOptions {
   readonly members: Members;
   readonly clientOf: ClientOf;
+  readonly sight: IdentitySight | undefined;
   readonly sensitiveKinds: SensitiveKinds;
   readonly planner: Planner;
   readonly hub: HubStores | undefined;
 }
 
 /** Returns the operations on Migrations, and with a hub the work of the leader that carries them out. */
-function migrationSideOf({ access, hooks, backups, clock, log }: WriteSideOptions, options: MigrationSideOptions, signal: AbortSignal) {
+function migrationSideOf(general: WriteSideOptions, options: MigrationSideOptions, signal: AbortSignal) {
+  const { access, audit, hooks, backups, clock, log } = general;
   const { hub, ...shared } = options;
-  const { members, clientOf } = shared;
+  const { members, clientOf, sight } = shared;
   const readBackup = createBackupReader({ members, clientOf, config: backups, clock });
   const planner = createMigrationPlanner({ ...shared, readBackup, clock, ...(hub && { hub: { ...hub, cluster: hub.hub.cluster } }) });
   const onHub = hub && { hub: hub.hub, migrations: createMigrationStore(hub.hub, signal) };
+  const rights = hub && rightsOnHub(general, hub.hub.cluster, migrationKind);
   const resolver = createMigrations({
-    ...{ planner, members, clock, access, hooks: hooks.map(({ name }) => name) },
+    ...{ planner, members, clock, access, audit, hooks: hooks.map(({ name }) => name) },
     ...(onHub && { hub: onHub }),
+    ...(rights && { rights }),
     identityOf: requesterOfCaller,
   });
   if (onHub === undefined || hub === undefined) return { resolver };
   const { propagations, shares } = hub;
   const revisions = createAppRevisionStore(onHub.hub);
   const hookNamed = (wanted: string) => hooks.find(({ name }) => name === wanted);
-  const ports: MigrationPorts = { ...onHub, propagations, shares, revisions, clientOf, planner, readBackup, hookNamed, clock, log };
+  const ports: MigrationPorts = { ...onHub, propagations, shares, revisions, clientOf, sight, planner, readBackup, hookNamed, clock, log };
   return { resolver, leaderWork: (term: Term) => runMigrations(ports, term) };
+}
+
+/** Returns the rights of callers to a kind on the hub. Undefined in local mode: every caller may do everything. */
+function rightsOnHub({ access, accounts }: WriteSideOptions, cluster: ClusterName, kind: GroupKind): HubRights | undefined {
+  return accounts === 'one' ? undefined : createHubRights({ access, cluster, kind });
 }
 
 /** Returns the work of the leader for the resources of other systems. Undefined if the config names none. */

@@ -49,6 +49,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'propagate/api': [
     'access',
+    'audit',
     'store',
     'manifests',
     'changes',
@@ -77,6 +78,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'migrate/api': [
     'access',
+    'audit',
     'store',
     'manifests',
     'changes',

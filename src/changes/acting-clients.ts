@@ -1,4 +1,4 @@
-import type { Access, Caller } from '../access/access.ts';
+import type { Access, AccessRequest, Caller } from '../access/access.ts';
 import { type CallerMember, type CallerOperation, impersonationIn } from '../access/caller-api.ts';
 import { callerOf } from '../access/caller-of-user.ts';
 import { isVisibleIn } from '../access/is-visible-in.ts';
@@ -32,6 +32,33 @@ export interface ActingClients {
    * cluster. If not, or without a requester, the call is `FORBIDDEN`. The account of the gateway is never used.
    */
   ofIdentity(cluster: ClusterName, identity: ActingIdentity): ObjectClient | undefined;
+  /** What the requester of an identity may see. Undefined in local mode: everything. */
+  readonly sight: IdentitySight | undefined;
+}
+
+/** What the requester of an identity may see in the clusters. Nothing without a requester. */
+export interface IdentitySight {
+  /** Returns a test for clusters in which the requester may see anything. Waits at most 2 s for clusters that must be asked. */
+  clusters(identity: ActingIdentity, signal: AbortSignal): Promise<(cluster: ClusterName) => boolean>;
+  /** Returns which objects of a kind the requester may get. `namespaces`: those of interest. */
+  objects(
+    identity: ActingIdentity,
+    request: Pick<AccessRequest, 'cluster' | 'kind' | 'namespaces'>,
+    signal: AbortSignal,
+  ): Promise<VisibleObjects>;
+  /** Returns why the requester may not do this. Undefined if the requester may. */
+  refusalOf(identity: ActingIdentity, action: ObjectAction, signal: AbortSignal): Promise<Fault | undefined>;
+}
+
+/** One action on one object. */
+type ObjectAction = Required<Pick<AccessRequest, 'cluster' | 'kind' | 'verb'>> & { readonly object: NonNullable<AccessRequest['object']> };
+
+/** The objects of one kind that a requester may get. */
+export interface VisibleObjects {
+  /** True for an object in this namespace, or without a namespace, that the requester may get. */
+  has(namespace: string | undefined): boolean;
+  /** Why it is unknown for the other objects. Undefined: the requester may not get them. */
+  readonly fault?: Fault | undefined;
 }
 
 interface ActingClientsOptions {
@@ -56,20 +83,39 @@ export function createActingClients({ member, access, accounts }: ActingClientsO
     requesters.set(requester, caller);
     return caller;
   };
-  const mayActAs = async (cluster: ClusterName, { runAs, requester }: ActingIdentity, signal: AbortSignal): Promise<Fault | undefined> => {
+  const refusalOf: IdentitySight['refusalOf'] = async ({ requester }, { cluster, kind, verb, object }, signal) => {
+    if (requester === undefined) return fault('FORBIDDEN', 'no requester is recorded', { cluster, retry: 'NEVER' });
+    const answer = await access.visibilityOf({ caller: callerOfRequester(requester), cluster, kind, verb, object }, signal);
+    if (isVisibleIn(answer, object.namespace)) return undefined;
+    if (answer.type === 'none' && answer.fault.code !== 'FORBIDDEN') return answer.fault;
+    const place = object.namespace === undefined ? object.name : `${object.namespace}/${object.name}`;
+    return fault('FORBIDDEN', `${requester.user} may not ${verb} the ${kind.kind} ${place}`, { cluster, kind, retry: 'NEVER' });
+  };
+  const mayActAs = async (cluster: ClusterName, identity: ActingIdentity, signal: AbortSignal): Promise<Fault | undefined> => {
+    const { runAs, requester } = identity;
     if (requester === undefined) return fault('FORBIDDEN', 'no requester is recorded', { cluster, retry: 'NEVER' });
     if (runAs.type === 'requester') return undefined;
     const { namespace, name } = runAs;
-    const review = { caller: callerOfRequester(requester), cluster, kind: serviceAccountKind, verb: 'impersonate' } as const;
-    const answer = await access.visibilityOf({ ...review, object: { namespace, name } }, signal);
-    // The requester may have the right to other accounts: then the result is an empty set of namespaces, and no fault.
-    if (isVisibleIn(answer, namespace)) return undefined;
-    if (answer.type === 'none' && answer.fault.code !== 'FORBIDDEN') return answer.fault;
-    const message = `${requester.user} may not impersonate the ServiceAccount ${namespace}/${name}`;
-    return fault('FORBIDDEN', message, { cluster, kind: serviceAccountKind, retry: 'NEVER' });
+    return await refusalOf(identity, { cluster, kind: serviceAccountKind, verb: 'impersonate', object: { namespace, name } }, signal);
+  };
+  const sight: IdentitySight = {
+    async clusters({ requester }, signal) {
+      if (requester === undefined) return () => false;
+      const caller = callerOfRequester(requester);
+      await access.prepare(caller, signal);
+      return (cluster) => access.maySeeCluster(caller, cluster);
+    },
+    async objects({ requester }, request, signal) {
+      if (requester === undefined) return { has: () => false };
+      const answer = await access.visibilityOf({ ...request, caller: callerOfRequester(requester), verb: 'get' }, signal);
+      const unanswered = answer.type === 'all' || answer.fault?.code === 'FORBIDDEN' ? undefined : answer.fault;
+      return { has: (namespace) => isVisibleIn(answer, namespace), fault: unanswered };
+    },
+    refusalOf,
   };
   return {
     own,
+    sight: accounts === 'one' ? undefined : sight,
     ofCaller(cluster, { caller, requestId }) {
       const found = member(cluster);
       if (found === undefined) return undefined;

@@ -4,7 +4,7 @@ import type { MusterError } from '../../src/core/errors.ts';
 import { createBudget } from '../../src/graph/context/budget.ts';
 import type { GraphContext } from '../../src/graph/context/context.ts';
 import { subscribeTo } from '../../src/graph/context/subscribe.ts';
-import type { Propagations, PropagationView } from '../../src/propagate/model/propagations.ts';
+import type { Propagations, PropagationView, StateListener } from '../../src/propagate/model/propagations.ts';
 import type { StreamListener, StreamReader } from '../../src/streams/stream-source.ts';
 import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { noRelations } from '../support/graph/no-relations.ts';
@@ -23,13 +23,13 @@ const end = new AbortController().signal;
 /** One propagation that the test changes. */
 function createFollowed(first: PropagationView | undefined) {
   let now = first;
-  const listeners = new Set<(view: PropagationView | undefined) => void>();
+  const listeners = new Set<StateListener<PropagationView>>();
   const propagations: Partial<Propagations> = {
     get: async () => now,
     async follow(_context, _name, listener, signal) {
       listeners.add(listener);
       signal.addEventListener('abort', () => listeners.delete(listener), { once: true });
-      listener(now);
+      listener.changed(now);
     },
   };
   return {
@@ -40,7 +40,7 @@ function createFollowed(first: PropagationView | undefined) {
     },
     change(view: PropagationView | undefined) {
       now = view;
-      for (const listener of listeners) listener(view);
+      for (const listener of listeners) listener.changed(view);
     },
   };
 }

@@ -48,7 +48,8 @@ export function withCompletion(
       const reader = new CompletingReader(await source.open(listener, signal), { listener, view });
       const { namespace, name } = view.propagation.metadata;
       const life = AbortSignal.any([signal, reader.life]);
-      await context.propagations.follow(context.read, { namespace, name }, (next) => reader.hear(next), life);
+      const changed = (next: PropagationView | undefined) => reader.hear(next);
+      await context.propagations.follow(context.read, { namespace, name }, { changed, ended: (reason) => listener.ended(reason) }, life);
       return reader;
     },
   };

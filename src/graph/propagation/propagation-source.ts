@@ -1,6 +1,6 @@
 import type { WriteContext } from '../../changes/write-context.ts';
 import { MusterError } from '../../core/errors.ts';
-import type { PropagationName, Propagations, PropagationView } from '../../propagate/model/propagations.ts';
+import type { PropagationName, Propagations, PropagationView, StateListener } from '../../propagate/model/propagations.ts';
 import type { StreamListener, StreamReader, StreamSource } from '../../streams/stream-source.ts';
 
 /** Streams the whole state of one Propagation, as `latestStateSource` does. */
@@ -17,7 +17,7 @@ export interface FollowedResource<View extends object> {
   /** The kind in small letters, for messages. */
   readonly kind: string;
   readonly get: () => Promise<View | undefined>;
-  readonly follow: (listener: (view: View | undefined) => void, signal: AbortSignal) => Promise<void>;
+  readonly follow: (listener: StateListener<View>, signal: AbortSignal) => Promise<void>;
 }
 
 /**
@@ -41,7 +41,7 @@ export function latestStateSource<View extends object>(
           `expected a ${resource.kind} that exists, got ${JSON.stringify(`${namespace}/${name}`.slice(0, 160))}`,
         );
       }
-      await resource.follow((view) => reader.hear(view), life);
+      await resource.follow({ changed: (view) => reader.hear(view), ended: (reason) => reader.end(reason) }, life);
       return reader;
     },
   };
@@ -72,13 +72,20 @@ class LatestReader<View extends object> implements StreamReader<View> {
   hear(view: View | undefined): void {
     if (this.#life.signal.aborted || this.#hasEnded) return;
     if (view === undefined) {
-      this.#hasEnded = true;
-      this.#listener.ended(new MusterError('GONE', `the ${this.#kind} was deleted`));
+      this.end(new MusterError('GONE', `the ${this.#kind} was deleted`));
       return;
     }
     const isFirst = this.#next === undefined;
     this.#next = view;
     if (isFirst) this.#listener.ready();
+  }
+
+  end(reason: MusterError): void {
+    if (this.#life.signal.aborted || this.#hasEnded) return;
+    this.#hasEnded = true;
+    // A state from before a deletion can still be taken, one from before a lost right cannot.
+    if (reason.code === 'FORBIDDEN') this.#next = undefined;
+    this.#listener.ended(reason);
   }
 
   take(): View | undefined {

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
+import { audited } from '../../audit/audited.ts';
 import type { WriteContext } from '../../changes/write-context.ts';
 import { boundedList } from '../../core/bounded-list.ts';
 import { MusterError } from '../../core/errors.ts';
+import type { Fault } from '../../core/faults.ts';
 import { keyOfKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import { followWithRights } from '../../propagate/api/hub-rights.ts';
 import { pageByName } from '../../propagate/api/page-by-name.ts';
 import { hubUnavailable, maxHubWaitMs, waitForMirror } from '../../propagate/api/ready-hub.ts';
 import type { AnnotationChange } from '../../propagate/hub/resource-writes.ts';
@@ -15,21 +19,94 @@ import { migrationViewOf, plannedView, shownMigrationPhase } from './migration-v
 import type { MigrationHub, MigrationsPorts } from './migrations-ports.ts';
 import { badInput, type RequestedMove, readMigrateInput } from './read-migrate-input.ts';
 
-/** Creates the operations on Migrations. The result needs no disposal. */
+/** Creates the operations on Migrations. The hub decides with the rights of the caller. The result needs no disposal. */
 export function createMigrations(ports: MigrationsPorts): Migrations {
+  const { rights, clock } = ports;
   const onHub = (signal: AbortSignal) => readyMigrationHub(ports.hub, signal);
   return {
     plan: (context, input) => planRequested(ports, readMigrateInput(ports, context, input), context.signal),
-    migrate: async (context, request) => migrate(ports, context, request),
-    undo: async ({ signal }, name) => undo(ports, { hub: await onHub(signal), name }, signal),
-    async get({ signal }, name) {
-      return readMigration(await onHub(signal), name);
+    migrate: (context, request) => auditedMigrate(ports, context, request),
+    undo: (context, name) =>
+      recorded(ports, { context, name, field: 'undoMigration' }, async () => {
+        await demandChange(ports, context, name);
+        return undo(ports, { hub: await onHub(context.signal), name }, context.signal);
+      }),
+    async get(context, name) {
+      if (rights !== undefined && !(await rights.mayGet(context, name))) return undefined;
+      return readMigration(await onHub(context.signal), name);
     },
-    list: async ({ caller, signal }, filter) => migrationPageOf(await onHub(signal), filter, caller.key),
-    async follow({ signal: request }, name, listener, signal) {
-      followMigration(await onHub(request), { name, listener }, signal);
+    async list(context, filter) {
+      const { caller, signal } = context;
+      if (rights?.maySeeHub(caller) === false) return { items: [], totalCount: 0, hasNextPage: false, hasPreviousPage: false };
+      const isListed = await rights?.listed(context, filter.namespaces ?? undefined);
+      return migrationPageOf(await onHub(signal), { ...filter, isListed }, caller.key);
+    },
+    async follow(context, name, listener, signal) {
+      const hub = await onHub(context.signal);
+      const follow = (changed: typeof listener.changed, until: AbortSignal) => followMigration(hub, { name, listener: changed }, until);
+      if (rights === undefined) follow(listener.changed, signal);
+      else await followWithRights({ rights, clock }, { context, name, listener }, follow, signal);
     },
   };
+}
+
+/** @throws {MusterError} `BAD_INPUT` if the caller may not get the Migration, as if it did not exist. `FORBIDDEN` if the caller may not patch it. */
+async function demandChange({ rights }: MigrationsPorts, context: WriteContext, name: MigrationName): Promise<void> {
+  const refusal = await rights?.refusalOf(context, name, ['get', 'patch']);
+  if (refusal?.result === 'hidden') throw absentMigration(name);
+  if (refusal !== undefined) throw new MusterError('FORBIDDEN', `the caller may not patch Migration ${name.namespace}/${name.name}`);
+}
+
+function absentMigration({ namespace, name }: MigrationName): MusterError {
+  return badInput([{ path: 'name', message: `there is no Migration ${namespace}/${name}` }]);
+}
+
+/** One mutation field about a Migration. */
+interface MigrationChange {
+  readonly context: WriteContext;
+  readonly name: MigrationName;
+  readonly field: string;
+  /** Default: false. */
+  readonly dryRun?: boolean;
+}
+
+/** Changes a Migration, and records the change, denied ones too. */
+function recorded(
+  { audit, hub }: MigrationsPorts,
+  { context, name: { namespace, name }, field, dryRun }: MigrationChange,
+  run: () => Promise<MigrationView>,
+): Promise<MigrationView> {
+  const { caller, requestId } = context;
+  const { apiVersion, kind } = migrationKind;
+  const object = { cluster: hub?.hub.cluster ?? '', apiVersion, kind, namespace, name };
+  const factsOf = ({ uid, phase, faults: [failure] }: MigrationView) => {
+    const refused = phase === 'Failed' ? 'REFUSED' : phase === 'Held' ? 'PLAN_STALE' : 'ACCEPTED';
+    return { objects: [{ ...object, uid, result: uid === undefined ? refused : 'ACCEPTED', code: failure?.code }] };
+  };
+  return audited(audit, { caller, requestId, verb: field, dryRun }, { run, factsOf });
+}
+
+/**
+ * Migrates if the caller may create, get and patch Migrations in the namespace. Otherwise nothing is kept, and the Migration has failed with
+ * the fault of the hub.
+ */
+function auditedMigrate(ports: MigrationsPorts, context: WriteContext, request: MigrateRequest): Promise<MigrationView> {
+  const { namespace, name } = request.input;
+  return recorded(ports, { context, name: { namespace, name }, field: 'migrate', dryRun: request.isDryRun }, async () => {
+    const requested = readMigrateInput(ports, context, request.input);
+    const refusal = await ports.rights?.refusalOf(context, requested.name, ['create', 'get', 'patch']);
+    if (refusal === undefined) return migrate(ports, context, { request, requested });
+    const faults = refusal.result === 'refused' ? refusal.faults : [];
+    return plannedView(requested, refusedPlan(ports, requested, faults), 'Failed');
+  });
+}
+
+/** Returns the plan of a migration that was refused before it was planned. */
+function refusedPlan({ clock }: MigrationsPorts, { spec }: RequestedMove, faults: readonly Fault[]): MigrationPlan {
+  const nothing = { pods: 0, cpu: '0', memory: '0' };
+  const message = 'the caller may not create, get and patch Migrations in this namespace of the hub';
+  const about = { from: spec.from as ClusterName, to: spec.to as ClusterName, apps: [], needs: nothing, free: nothing };
+  return { ...about, digest: '', ok: false, asOfMs: clock.now(), notes: [{ severity: 'ERROR', code: 'DENIED', message }], faults };
 }
 
 /**
@@ -59,9 +136,11 @@ async function planRequested({ planner }: MigrationsPorts, { name, spec }: Reque
   return plan;
 }
 
-async function migrate(ports: MigrationsPorts, context: WriteContext, request: MigrateRequest): Promise<MigrationView> {
-  const { signal } = context;
-  const requested = readMigrateInput(ports, context, request.input);
+async function migrate(
+  ports: MigrationsPorts,
+  { signal }: WriteContext,
+  { request, requested }: { readonly request: MigrateRequest; readonly requested: RequestedMove },
+): Promise<MigrationView> {
   const hub = await readyMigrationHub(ports.hub, signal);
   const existing = await fetchMigration(hub, requested.name, signal);
   if (existing !== undefined) checkSame(existing, requested);
@@ -124,7 +203,7 @@ async function undo(
   signal: AbortSignal,
 ): Promise<MigrationView> {
   const migration = await fetchMigration(hub, name, signal);
-  if (migration === undefined) throw badInput([{ path: 'name', message: `there is no Migration ${name.namespace}/${name.name}` }]);
+  if (migration === undefined) throw absentMigration(name);
   const at = new Date(ports.clock.now()).toISOString();
   const isRequested = migration.metadata.annotations[migrationMarks.undo] !== undefined;
   if (isRequested && shownMigrationPhase(migration) !== 'Paused') return migrationViewOf(migration, []);
@@ -190,12 +269,20 @@ function readMigration({ migrations }: MigrationHub, name: MigrationName): Migra
   return read.result === 'held' ? migrationViewOf(read.migration, read.fault === undefined ? [] : [read.fault]) : undefined;
 }
 
-function migrationPageOf({ migrations }: MigrationHub, filter: MigrationFilter, callerKey: string): MigrationPage {
-  const { namespaces, phases } = filter;
+/** A filter, and a test of the namespaces whose Migrations the caller may list. Default: all. */
+interface ListedMigrations extends MigrationFilter {
+  readonly isListed?: ((namespace: string) => boolean) | undefined;
+}
+
+function migrationPageOf({ migrations }: MigrationHub, filter: ListedMigrations, callerKey: string): MigrationPage {
+  const { namespaces, phases, isListed } = filter;
   const inNamespaces = namespaces == null ? undefined : new Set(boundedList('namespaces', namespaces));
   boundedList('phases', phases);
   const found = (migrations.all() ?? []).filter(
-    (one) => (inNamespaces?.has(one.metadata.namespace) ?? true) && (phases?.includes(shownMigrationPhase(one)) ?? true),
+    (one) =>
+      (isListed?.(one.metadata.namespace) ?? true) &&
+      (inNamespaces?.has(one.metadata.namespace) ?? true) &&
+      (phases?.includes(shownMigrationPhase(one)) ?? true),
   );
   const text = JSON.stringify([callerKey, 'migrations', namespaces ?? null, phases ?? null]);
   const seal = createHash('sha256').update(text).digest('base64url').slice(0, 16);

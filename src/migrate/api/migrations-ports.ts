@@ -1,6 +1,8 @@
 import type { Access, Caller } from '../../access/access.ts';
+import type { Audit } from '../../audit/audit.ts';
 import type { Members } from '../../changes/members.ts';
 import type { Clock } from '../../core/clock.ts';
+import type { HubRights } from '../../propagate/api/hub-rights.ts';
 import type { Hub } from '../../propagate/hub/hub.ts';
 import type { Requester } from '../../propagate/model/spec.ts';
 import type { MigrationStore } from '../hub/migration-store.ts';
@@ -19,6 +21,9 @@ export interface MigrationsPorts {
   readonly access: Access;
   /** Absent: no hub is configured. */
   readonly hub?: MigrationHub;
+  /** The rights of callers to Migrations. Absent: every caller may do everything, as in local mode. */
+  readonly rights?: HubRights;
+  readonly audit: Audit;
   /** The names of the configured hooks. */
   readonly hooks: readonly string[];
   /** Returns the identity of a caller, as API servers know it. */

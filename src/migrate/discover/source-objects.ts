@@ -1,3 +1,4 @@
+import type { VisibleObjects } from '../../changes/acting-clients.ts';
 import type { Members } from '../../changes/members.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -60,9 +61,14 @@ export interface SourceRead {
 /** Maximum wait for mirrors that were never read before. */
 const maxWaitMs = 10_000;
 
+/** The mirrors to read, and which of their objects may be read. Default of `visibleOf`: all. */
+interface LiveSource extends Pick<Members, 'objects'> {
+  readonly visibleOf?: ((kind: GroupKind) => Promise<VisibleObjects>) | undefined;
+}
+
 /** Reads these kinds from the mirrors of a cluster. Waits at most 10 s for mirrors that were never read. A kind that the cluster does not serve is empty. */
 export async function readLiveSource(
-  { objects }: Pick<Members, 'objects'>,
+  { objects, visibleOf }: LiveSource,
   { cluster, kinds }: { readonly cluster: ClusterName; readonly kinds: readonly GroupKind[] },
   signal: AbortSignal,
 ): Promise<SourceRead> {
@@ -75,7 +81,10 @@ export async function readLiveSource(
   const found: DiscoveredObject[] = [];
   const faults: Fault[] = [];
   let asOfMs = Number.POSITIVE_INFINITY;
+  const visible = new Map(await Promise.all(kinds.map(async (kind) => [kind, await visibleOf?.(kind)] as const)));
+  signal.throwIfAborted();
   for (const kind of kinds) {
+    const seen = visible.get(kind);
     const served = objects.served(cluster, kind);
     if (served === 'absent') continue;
     const all = objects.all(cluster, kind);
@@ -85,8 +94,10 @@ export async function readLiveSource(
       continue;
     }
     if (state.result !== 'unread') asOfMs = Math.min(asOfMs, state.asOfMs);
+    if (seen?.fault !== undefined) faults.push(seen.fault);
     const apiVersion = apiVersionOf(served);
-    for (const object of all) found.push(sourceObjectOf(object, { apiVersion, kind: kind.kind }));
+    for (const object of all)
+      if (seen?.has(object.metadata.namespace) !== false) found.push(sourceObjectOf(object, { apiVersion, kind: kind.kind }));
   }
   return { objects: indexSourceObjects(found), faults, asOfMs };
 }

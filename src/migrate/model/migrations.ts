@@ -2,6 +2,7 @@ import type { WriteContext } from '../../changes/write-context.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { Json } from '../../core/json.ts';
 import type { PropagationPhase } from '../../propagate/model/propagation.ts';
+import type { StateListener } from '../../propagate/model/propagations.ts';
 import type { MigrateInput } from './migrate-input.ts';
 import type { MigrationPlan } from './migration-plan.ts';
 import type { BackupUsed, MigratedApp } from './migration-status-definition.ts';
@@ -82,13 +83,10 @@ export interface Migrations {
   /** Returns one page of the Migrations that match the filter, sorted by namespace and name. */
   list(context: WriteContext, filter: MigrationFilter): Promise<MigrationPage>;
   /**
-   * Calls the listener with the current Migration, and again after each change. The argument is undefined once the Migration is gone. Ends
-   * when the signal aborts.
+   * Reports the current Migration, and again after each change. Ends when the signal aborts, or when the caller loses the right to watch the
+   * Migration.
+   *
+   * @throws {MusterError} `FORBIDDEN` if the caller may not watch it.
    */
-  follow(
-    context: WriteContext,
-    name: MigrationName,
-    listener: (view: MigrationView | undefined) => void,
-    signal: AbortSignal,
-  ): Promise<void>;
+  follow(context: WriteContext, name: MigrationName, listener: StateListener<MigrationView>, signal: AbortSignal): Promise<void>;
 }

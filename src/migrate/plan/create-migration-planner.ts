@@ -7,6 +7,8 @@ import { type ConcurrencyLimit, createConcurrencyLimit } from '../../core/schedu
 import { startDeadline } from '../../core/scheduling/deadline.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { podSpecOf } from '../../manifests/pod-specs.ts';
+import { hubKinds } from '../../propagate/hub/hub.ts';
+import type { Propagation } from '../../propagate/model/propagation.ts';
 import { kindsToRead } from '../discover/app-kinds.ts';
 import { type FoundApp, findApps, neededByOthers } from '../discover/find-apps.ts';
 import { readLiveSource, type SourceObjects, type SourceRead } from '../discover/source-objects.ts';
@@ -27,6 +29,7 @@ const timeLimitMs = 20_000;
 /** Maximum number of calls of one plan that are in flight at the same time. */
 const maxCalls = 16;
 
+const propagationKind: GroupKind = { group: hubKinds.propagation.group, kind: hubKinds.propagation.kind };
 const definitionKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
 
 /** Creates the planner of migrations. It has no state. */
@@ -47,6 +50,7 @@ async function planMigration(ports: MigrationPlannerPorts, request: MigrationPla
   const { spec, signal } = request;
   const [from, to] = [spec.from, spec.to].map((name) => reached(ports, name)) as [Reached, Reached];
   const blocked = [to, ...(spec.source === 'Live' ? [from] : [])].flatMap((one) => (one.fault === undefined ? [] : [one.fault]));
+  if (ports.sight !== undefined && spec.requester === undefined) return refused(ports, request, { notes: [requesterMissing], faults: [] });
   if (blocked.length > 0) return refused(ports, request, { notes: blocked.map((one) => unreachableNote(one, spec)), faults: blocked });
   const read = await readSource(ports, request, from);
   if ('note' in read) return refused(ports, request, { notes: [read.note], faults: read.faults });
@@ -136,13 +140,14 @@ function reached({ members }: MigrationPlannerPorts, name: string): Reached {
 }
 
 async function readSource(
-  { members, readBackup }: MigrationPlannerPorts,
+  { members, sight, readBackup }: MigrationPlannerPorts,
   { namespace, spec, signal }: MigrationPlanRequest,
   from: Reached,
 ): Promise<ReadFacts['read'] | { readonly note: MigrationNote; readonly faults: readonly Fault[] }> {
   if (spec.source === 'Live') {
     const kinds = kindsToRead((spec.apps ?? []).map(({ key }) => groupKindOfKey(key)));
-    const read = await readLiveSource(members, { cluster: from.name, kinds }, signal);
+    const isVisible = sight && ((kind: GroupKind) => sight.objects(spec, { cluster: from.name, kind }, signal));
+    const read = await readLiveSource({ ...members, visibleOf: isVisible }, { cluster: from.name, kinds }, signal);
     const [unread] = read.faults;
     return unread === undefined ? { ...read, notes: [] } : { note: unreadableNote(unread), faults: read.faults };
   }
@@ -184,10 +189,25 @@ async function draftOf(ports: MigrationPlannerPorts, request: MigrationPlanReque
   const facts = { cluster: context.from, source: context.source, countPath, factor: propagation === undefined ? spec.copies : 1 };
   const rendered = renderApp({ ...app, workload }, facts);
   if (propagation !== undefined) {
+    const denied = await changeRefusalOf(ports, request, propagation);
+    if (denied !== undefined) return { found: app, rendered, skipped: { reason: 'Denied', message: denied } };
     const planned = await planPropagatedApp(ports, request, propagation);
     return 'skipped' in planned ? { found: app, rendered, ...planned } : { found: app, rendered, propagated: planned };
   }
   return { found: app, rendered, ...(await preflightApp(context, rendered, signal)) };
+}
+
+/** Returns why the requester may not change the Propagation of an application. A hidden Propagation is not named. */
+async function changeRefusalOf(
+  { sight, hub }: MigrationPlannerPorts,
+  { spec, signal }: MigrationPlanRequest,
+  { metadata: { namespace, name } }: Propagation,
+): Promise<string | undefined> {
+  if (sight === undefined || hub === undefined) return undefined;
+  const about = { cluster: hub.cluster, kind: propagationKind, object: { namespace, name } };
+  if ((await sight.refusalOf(spec, { ...about, verb: 'get' }, signal)) !== undefined)
+    return 'it is propagated, and the requester may not change its Propagation';
+  return (await sight.refusalOf(spec, { ...about, verb: 'update' }, signal))?.message;
 }
 
 /** A draft with the figures of the room. */
@@ -235,6 +255,13 @@ function notesOf({ found, rendered, skipped, propagated }: Draft, copies: number
     ...(rendered !== undefined && hasVolumes(rendered) ? [volumes] : []),
   ];
 }
+
+/** The engine must not act with rights that nobody has shown. */
+const requesterMissing = note(
+  'ERROR',
+  'DENIED',
+  'RequesterMissing: expected `requester`: who creates a Migration without Muster names their own user and groups there',
+);
 
 interface Refusal {
   readonly notes: readonly MigrationNote[];

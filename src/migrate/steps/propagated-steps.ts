@@ -1,10 +1,12 @@
+import type { Fault } from '../../core/faults.ts';
 import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
+import { hubKinds } from '../../propagate/hub/hub.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import { marks, type Propagation } from '../../propagate/model/propagation.ts';
-import { printSpec } from '../../propagate/model/spec.ts';
+import { type PropagationSpec, printSpec } from '../../propagate/model/spec.ts';
 import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
 import { type MigratedApp, maxAppObjects } from '../model/migration-status-definition.ts';
 import { movedPlacement } from '../plan/propagated-app.ts';
@@ -154,12 +156,41 @@ async function withPlacement(
   const { document, spec } = propagation;
   if (canonicalJson(objectAt(document, 'placement')) === canonicalJson(placement)) return undefined;
   if ('problems' in spec) return halted(pass, app, { reason: 'Invalid', message: 'the spec of its Propagation is not valid' });
-  const isDividedAgain = isReturn === true && spec.replicas.mode === 'Divided';
-  const replicas = isDividedAgain ? { ...spec.replicas, rescheduleAt: nowOf(pass) } : spec.replicas;
-  const change = { document: { ...printSpec({ ...spec, replicas }), placement }, annotations: { [marks.heldDrain]: held } };
+  const denied = await changeRefusalOf(pass, propagation);
+  if (signal.aborted) return { type: 'stopped' };
+  if (denied !== undefined) return outcomeOfFault(pass, app, denied);
+  const changed = {
+    ...spec,
+    ...requesterIn(pass),
+    ...(isReturn === true && spec.replicas.mode === 'Divided' ? dividedAgain(pass, spec) : {}),
+  };
+  const change = { document: { ...printSpec(changed), placement }, annotations: { [marks.heldDrain]: held } };
   const written = await ports.propagations.update(propagation, change, signal);
   // The mirror shows the change soon, and triggers the next pass.
   return signal.aborted ? { type: 'stopped' } : { type: 'wait', app, againMs: written.result === 'written' ? recheckMs : retryWriteMs };
+}
+
+/** Returns the replicas of a spec that are divided from zero. */
+function dividedAgain(pass: AppPass, { replicas }: PropagationSpec): Pick<PropagationSpec, 'replicas'> {
+  return { replicas: { ...replicas, rescheduleAt: nowOf(pass) } };
+}
+
+/**
+ * Returns the requester of a spec that the migration changes: the copies are then written with the rights of the user who asked for the
+ * migration. Empty in local mode.
+ */
+function requesterIn({ ports, migration: { spec } }: AppPass): Pick<PropagationSpec, 'requester'> {
+  return ports.sight === undefined || spec.requester === undefined ? {} : { requester: spec.requester };
+}
+
+/** Returns why the requester of the migration may not change the Propagation. Undefined if the requester may, and in local mode. */
+async function changeRefusalOf(
+  { ports, migration, signal }: AppPass,
+  { metadata: { namespace, name } }: Propagation,
+): Promise<Fault | undefined> {
+  const { group, kind } = hubKinds.propagation;
+  const change = { cluster: ports.hub.cluster, kind: { group, kind }, verb: 'update', object: { namespace, name } } as const;
+  return await ports.sight?.refusalOf(migration.spec, change, signal);
 }
 
 /** Milliseconds until a write that failed is tried again. */

@@ -1,3 +1,4 @@
+import type { IdentitySight } from '../../changes/acting-clients.ts';
 import type { ConfiguredHook } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -25,6 +26,8 @@ export interface MigrationPorts {
   readonly propagations: Pick<PropagationStore, 'read' | 'update' | 'annotate'>;
   readonly shares: Pick<HubShares, 'read'>;
   readonly clientOf: ClientOf;
+  /** The rights of requesters. Undefined in local mode. */
+  readonly sight?: IdentitySight | undefined;
   /** Plans as `planMigration` does, with an equal digest for the same input. */
   readonly planner: MigrationPlanner;
   readonly readBackup: ReadBackup;

@@ -1,15 +1,20 @@
 import type { Caller } from '../../access/access.ts';
+import type { Audit } from '../../audit/audit.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
 import type { Requester } from '../model/spec.ts';
 import type { Planner } from '../plan/planner.ts';
+import type { HubRights } from './hub-rights.ts';
 
 /** The services that the operations on Propagations use. */
 export interface PropagationsPorts {
   readonly planner: Planner;
   /** Absent: no hub is configured. */
   readonly hub?: HubStores;
-  /** Returns the identity of a caller, as API servers know it. In local mode it is the gateway's own account. */
+  /** The rights of callers to Propagations. Absent: every caller may do everything, as in local mode. */
+  readonly rights?: HubRights;
+  readonly audit: Audit;
+  /** Returns the identity of a caller, as API servers know it. In local mode it stands for the gateway's own account. */
   readonly identityOf: (caller: Caller) => Omit<Requester, 'at'>;
   readonly clock: Clock;
 }

@@ -1,28 +1,61 @@
+import type { AuditedObject } from '../../audit/audit.ts';
+import { audited } from '../../audit/audited.ts';
+import type { WriteContext } from '../../changes/write-context.ts';
+import { hubKinds } from '../hub/hub.ts';
 import { inputOf } from '../model/input-spec.ts';
-import type { Propagations } from '../model/propagations.ts';
+import type { PropagationName, PropagationOutcome, Propagations } from '../model/propagations.ts';
 import type { HubPorts, PropagationsPorts } from './api-ports.ts';
 import { deletePropagation, pausePropagation, resumePropagation, rollBackPropagation } from './change-propagation.ts';
+import { followWithRights, type HubVerb } from './hub-rights.ts';
 import { planInput } from './plan-input.ts';
 import { propagateInput } from './propagate-input.ts';
 import { followPropagation, propagationPageOf, readPropagation } from './read-propagations.ts';
 import { hubUnavailable, readyHub } from './ready-hub.ts';
 
 /**
- * Creates the operations on Propagations. The result needs no disposal: the stores of the hub end with the signal that they were created
- * with.
+ * Creates the operations on Propagations. The hub decides with the rights of the caller. The result needs no disposal: the stores of the
+ * hub end with the signal that they were created with.
  */
 export function createPropagations(ports: PropagationsPorts): Propagations {
+  const { rights, clock } = ports;
   const onHub = async (signal: AbortSignal): Promise<HubPorts> => ({ ...ports, stores: await readyHub(ports.hub, signal) });
+  const mayGet = async (context: WriteContext, name: PropagationName) => rights === undefined || (await rights.mayGet(context, name));
   return {
     plan: (context, input) => planInput(ports, context, input),
-    propagate: async (context, request) => propagateInput(await onHub(context.signal), context, request),
-    get: async ({ signal }, name) => readPropagation((await onHub(signal)).stores, name),
-    list: async ({ caller, signal }, filter) => propagationPageOf((await onHub(signal)).stores, filter, caller.key),
-    pause: async (context, name) => pausePropagation(await onHub(context.signal), { context, name }),
-    resume: async (context, name, options) => resumePropagation(await onHub(context.signal), { context, name }, options),
-    rollback: async (context, name, revision) => rollBackPropagation(await onHub(context.signal), { context, name }, revision),
-    delete: async (context, name, deletion) => deletePropagation(await onHub(context.signal), { context, name }, deletion),
-    async revisions({ signal }, name, first) {
+    propagate: (context, request) =>
+      changeOnHub(ports, { context, name: request.input, field: 'propagate', verbs: ['create', 'update'] }, async () =>
+        propagateInput(await onHub(context.signal), context, request),
+      ),
+    async get(context, name) {
+      return (await mayGet(context, name)) ? readPropagation((await onHub(context.signal)).stores, name) : undefined;
+    },
+    async list(context, filter) {
+      if (rights?.maySeeHub(context.caller) === false) return { items: [], totalCount: 0, hasNextPage: false, hasPreviousPage: false };
+      const { stores } = await onHub(context.signal);
+      const isListed = await rights?.listed(context, filter.namespaces ?? undefined);
+      return propagationPageOf(stores, { ...filter, isListed }, context.caller.key);
+    },
+    pause: (context, name) =>
+      changeOnHub(ports, { context, name, field: 'pausePropagation', verbs: ['get', 'update'] }, async () =>
+        pausePropagation(await onHub(context.signal), { context, name }),
+      ),
+    resume: (context, name, options) =>
+      changeOnHub(ports, { context, name, field: 'resumePropagation', verbs: ['get', 'update'] }, async () =>
+        resumePropagation(await onHub(context.signal), { context, name }, options),
+      ),
+    rollback: (context, name, revision) =>
+      changeOnHub(ports, { context, name, field: 'rollbackPropagation', verbs: ['get', 'update'] }, async () =>
+        rollBackPropagation(await onHub(context.signal), { context, name }, revision),
+      ),
+    delete: (context, name, deletion) =>
+      changeOnHub(
+        ports,
+        { context, name, field: 'deletePropagation', verbs: ['get', 'delete', ...(deletion === undefined ? [] : (['update'] as const))] },
+        async () => deletePropagation(await onHub(context.signal), { context, name }, deletion),
+      ),
+    async revisions(context, name, first) {
+      const { signal } = context;
+      if (!(await mayGet(context, name))) return [];
       const { stores } = await onHub(signal);
       const found = readPropagation(stores, name);
       if (found === undefined) return [];
@@ -30,7 +63,44 @@ export function createPropagations(ports: PropagationsPorts): Propagations {
       if ('fault' in kept) throw hubUnavailable(kept.fault);
       return kept.slice(0, Math.max(0, first));
     },
-    follow: async (context, name, listener, signal) => followPropagation((await onHub(context.signal)).stores, { name, listener }, signal),
+    async follow(context, name, listener, signal) {
+      const { stores } = await onHub(context.signal);
+      if (rights === undefined) return followPropagation(stores, { name, listener: listener.changed }, signal);
+      const follow = (changed: typeof listener.changed, until: AbortSignal) =>
+        followPropagation(stores, { name, listener: changed }, until);
+      await followWithRights({ rights, clock }, { context, name, listener }, follow, signal);
+    },
     inputOf,
   };
+}
+
+/** One mutation field, and the rights that it needs. */
+interface HubChange {
+  readonly context: WriteContext;
+  readonly name: PropagationName;
+  readonly field: string;
+  /** With `get`, a Propagation that the caller may not get is `NOT_FOUND`. */
+  readonly verbs: readonly HubVerb[];
+}
+
+/** Changes a Propagation if the caller has the rights, and records the change, denied ones too. */
+function changeOnHub(
+  { rights, audit, hub }: PropagationsPorts,
+  { context, name, field, verbs }: HubChange,
+  attempt: () => Promise<PropagationOutcome>,
+): Promise<PropagationOutcome> {
+  const { caller, requestId } = context;
+  const run = async (): Promise<PropagationOutcome> => {
+    const refusal = await rights?.refusalOf(context, name, verbs);
+    if (refusal === undefined) return await attempt();
+    if (refusal.result === 'refused') return { result: 'REFUSED', notes: [], faults: refusal.faults };
+    return { result: verbs.includes('get') ? 'NOT_FOUND' : 'REFUSED', notes: [], faults: [] };
+  };
+  const objectOf = ({ result, propagation, faults: [failure] }: PropagationOutcome): AuditedObject => {
+    const { apiVersion, kind } = hubKinds.propagation;
+    const { namespace, name: own } = name;
+    const uid = propagation?.propagation.metadata.uid;
+    return { cluster: hub?.hub.cluster ?? '', apiVersion, kind, namespace, name: own, uid, result, code: failure?.code };
+  };
+  return audited(audit, { caller, requestId, verb: field }, { run, factsOf: (outcome) => ({ objects: [objectOf(outcome)] }) });
 }

@@ -20,19 +20,16 @@ import { hubUnavailable, maxHubWaitMs } from './ready-hub.ts';
  * Plans an input without writing anything. An existing Propagation of that name is read from the mirror. If the hub cannot be
  * read, the plan assumes that no such Propagation exists, and contains the fault of the hub.
  */
-export async function planInput(
-  ports: PropagationsPorts,
-  { caller, signal }: WriteContext,
-  input: PropagationInput,
-): Promise<PropagationPlan> {
-  const requested = readPropagationInput(input, requesterOf(ports, caller));
+export async function planInput(ports: PropagationsPorts, context: WriteContext, input: PropagationInput): Promise<PropagationPlan> {
+  const { signal } = context;
+  const requested = readPropagationInput(input, requesterOf(ports, context.caller));
   if (requested.result === 'invalid') return refusedPlan(ports, input, requested.notes);
   const { name, spec } = requested;
-  const found: MirroredPropagation = ports.hub === undefined ? { propagation: undefined } : await readMirror(ports.hub, name, signal);
+  // A Propagation that the caller may not get is absent for the plan.
+  const hub = ports.rights === undefined || (await ports.rights.mayGet(context, name)) ? ports.hub : undefined;
+  const found: MirroredPropagation = hub === undefined ? { propagation: undefined } : await readMirror(hub, name, signal);
   const existing =
-    ports.hub === undefined || found.propagation === undefined
-      ? undefined
-      : await existingPropagationOf(ports.hub, found.propagation, signal);
+    hub === undefined || found.propagation === undefined ? undefined : await existingPropagationOf(hub, found.propagation, signal);
   const plan = await ports.planner.plan(planRequestOf({ name, spec, before: found.propagation, existing, signal }));
   const taken = takenNameNotes(found.propagation, spec);
   return {

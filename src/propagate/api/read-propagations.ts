@@ -36,17 +36,23 @@ export function readPropagation(stores: HubStores, name: PropagationName): Propa
  *
  * @throws {MusterError} `BAD_INPUT` for a filter or a cursor that cannot be served.
  */
-export function propagationPageOf(stores: HubStores, filter: PropagationFilter, callerKey: string): PropagationPage {
+export function propagationPageOf(stores: HubStores, filter: ListedFilter, callerKey: string): PropagationPage {
   const page = pageByName((stores.propagations.all() ?? []).filter(filterOf(filter)), { ...filter, seal: sealOf(filter, callerKey) });
   return { ...page, items: page.items.map((propagation) => propagationViewOf(stores, propagation, [])) };
 }
 
-function filterOf({ namespaces, labels, phases }: PropagationFilter): (propagation: Propagation) => boolean {
+/** A filter, and a test of the namespaces whose Propagations the caller may list. Default: all. */
+interface ListedFilter extends PropagationFilter {
+  readonly isListed?: ((namespace: string) => boolean) | undefined;
+}
+
+function filterOf({ namespaces, labels, phases, isListed }: ListedFilter): (propagation: Propagation) => boolean {
   const selector = labels === undefined || labels === null ? undefined : parseLabelSelector(labels);
   const inNamespaces = namespaces == null ? undefined : new Set(boundedList('namespaces', namespaces));
   boundedList('phases', phases);
   return (propagation) =>
     (inNamespaces?.has(propagation.metadata.namespace) ?? true) &&
+    (isListed?.(propagation.metadata.namespace) ?? true) &&
     (phases?.includes(shownPhaseOf(propagation)) ?? true) &&
     (selector === undefined || matchesLabelSelector(selector, propagation.metadata.labels));
 }

@@ -5,7 +5,7 @@ import { compareVersions } from '../../store/versions.ts';
 import { type Hub, hubKinds } from '../hub/hub.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
 import type { Propagation } from '../model/propagation.ts';
-import type { PropagationLookup, PropagationName, PropagationOutcome } from '../model/propagations.ts';
+import type { PropagationName, PropagationOutcome } from '../model/propagations.ts';
 
 /** The maximum time to wait for the first lists of the hub, and for a written object to appear in the mirror. */
 export const maxHubWaitMs = 5_000;
@@ -25,27 +25,8 @@ export async function readyHub(stores: HubStores | undefined, signal: AbortSigna
   return stores;
 }
 
-/**
- * Waits until the hub can be read, at most 5 s, and returns a lookup of its mirrored Propagations. On a hub without Muster's definitions it
- * finds nothing.
- */
-export async function lookUpPropagations(stores: HubStores, signal: AbortSignal): Promise<PropagationLookup> {
-  const problem = await hubProblem(stores, signal);
-  if (problem?.code === 'NOT_SERVED') return { result: 'read', find: () => undefined };
-  if (problem !== undefined) return { result: 'unread', fault: problem };
-  // The fault is the same for each name: the mirror is behind the hub.
-  const { fault } = stores.propagations.read(anyName);
-  if (fault !== undefined) return { result: 'unread', fault };
-  const byName = new Map(stores.propagations.all()?.map((one) => [keyOf(one.metadata), one]));
-  return { result: 'read', find: (name) => byName.get(keyOf(name)) };
-}
-
-function keyOf({ namespace, name }: PropagationName): string {
-  return `${namespace}/${name}`;
-}
-
 /** Waits at most 5 s until the hub can be read. Returns the reason if it cannot. */
-async function hubProblem(stores: HubStores, signal: AbortSignal): Promise<Fault | undefined> {
+export async function hubProblem(stores: HubStores, signal: AbortSignal): Promise<Fault | undefined> {
   const { cluster, members } = stores.hub;
   if (stores.propagations.unavailability() === undefined && stores.propagations.all() !== undefined) return undefined;
   const kinds = [hubKinds.propagation, hubKinds.clusterShare];
@@ -58,7 +39,7 @@ async function hubProblem(stores: HubStores, signal: AbortSignal): Promise<Fault
 }
 
 /** The answer of the mirror about any name tells whether the mirror can be read. */
-const anyName = { namespace: 'default', name: 'unread' };
+export const anyName = { namespace: 'default', name: 'unread' };
 
 function unreadFaultOf({ propagations }: HubStores): Fault | undefined {
   if (propagations.all() !== undefined) return undefined;

@@ -50,8 +50,7 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
   state.resumedAt = resumedAt;
   if (metadata.deletionTimestamp !== undefined) return await cleanUp(pass, propagation);
   if ('problems' in spec) return await refuse(pass, propagation, { message: describeProblems(spec.problems) });
-  if (isWithoutRequester(pass, spec))
-    return await refuse(pass, propagation, { message: 'RequesterMissing: expected a requester or a ServiceAccount, got neither' });
+  if (ports.accounts === 'many' && spec.requester === undefined) return await refuse(pass, propagation, { message: requesterMissing });
   if (spec.suspend.scheduling && !isDecided(propagation)) return await refuse(pass, propagation, 'suspended');
   const kept = await keepEvictions(pass, propagation, spec);
   if ('againMs' in kept) return { result: 'passed', againMs: kept.againMs };
@@ -62,12 +61,10 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
 }
 
 /**
- * True if copies must be written with the rights of a requester, and the spec names no requester. Such a Propagation is refused. With its
- * own rights, the gateway could write what its author may not.
+ * Why a Propagation without a requester is refused if there are many accounts, whatever its `runAs`. With its own rights, the gateway could
+ * write what the author may not, and nobody has shown the right to act as a ServiceAccount.
  */
-function isWithoutRequester({ ports }: Pass, { runAs, requester }: PropagationSpec): boolean {
-  return ports.accounts === 'many' && runAs.type === 'requester' && requester === undefined;
-}
+const requesterMissing = 'RequesterMissing: expected `requester`: who edits the spec without Muster names their own user and groups there';
 
 /**
  * Returns the plan of this generation. Discards a plan of another generation. If there is no plan, or the plan is old, makes a new plan and

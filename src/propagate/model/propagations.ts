@@ -1,4 +1,5 @@
 import type { WriteContext } from '../../changes/write-context.ts';
+import type { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { Note } from './notes.ts';
@@ -29,6 +30,14 @@ export interface PropagationOutcome {
   readonly plan?: PropagationPlan;
   readonly notes: readonly Note[];
   readonly faults: readonly Fault[];
+}
+
+/** A listener for the states of one object on the hub. */
+export interface StateListener<View> {
+  /** Called with each new state. Undefined: the object was deleted. */
+  readonly changed: (view: View | undefined) => void;
+  /** Called at most once, if the caller has lost the right to get or watch the object. Nothing else is called after it. */
+  readonly ended: (reason: MusterError) => void;
 }
 
 /** Identifies a Propagation. */
@@ -101,15 +110,12 @@ export interface Propagations {
   /** Returns revisions, the newest first. */
   revisions(context: WriteContext, name: PropagationName, first: number): Promise<readonly PropagationRevision[]>;
   /**
-   * Calls the listener with the current Propagation, and again in a microtask after each change of it or of its shares. Several changes at
-   * once give one call. The argument is undefined once the Propagation is gone. Ends when the signal aborts.
+   * Reports the current Propagation, and again after each change of it or of its shares. Several changes at once give one call. Ends when the
+   * signal aborts, or when the caller loses the right to watch the Propagation.
+   *
+   * @throws {MusterError} `FORBIDDEN` if the caller may not watch it.
    */
-  follow(
-    context: WriteContext,
-    name: PropagationName,
-    listener: (view: PropagationView | undefined) => void,
-    signal: AbortSignal,
-  ): Promise<void>;
+  follow(context: WriteContext, name: PropagationName, listener: StateListener<PropagationView>, signal: AbortSignal): Promise<void>;
   /** Returns a `PropagationInput` that gives the spec of this resource. */
   inputOf(propagation: Propagation): Json;
 }

@@ -5,6 +5,7 @@ import type { PropagationPlan, RenderedObject, RenderedPlan } from '../model/pla
 import { type DryRun, dryRunCluster } from './dry-run.ts';
 import { uniqueNotes, withStrictSeverity } from './plan-notes.ts';
 import type { Planner } from './planner.ts';
+import { portsSeenBy } from './ports-seen-by.ts';
 import { preflightNotes } from './preflight.ts';
 import { refusalNotes } from './refusal-notes.ts';
 import { renderPlaced } from './render-placed.ts';
@@ -17,10 +18,14 @@ import { type PlanSnapshot, withLiveObjects } from './snapshot/snapshot.ts';
 /** Creates the planner of a gateway. It has no state: each request reads its own snapshot. */
 export function createPlanner(ports: PlannerPorts): Planner {
   return {
-    render: async (request) => renderPlan(await gatherSnapshot(ports, request), ports),
+    async render(request) {
+      const seen = await portsSeenBy(ports, request);
+      return renderPlan(await gatherSnapshot(seen, request), seen);
+    },
     renderPlaced: (request) => renderPlaced(ports, request),
-    plan: (request) => plan(ports, request, request.spec.rollout.onFailure === 'Rollback' ? 'with preflight' : 'without'),
-    preflight: (request) => plan(ports, request, 'with preflight'),
+    plan: async (request) =>
+      plan(await portsSeenBy(ports, request), request, request.spec.rollout.onFailure === 'Rollback' ? 'with preflight' : 'without'),
+    preflight: async (request) => plan(await portsSeenBy(ports, request), request, 'with preflight'),
   };
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLocalAccess } from '../../../src/access/local-access.ts';
+import { noAudit } from '../../../src/audit/audit.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { createMigrations } from '../../../src/migrate/api/create-migrations.ts';
 import { createMigrationStore } from '../../../src/migrate/hub/migration-store.ts';
@@ -29,6 +30,7 @@ async function startMigrations() {
     planner: { plan: async () => planned() },
     members: world.members,
     access: createLocalAccess(),
+    audit: noAudit,
     hub: { hub: world.hub, migrations },
     hooks: ['upstreams'],
     identityOf: () => ({ user: 'mia', groups: [], extra: {} }),
@@ -118,7 +120,7 @@ test('a Migration is followed until it is deleted', async () => {
   await using east = await startMigrations();
   await east.migrate();
   const heard: (string | undefined)[] = [];
-  await east.operations.follow(east.context, name, (view) => void heard.push(view?.phase), east.signal);
+  await east.operations.follow(east.context, name, { changed: (view) => heard.push(view?.phase), ended: () => undefined }, east.signal);
   const before = await east.stored();
   if (before === undefined) throw new Error('expected a Migration');
   await east.world.pumped(east.migrations.patchStatus(before, { phase: 'Rolling' }, east.signal));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noAudit } from '../../../src/audit/audit.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { createPropagations } from '../../../src/propagate/api/create-propagations.ts';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
@@ -399,7 +400,9 @@ describe('a shown Propagation', () => {
     const following = new AbortController();
     const last = () => told.at(-1);
     await hub.propagate(input());
-    await world.pumped(propagations.follow(context, place, (view) => told.push(view), following.signal));
+    await world.pumped(
+      propagations.follow(context, place, { changed: (view) => told.push(view), ended: () => undefined }, following.signal),
+    );
     expect(told).toHaveLength(1);
 
     await hub.setStatus({ ...done, clusters: [line('west')] });
@@ -458,7 +461,12 @@ describe('the hub', () => {
   test('is not needed for a plan; other operations say how to name one', async () => {
     await using hub = await startPropagations();
     const { planner, world, context } = hub;
-    const without = createPropagations({ planner, identityOf: () => ({ user: 'u', groups: [], extra: {} }), clock: world.clock });
+    const without = createPropagations({
+      planner,
+      audit: noAudit,
+      identityOf: () => ({ user: 'u', groups: [], extra: {} }),
+      clock: world.clock,
+    });
     expect(await without.plan(context, input())).toMatchObject({ ok: true, faults: [] });
     const wrong = await without.plan(context, input({ strict: 'yes' }));
     expect(wrong).toMatchObject({ ok: false, notes: [{ code: 'INVALID', path: 'strict' }], clusters: [] });
@@ -468,7 +476,7 @@ describe('the hub', () => {
       () => without.list(context, {}),
       () => without.pause(context, place),
       () => without.revisions(context, place, 1),
-      () => without.follow(context, place, () => undefined, context.signal),
+      () => without.follow(context, place, { changed: () => undefined, ended: () => undefined }, context.signal),
     ];
     for (const ask of asked) await expect(ask()).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('--hub') });
   });

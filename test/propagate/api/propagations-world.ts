@@ -1,3 +1,4 @@
+import { noAudit } from '../../../src/audit/audit.ts';
 import type { WriteContext } from '../../../src/changes/write-context.ts';
 import { sha256Of } from '../../../src/core/json/canonical-json.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
@@ -56,7 +57,7 @@ export async function startPropagations(options: PropagationWorldOptions = {}): 
   const stores = createHubStores(world.hub, life.signal);
   const planner = scriptedPlanner();
   const identityOf = () => ({ user: 'gateway', groups: ['ops'], extra: {} });
-  const propagations = createPropagations({ planner, hub: stores, identityOf, clock: world.clock });
+  const propagations = createPropagations({ planner, hub: stores, audit: noAudit, identityOf, clock: world.clock });
   const context = { caller: { key: 'local' }, signal: life.signal };
   const stored = async (name = place.name) => {
     const found = await world.pumped(stores.propagations.fetch({ ...place, name }, life.signal));

@@ -1,3 +1,4 @@
+import { noAudit } from '../../../src/audit/audit.ts';
 import { createObjectClient } from '../../../src/changes/create-object-client.ts';
 import type { WriteContext } from '../../../src/changes/write-context.ts';
 import type { ClusterApi, LiveAnswer, LiveRequest } from '../../../src/cluster/cluster-api.ts';
@@ -96,7 +97,7 @@ export async function startControllerWorld(
     ...shared,
   });
   const identityOf = () => ({ user: 'gateway', groups: [], extra: {} });
-  const propagations = createPropagations({ planner, hub: stores, identityOf, clock });
+  const propagations = createPropagations({ planner, hub: stores, audit: noAudit, identityOf, clock });
   const context = { caller: { key: 'local' }, signal: life.signal };
   const processes = new Set<AbortController>();
   let count = 0;

@@ -27,7 +27,7 @@ export interface ControllerPorts {
    *
    * - `one` (local mode): they do, so copies are kept in sync for ever.
    * - `many`: the rights of a requester are used only for the generation that the requester applied. Later drift is only reported. A
-   *   Propagation without a requester or a ServiceAccount is refused.
+   *   Propagation without a requester is refused.
    */
   readonly accounts: 'one' | 'many';
   readonly clock: Clock;

@@ -13,6 +13,7 @@ import { isDividedAsKubeFed, type Placement } from '../../model/spec.ts';
 import { dependsOnUnknown, matchesSet } from '../placing/cluster-set.ts';
 import { locationFieldsIn, placementSetsIn } from '../placing/sets-in.ts';
 import { membersWithLocations, whenLocationsAreRead } from './cluster-locations.ts';
+import { hideObjects } from './hide-objects.ts';
 import { autoscaledIn, capacitiesIn, capacityKinds, type TemplateWorkloads } from './member-workloads.ts';
 import type { ExistingPropagation, PlannerPorts, PlanRequest } from './plan-request.ts';
 import { maxMirrorWaitMs } from './read-dependencies.ts';
@@ -50,7 +51,9 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   await members.objects.whenRead(wanted, untilMs - clock.monotonic(), signal);
   signal.throwIfAborted();
   const workloads = { spec, manifests: templates.objects.map(({ manifest }) => manifest) };
-  const clusters = reads.map((read) => readCluster(ports, read, workloads));
+  const clusters = await Promise.all(
+    reads.map((read) => hideObjects(ports, request, { read: readCluster(ports, read, workloads), keys: read.keys })),
+  );
   // A cluster that leaves the fleet during the wait stays in `clusters`. So its share is not added to `sharesOutsideFleet` too.
   const readClusters = new Set(reads.map(({ cluster }) => cluster.name));
   const sharesOutsideFleet = shares.filter(({ cluster }) => !readClusters.has(cluster));

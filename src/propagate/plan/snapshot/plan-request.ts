@@ -1,4 +1,4 @@
-import type { Accounts, ActingIdentity } from '../../../changes/acting-clients.ts';
+import type { Accounts, ActingIdentity, IdentitySight } from '../../../changes/acting-clients.ts';
 import type { Members } from '../../../changes/members.ts';
 import type { ObjectClient } from '../../../changes/object-client.ts';
 import type { Clock } from '../../../core/clock.ts';
@@ -67,6 +67,8 @@ export interface PlannerPorts {
   /** The hub: its inventories, and the cluster in which the dependencies of manifests are found. Absent: there is no hub. */
   readonly hub?: HubRecords & { readonly shares: ShareStore };
   readonly clientOf: ClientOf;
+  /** What the requester of a spec may see. What is hidden counts as absent, except for the copies in the inventory. Absent: everything. */
+  readonly sight?: IdentitySight | undefined;
   /** The merge rules for lists, from `listRulesIn`. */
   readonly listRulesOf: ListRulesOf;
   /** The kinds whose values are never shown. */

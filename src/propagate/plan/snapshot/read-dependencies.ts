@@ -88,8 +88,8 @@ async function readNeed(
  * `readNeed` later reads each object live, with the identity of the intent.
  */
 async function labelledNeeds(
-  { members }: PlannerPorts,
-  { signal }: PlanRequest,
+  { members, sight }: PlannerPorts,
+  { spec, signal }: PlanRequest,
   { manifest, from }: { readonly manifest: Manifest; readonly from: ClusterName | undefined },
 ): Promise<readonly ObjectKey[]> {
   const wanted = labelledDependenciesOf(manifest);
@@ -99,7 +99,15 @@ async function labelledNeeds(
     maxMirrorWaitMs,
     signal,
   );
-  return wanted.flatMap(({ apiVersion, kind, namespace, labels }) => {
+  const visible = await Promise.all(
+    wanted.map(async (need) => {
+      const namespaces = need.namespace === undefined ? undefined : [need.namespace];
+      const objects = await sight?.objects(spec, { cluster: from, kind: groupKindOfKey(need), namespaces }, signal);
+      // The names of hidden objects must not become known.
+      return objects?.has(need.namespace) === false ? [] : [need];
+    }),
+  );
+  return visible.flat().flatMap(({ apiVersion, kind, namespace, labels }) => {
     const found = (members.objects.all(from, groupKindOfKey({ apiVersion, kind })) ?? []).filter(
       ({ metadata }) => metadata.namespace === namespace,
     );
