@@ -1,7 +1,7 @@
-import { actFor } from '../cluster/act-for.ts';
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Impersonation } from '../cluster/endpoint.ts';
 import type { Caller } from './access.ts';
+import { actFor } from './act-for.ts';
 import { type ClusterIdentity, namespaceOfAccount, userIn } from './user-in-cluster.ts';
 
 /** A cluster in which callers act. */

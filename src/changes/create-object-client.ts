@@ -1,4 +1,4 @@
-import { actFor } from '../cluster/act-for.ts';
+import { actFor } from '../access/act-for.ts';
 import type { ClusterApi, LiveAnswer, LiveRequest } from '../cluster/cluster-api.ts';
 import { clusterFailure, faultOfFailure } from '../cluster/cluster-failure.ts';
 import type { ActingFor } from '../cluster/endpoint.ts';

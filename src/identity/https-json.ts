@@ -6,7 +6,7 @@ const maxBytes = 1 << 20;
 
 /**
  * Fetches a JSON document over HTTPS. The file with authorities is read for each request, so that it can be replaced while the gateway runs.
- * Without a file the authorities of Node.js count. Redirects are not followed, because they would lead to a server that nobody configured.
+ * Without a file the authorities of Node.js count. Redirects are not followed, because they would lead to a server that the config does not name.
  *
  * @throws {Error} if there is no answer, or not one with status 200, of at most 1 MiB, in JSON. An abort ends the request.
  */

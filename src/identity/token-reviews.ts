@@ -27,7 +27,7 @@ const maxWaiting = 1_000;
 /** The names of service accounts: the only names of Kubernetes itself that a token may have. */
 const accountName = /^system:serviceaccount:[^:]+:[^:]+$/;
 
-/** What the API server adds to each user that it authenticates. It is no group of the user itself. */
+/** The groups that the API server adds to each authenticated user. They are not kept, because the API server adds them again. */
 const addedGroups = /^system:(?:authenticated|serviceaccounts(?::.*)?)$/;
 
 /** Values that name the token and its pod. They would make one account a different caller with each token. */

@@ -25,7 +25,7 @@ export function proposeClusterAccess(rules: Iterable<GrantedRule>): readonly Res
 
 /**
  * Returns an access that the rule allows, with the words of the rule. A `*` in a request is allowed only by a `*` in a rule. Undefined if the
- * rule lets nobody read an object: a subresource is no object.
+ * rule allows no read of an object: a subresource is no object.
  */
 function proposalOf({ verbs, apiGroups, resources, resourceNames }: PolicyRule, namespace: string): ResourceAttributes | undefined {
   const verb = readVerbs.find((one) => verbs.includes(one) || verbs.includes('*'));

@@ -18,7 +18,7 @@ export function subjectKeysIn(binding: KubernetesObject): readonly SubjectKey[] 
   return itemsOf(subjects).flatMap((subject) => subjectKeyOf(subject, metadata.namespace ?? '') ?? []);
 }
 
-/** An account without a namespace belongs to the namespace of the binding. In a ClusterRoleBinding it is nobody. */
+/** An account without a namespace belongs to the namespace of the binding. In a ClusterRoleBinding it is left out. */
 function subjectKeyOf({ kind, name, namespace }: Stored<RbacV1Subject>, ownNamespace: string): SubjectKey | undefined {
   if (typeof name !== 'string' || name === '') return undefined;
   if (kind === 'User') return `u:${name}`;

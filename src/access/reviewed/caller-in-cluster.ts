@@ -22,7 +22,7 @@ interface AnswerTimes {
 /** Milliseconds for which `isVisible` uses an answer that is too old. Operations ask before they begin, and may last for this time. */
 const graceMs = 60_000;
 
-/** What is known about one caller in one cluster. */
+/** The facts that are known about one caller in one cluster. */
 export class CallerInCluster {
   readonly key: string;
   /** The user as the cluster knows it. */

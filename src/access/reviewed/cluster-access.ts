@@ -62,7 +62,7 @@ const visibleWithoutAnswerMs = 600_000;
 
 const noNamespaces: ReadonlySet<string> = new Set();
 
-/** Nothing is visible, and there is no fault, because a hidden object looks like an absent one. */
+/** The visibility of an empty set of namespaces. It has no fault, because a hidden object looks like an absent one. */
 export const nothingVisible: Visibility = { type: 'namespaces', namespaces: noNamespaces };
 
 /**

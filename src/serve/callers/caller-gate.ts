@@ -16,7 +16,7 @@ export interface CallerGate {
   readonly isLocal: boolean;
   readonly load: CallerLoad;
   /**
-   * Returns the session of a request, at once if nobody has to be asked. `authorization` replaces the header of that name.
+   * Returns the session of a request, at once if no other server must be called. `authorization` replaces the header of that name.
    *
    * @throws {RequestRefusal} 401 for every credential that is not accepted, with the same message. 503 if it cannot be checked now. A promise
    * rejects with them.

@@ -1,6 +1,6 @@
 import { RequestRefusal } from '../../operations/refusal.ts';
 
-/** What one caller may have at a time. */
+/** The maximum load of one caller at a time. */
 export interface CallerLimits {
   /** Operations in flight over HTTP. A stream does not count once it has begun. */
   readonly operations: number;

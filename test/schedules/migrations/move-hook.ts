@@ -7,7 +7,7 @@ import type { HookRequest } from '../../../src/migrate/traffic/hook-request.ts';
 import { availableIn, hasServiceIn, type MovingFleet } from './moving-fleet.ts';
 import type { Dice } from './random-fleet.ts';
 
-/** A server that is told when traffic moves, and that fails at random. */
+/** A server that receives the hook's calls when traffic moves, and that fails at random. */
 export interface MoveHook extends AsyncDisposable {
   readonly configured: ConfiguredHook;
   /** Checks the calls from now on. */

@@ -1,5 +1,5 @@
-import type { ClusterApi } from './cluster-api.ts';
-import type { ActingFor } from './endpoint.ts';
+import type { ClusterApi } from '../cluster/cluster-api.ts';
+import type { ActingFor } from '../cluster/endpoint.ts';
 
 /** Returns an API that sends every request on behalf of `acting`. It uses the connections, limits and metrics of `api`. */
 export function actFor(api: ClusterApi, { as, requestId }: ActingFor): ClusterApi {
