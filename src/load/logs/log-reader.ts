@@ -21,8 +21,8 @@ interface LogReaderOptions {
   readonly listener: StreamListener;
 }
 
-/** Milliseconds between two checks of rights. A cached decision may be 10 s old, and a lost right must end a stream within 60 s. */
-const recheckMs = 45_000;
+/** Milliseconds between two checks of rights. A cached decision may be 30 s old, and a lost right must end a stream within 60 s. */
+const recheckMs = 25_000;
 
 /**
  * Opens a reader of followed logs. Until it is disposed of or the signal aborts, it holds the mirrors of Pods and at most 20 requests.

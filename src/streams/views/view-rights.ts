@@ -5,8 +5,8 @@ import type { ClusterName } from '../../core/names.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { compareVisibility, type WatchScope, watchVisibility } from './watch-scope.ts';
 
-/** Milliseconds between two checks of the rights of a view. A cached decision may be 10 s old, and a lost right must end a stream within 60 s. */
-const checkEveryMs = 45_000;
+/** Milliseconds between two checks of the rights of a view. A cached decision may be 30 s old, and a lost right must end a stream within 60 s. */
+const checkEveryMs = 25_000;
 
 /** Milliseconds after which rights that cannot be checked end a stream, as soon as there is something to send. */
 const uncheckedMs = 60_000;
@@ -19,7 +19,7 @@ interface FollowRightsOptions {
   readonly onCheck: () => void;
 }
 
-/** Calls `onCheck` every 45 s, and after rights in a requested cluster may have changed, until the signal aborts. */
+/** Calls `onCheck` every 25 s, and after rights in a requested cluster may have changed, until the signal aborts. */
 export function followRights({ access, clock, concerns, onCheck }: FollowRightsOptions, signal: AbortSignal): void {
   access.onChange((cluster) => {
     if (concerns(cluster)) onCheck();

@@ -10,7 +10,7 @@ import { silentLog } from '../../../src/core/log.ts';
 import { type ClusterName, clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createMemberObjects } from '../../../src/watch/clusters/member-objects.ts';
-import { createFakeMirrors, type FakeCluster } from '../../support/graph/fake-mirrors.ts';
+import { createFakeMirrors, type FakeCluster, type FakeMirrors } from '../../support/graph/fake-mirrors.ts';
 import { loadBaseline, servedAs } from '../../support/kubernetes-objects.ts';
 import { createManualClock, type ManualClock, turns } from '../../support/manual-clock.ts';
 
@@ -56,6 +56,7 @@ interface ReviewingCluster {
 
 export interface AccessWorld {
   readonly clock: ManualClock;
+  readonly mirrors: FakeMirrors;
   readonly access: OwnedAccess;
   readonly end: AbortController;
   /** The clusters for which `Access.onChange` called back. */
@@ -85,6 +86,7 @@ export function createAccessWorld(): AccessWorld {
   const joined: ReviewingCluster[] = [];
   return {
     clock,
+    mirrors,
     access,
     end,
     changed,
@@ -184,7 +186,7 @@ function createReviewingCluster(
   return cluster;
 }
 
-export const rbacVersion = 'rbac.authorization.k8s.io/v1';
+const rbacVersion = 'rbac.authorization.k8s.io/v1';
 
 /** Makes a Role, or without a namespace a ClusterRole. */
 export function roleOf(namespace: string | undefined, name: string, ...rules: readonly JsonObject[]): KubernetesObject {
