@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { withValueAt } from '../../manifests/json-edits.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
-import type { KeptManifest } from '../hub/app-revision-store.ts';
+import type { AppRevisionStore, KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, awayFault, entryOf } from './app-pass.ts';
 import type { ChangedApp } from './create-copies.ts';
@@ -27,7 +27,12 @@ export async function judgeSourceChange(
   read: ReadObject,
 ): Promise<'change' | 'record' | 'keep' | { readonly fault: Fault }> {
   const recorded = recordedIn(pass, read.key);
-  if (recorded === undefined || !isSameManifest(recorded.manifest, manifestBeforeDrain(app, read))) return 'record';
+  if (recorded === undefined || !isSameManifest(recorded.manifest, manifestBeforeDrain(app, read))) {
+    const now = await recordNow(pass, app, read);
+    if ('fault' in now) return now;
+    // The hub may store a manifest without its empty members. The name of a revision is a hash of the manifests as they were given.
+    if (now.name !== app.undo?.revision) return 'record';
+  }
   return isSecretKey(read.key) && textAt(read.object, 'type') !== tokenType ? await judgeSecret(pass, app, read) : 'change';
 }
 
@@ -36,15 +41,18 @@ const tokenType = 'kubernetes.io/service-account-token';
 
 /** Records an object of the source as it is now. The result must be saved before the object is changed. */
 export async function recordEdited(pass: AppPass, app: MigratedApp, read: ReadObject): Promise<ChangedApp> {
-  const known = recordedIn(pass, read.key);
-  const manifest = manifestBeforeDrain(app, read);
-  const edited: KeptManifest = { side: 'source', stage: known?.stage ?? 'Surge', manifest };
-  const kept = known === undefined ? [...pass.kept, edited] : pass.kept.map((one) => (one === known ? edited : one));
-  const recorded = await pass.ports.revisions.record(pass.migration, kept, pass.signal);
+  const recorded = await recordNow(pass, app, read);
   if ('fault' in recorded) return { result: 'failed', app, fault: recorded.fault };
-  const replicas = isWorkload(app, read.key) ? numberAt(manifest, 'spec', 'replicas') : undefined;
+  const replicas = isWorkload(app, read.key) ? numberAt(manifestBeforeDrain(app, read), 'spec', 'replicas') : undefined;
   const undo = { ...app.undo, revision: recorded.name, ...(replicas === undefined ? {} : { replicas }) };
   return { result: 'unsaved', app: { ...app, undo } };
+}
+
+function recordNow(pass: AppPass, app: MigratedApp, read: ReadObject): ReturnType<AppRevisionStore['record']> {
+  const known = recordedIn(pass, read.key);
+  const edited: KeptManifest = { side: 'source', stage: known?.stage ?? 'Surge', manifest: manifestBeforeDrain(app, read) };
+  const kept = known === undefined ? [...pass.kept, edited] : pass.kept.map((one) => (one === known ? edited : one));
+  return pass.ports.revisions.record(pass.migration, kept, pass.signal);
 }
 
 function recordedIn({ kept }: AppPass, key: ObjectKey): KeptManifest | undefined {

@@ -134,3 +134,20 @@ test('restores an object that was edited once more after its edit was recorded',
   await moving.ended('move', 'Settled', { web: 'Undone' });
   expect(moving.live('south', 'ConfigMap', 'web')).toMatchObject({ data: { mode: 'edit 4' } });
 });
+
+test('deletes an object whose manifest the hub does not return as it was given', async () => {
+  await using moving = await startWeb();
+  const { world } = moving.controller;
+  const north = world.cluster('north');
+  let revisions = 0;
+  north.onWrite(({ kind, result, object }) => {
+    if (kind !== 'ControllerRevision' || result !== 'created') return undefined;
+    revisions += 1;
+    north.put(JSON.parse(JSON.stringify(object).replaceAll('"mode":"fast"', '"mode":"other"')));
+    return undefined;
+  });
+  moving.controller.startProcess();
+  await moving.migrate('move', { labels });
+  await moving.ended('move', 'Settled', { web: 'Done' });
+  expect([moving.live('south', 'ConfigMap', 'web'), revisions]).toEqual([undefined, 2]);
+});
