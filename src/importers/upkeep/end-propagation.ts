@@ -1,6 +1,9 @@
+import { listAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { PropagationWrite } from '../../propagate/hub/propagation-store.ts';
+import type { Propagation } from '../../propagate/model/propagation.ts';
 import { currentPropagation, fetchCurrentPropagation, rememberPropagation } from './current-propagation.ts';
-import { isOwnedByName, ownershipOf } from './ownership.ts';
+import { isOwnedByName, ownershipOf, ownersWithoutResource } from './ownership.ts';
 import { hubRecheckMs, orphanFinalizer, recordAgainMs, recordPropagation } from './propagation-record.ts';
 import { releaseFinalizers } from './release-finalizers.ts';
 import { retryUpkeepLater, type UpkeepPass, type UpkeepResult } from './upkeep-pass.ts';
@@ -24,7 +27,7 @@ export async function removeLeftPropagation(pass: UpkeepPass): Promise<UpkeepRes
  * gone. Then removes the finalizers of the operator that kept the resource before Muster.
  *
  * First records on the hub that the resource had a Propagation, or was deleted with `--cascade=orphan`. With this record, no later leader
- * deletes copies that are kept on purpose.
+ * deletes copies that are kept on purpose. An orphaned Propagation is not deleted, but loses its owner.
  */
 export async function finishResourceDeletion(pass: UpkeepPass, resource: KubernetesObject): Promise<UpkeepResult> {
   const found = currentPropagation(pass);
@@ -32,12 +35,16 @@ export async function finishResourceDeletion(pass: UpkeepPass, resource: Kuberne
   const keepsCopies = resource.metadata.finalizers?.includes(orphanFinalizer) === true;
   if (keepsCopies) pass.state.keepsCopiesOf = resource.metadata.uid;
   const isKept = pass.state.keepsCopiesOf === resource.metadata.uid;
+  const isOwned = found !== 'absent' && isOwnedByName(found);
+  const orphanMs = isKept && isOwned ? await orphanPropagation(pass) : undefined;
+  if (orphanMs !== undefined) return { result: 'kept', againMs: orphanMs };
   if (isKept || (found !== 'absent' && ownershipOf(found, resource, pass.ports.hub.cluster) !== 'foreign')) {
     const unrecorded = await recordPropagation(pass, resource, 'decided');
     if (unrecorded !== undefined) return { result: 'kept', againMs: recordAgainMs(pass, unrecorded) };
   }
-  if (keepsCopies) return { result: 'kept' };
-  if (found === 'absent' || !isOwnedByName(found)) return { result: 'kept', againMs: await releaseFinalizers(pass, resource) };
+  // The mirror reports the finalizer that Kubernetes removes, and the Propagation without its owner.
+  if (keepsCopies || (isKept && isOwned)) return { result: 'kept' };
+  if (!isOwned) return { result: 'kept', againMs: await releaseFinalizers(pass, resource) };
   const deletion = found.metadata.deletionTimestamp === undefined ? await deleteOwned(pass) : undefined;
   const now = currentPropagation(pass);
   const propagation = typeof now === 'string' ? found : now;
@@ -46,16 +53,33 @@ export async function finishResourceDeletion(pass: UpkeepPass, resource: Kuberne
 }
 
 /** Deletes the Propagation if the hub still says that the resource owns it. Returns a delay if another attempt is needed. */
-async function deleteOwned(pass: UpkeepPass): Promise<number | undefined> {
-  const { ports, state, term } = pass;
+function deleteOwned(pass: UpkeepPass): Promise<number | undefined> {
+  const { propagations } = pass.ports;
+  return writeOwned(pass, (live) => propagations.delete(live, pass.term.signal));
+}
+
+/**
+ * Removes the resource from the owners of its Propagation. Kubernetes does the same for `--cascade=orphan`. But its garbage collector does not
+ * know kinds that are younger than about 30 s, and then the Propagation would go with the resource. Returns a delay if another attempt is needed.
+ */
+function orphanPropagation(pass: UpkeepPass): Promise<number | undefined> {
+  return writeOwned(pass, (live) => {
+    const document = { ...live.document, template: listAt(live.document, 'template') };
+    return pass.ports.propagations.update(live, { document, owners: ownersWithoutResource(live.metadata) }, pass.term.signal);
+  });
+}
+
+/** Writes the Propagation if the hub still says that the resource owns it. Returns a delay if another attempt is needed. */
+async function writeOwned(pass: UpkeepPass, write: (live: Propagation) => Promise<PropagationWrite>): Promise<number | undefined> {
+  const { state, term } = pass;
   const live = await fetchCurrentPropagation(pass);
   if (live === 'absent') return undefined;
   if ('fault' in live) return retryUpkeepLater(pass, live.fault);
   if (!isOwnedByName(live) || live.metadata.deletionTimestamp !== undefined || !term.isLeading()) return undefined;
-  const deleted = await ports.propagations.delete(live, term.signal);
-  switch (deleted.result) {
+  const written = await write(live);
+  switch (written.result) {
     case 'written':
-      rememberPropagation(pass, deleted.propagation);
+      rememberPropagation(pass, written.propagation);
       return undefined;
     case 'absent':
       state.latest = undefined;
@@ -63,8 +87,8 @@ async function deleteOwned(pass: UpkeepPass): Promise<number | undefined> {
     case 'conflict':
       return hubRecheckMs;
     case 'failed':
-      return retryUpkeepLater(pass, deleted.fault);
+      return retryUpkeepLater(pass, written.fault);
     default:
-      return deleted satisfies never;
+      return written satisfies never;
   }
 }

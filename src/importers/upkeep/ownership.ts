@@ -34,6 +34,11 @@ export function ownersWith(resource: KubernetesObject, before: readonly OwnerRef
   return [...others, { apiVersion: resource.apiVersion ?? apiVersion, kind, name, uid, controller: true }];
 }
 
+/** Returns the owners of the Propagation without the resource of its own name. */
+export function ownersWithoutResource({ owners, name }: Propagation['metadata']): readonly OwnerReference[] {
+  return owners.filter((owner) => !isResourceReference(owner, { name }));
+}
+
 function isResourceReference({ apiVersion = '', kind, name }: OwnerReference, resource: Pick<HubObjectName, 'name'>): boolean {
   return groupOfApiVersion(apiVersion) === resourceKind.group && kind === resourceKind.kind && name === resource.name;
 }

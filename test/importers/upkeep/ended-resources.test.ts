@@ -210,6 +210,23 @@ test('a deletion that orphans keeps the copies of a resource without a Propagati
   expect(fleet.modes('web')[0]).toBe('operator');
 }, 60_000);
 
+test('a deletion that orphans frees the Propagation before the garbage collector of the hub does', async () => {
+  await using fleet = await settled();
+  const hub = fleet.world.cluster('hub');
+  const deleted = (finalizers: readonly string[]) => {
+    const held = fleet.resource('web');
+    if (held === undefined) throw new Error('expected the resource');
+    const metadata = { ...held.metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [...finalizers] };
+    return { ...held, metadata };
+  };
+  hub.put(deleted(['south', 'orphan']));
+  await fleet.world.until(() => fleet.mirrored('web')?.metadata.owners.length === 0);
+  hub.put(deleted(['south']));
+  await fleet.world.until(() => (fleet.resource('web')?.metadata.finalizers ?? []).length === 0);
+  await fleet.world.pass(20_000);
+  expect([fleet.modes('web'), fleet.mirrored('web')?.metadata.generation]).toEqual([['calm', 'calm'], 1]);
+}, 60_000);
+
 test('a definition may come after the gateway', async () => {
   await using fleet = await startUpkeepWorld({ definition: 'none' });
   fleet.startProcess();
