@@ -58,7 +58,8 @@ export class PeerCertificates {
     const { userHeader, groupHeader } = this.#proxy ?? {};
     const users = userHeader === undefined ? [] : headerValues(userHeader).map(textOfHeader);
     const [user] = users;
-    if (user === undefined || user === '' || users.length > 1) return unknownCaller('proxy', user === undefined ? 'missing' : 'claims');
+    if (users.length === 0) return unknownCaller('proxy', 'missing');
+    if (user === undefined || users.length > 1) return unknownCaller('proxy', 'claims');
     const given = groupHeader === undefined ? [] : headerValues(groupHeader).map(textOfHeader);
     if (given.includes(undefined)) return unknownCaller('proxy', 'claims');
     const groups = given.flatMap((text) => (text ?? '').split(',').map((group) => group.trim())).filter((group) => group !== '');

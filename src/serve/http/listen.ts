@@ -1,7 +1,9 @@
+import { constants, X509Certificate } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { defaultLimits, type Limits } from '../../config/defaults.ts';
 import { MusterError } from '../../core/errors.ts';
 
@@ -87,6 +89,7 @@ export async function listen({ host, port, limits = defaultLimits, tls, ...optio
   };
   const server =
     tls === undefined ? createServer(httpOptions, onRequest) : createTlsServer({ ...httpOptions, ...tlsOptionsOf(tls) }, onRequest);
+  if (tls !== undefined) forgetWrongSignatures(server, new X509Certificate(tls.cert));
   const upgrades = takeUpgrades(server);
   server.maxConnections = options.maxConnections ?? limits.streams + connectionsPerRequest * limits.requestsInFlight;
   await new Promise<void>((resolve, reject) => {
@@ -133,7 +136,17 @@ function tlsOptionsOf(tls: ListenerTls) {
 }
 
 function contextOf({ cert, key, clientAuthorities }: ListenerTls) {
-  return { cert, key, ...(clientAuthorities.length === 0 ? {} : { ca: [...clientAuthorities] }) };
+  if (clientAuthorities.length === 0) return { cert, key };
+  // A resumed session would bring the verdict on its certificate along, but not the intermediate authorities, nor a change of the authorities.
+  return { cert, key, ca: [...clientAuthorities], secureOptions: constants.SSL_OP_NO_TICKET };
+}
+
+/**
+ * Keeps connections whose client has shown a certificate with a wrong signature, such as one of an authority of the same name. OpenSSL leaves
+ * the error in its queue, where the next read of the connection finds it and fails. Each verification by Node empties the queue.
+ */
+function forgetWrongSignatures(server: Server, any: X509Certificate): void {
+  server.on('secureConnection', ({ authorized }: TLSSocket) => (authorized ? undefined : any.verify(any.publicKey)));
 }
 
 interface Upgrades {

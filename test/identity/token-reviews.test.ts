@@ -1,0 +1,168 @@
+import { expect, test } from 'vitest';
+import type { LiveAnswer, LiveRequest } from '../../src/cluster/cluster-api.ts';
+import { fault } from '../../src/core/faults.ts';
+import type { Json } from '../../src/core/json.ts';
+import { clusterName } from '../../src/core/names.ts';
+import type { Identification } from '../../src/identity/authenticator.ts';
+import { type TokenReviewer, TokenReviews } from '../../src/identity/token-reviews.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+
+const account = 'system:serviceaccount:shop:builder';
+const accountGroups = ['system:serviceaccounts', 'system:serviceaccounts:shop', 'system:authenticated'];
+const accepted = (user: Json, audiences: Json = ['muster']): Json => ({ authenticated: true, user, audiences });
+const builder = { username: account, uid: 'u-1', groups: accountGroups };
+
+/** A hub whose answers the test decides. `undefined`: the hub does not answer. */
+class FakeHub implements TokenReviewer {
+  readonly cluster = clusterName('hub');
+  readonly requests: LiveRequest[] = [];
+  readonly waiting: (() => void)[] = [];
+  answer: (token: string) => Json | undefined = () => ({ authenticated: false });
+  holds = false;
+
+  async send(request: LiveRequest): Promise<LiveAnswer> {
+    this.requests.push(request);
+    if (this.holds) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    const { spec } = request.body as { spec: { token: string } };
+    const status = this.answer(spec.token);
+    if (status === undefined)
+      return { type: 'failed', fault: fault('UNREACHABLE', 'no connection', { cluster: this.cluster, retry: 'LATER' }) } as LiveAnswer;
+    const review = { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', metadata: {}, spec, status };
+    return { type: 'answered', status: 201, body: Buffer.from(JSON.stringify(review)) } as unknown as LiveAnswer;
+  }
+}
+
+function world() {
+  const hub = new FakeHub();
+  const clock = createManualClock();
+  const end = new AbortController();
+  let isMember = true;
+  const reviews = new TokenReviews({ audiences: ['muster'], hub: () => (isMember ? hub : undefined), clock }, end.signal);
+  const leave = () => {
+    isMember = false;
+  };
+  return { hub, clock, reviews, leave };
+}
+const shown = (found: Identification): unknown =>
+  found.result === 'known' ? found.session.caller.user : found.result === 'unknown' ? found.reason : found.problem;
+
+test('asks the hub with our audiences, and takes an account without what the API server adds', async () => {
+  const { hub, reviews } = world();
+  const extra = {
+    'authentication.kubernetes.io/pod-name': ['p'],
+    'authentication.kubernetes.io/credential-id': ['JTI=1'],
+    'example.com/team': ['a'],
+  };
+  hub.answer = () => accepted({ ...builder, extra });
+  expect(shown(await reviews.identify('t'))).toEqual({
+    user: account,
+    uid: 'u-1',
+    groups: [],
+    extra: { 'example.com/team': ['a'] },
+    issuer: 'tokenreview',
+  });
+  expect(hub.requests).toMatchObject([
+    {
+      method: 'POST',
+      path: ['apis', 'authentication.k8s.io', 'v1', 'tokenreviews'],
+      body: { spec: { token: 't', audiences: ['muster'] } },
+    },
+  ]);
+});
+
+test('two tokens of one account are one caller, an account that was made again is another', async () => {
+  const { hub, reviews } = world();
+  const keyOf = async (token: string) => {
+    const found = await reviews.identify(token);
+    return found.result === 'known' ? found.session.caller.key : undefined;
+  };
+  hub.answer = (token) =>
+    accepted({ ...builder, uid: token === 'third' ? 'u-2' : 'u-1', extra: { 'authentication.kubernetes.io/credential-id': [token] } });
+  expect(await keyOf('first')).toBe(await keyOf('second'));
+  expect(await keyOf('first')).not.toBe(await keyOf('third'));
+});
+
+test.each<[string, Json, string]>([
+  ['a token that the hub does not accept', { authenticated: false, error: 'no' }, 'rejected'],
+  ['a token of another audience', accepted(builder, ['other']), 'audience'],
+  ['an answer without audiences', { authenticated: true, user: builder }, 'audience'],
+  ['an answer without a user', { authenticated: true, audiences: ['muster'] }, 'rejected'],
+  ['no name', accepted({ username: '', groups: [] }), 'claims'],
+  ['another name of Kubernetes', accepted({ username: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] }), 'name'],
+  ['nearly an account', accepted({ username: 'system:serviceaccount:shop', groups: [] }), 'name'],
+  ['an account in a group of Kubernetes', accepted({ ...builder, groups: [...accountGroups, 'system:masters'] }), 'name'],
+])('refuses %s', async (_, status, reason) => {
+  const { hub, reviews } = world();
+  hub.answer = () => status;
+  expect(shown(await reviews.identify('t'))).toBe(reason);
+});
+
+test('takes users whom the hub knows by other means, with their groups', async () => {
+  const { hub, reviews } = world();
+  hub.answer = () => accepted({ username: 'jane', groups: ['ops', 'system:authenticated'] });
+  expect(shown(await reviews.identify('t'))).toEqual({ user: 'jane', groups: ['ops'], extra: {}, issuer: 'tokenreview' });
+});
+
+test('remembers both answers for 10 s, and asks once for calls at the same time', async () => {
+  const { hub, reviews, clock } = world();
+  hub.answer = (token) => (token === 'good' ? accepted(builder) : { authenticated: false });
+  const first = await Promise.all(['good', 'bad', 'good', 'bad'].map((token) => reviews.identify(token)));
+  expect(first.map(({ result }) => result)).toEqual(['known', 'unknown', 'known', 'unknown']);
+  expect(hub.requests).toHaveLength(2);
+  await clock.advance(9_999);
+  await Promise.all(['good', 'bad'].map((token) => reviews.identify(token)));
+  expect(hub.requests).toHaveLength(2);
+  await clock.advance(1);
+  hub.answer = () => ({ authenticated: false });
+  expect((await reviews.identify('good')).result).toBe('unknown');
+});
+
+test('a token is not accepted after its own end', async () => {
+  const { hub, reviews, clock } = world();
+  const exp = Math.floor(clock.now() / 1_000) + 3;
+  const token = ['{}', JSON.stringify({ exp }), 'x'].map((part) => Buffer.from(part).toString('base64url')).join('.');
+  hub.answer = () => accepted(builder);
+  expect(await reviews.identify(token)).toMatchObject({ session: { expiresAtMs: exp * 1_000 } });
+  hub.answer = () => ({ authenticated: false });
+  await clock.advance(3_000);
+  expect((await reviews.identify(token)).result).toBe('unknown');
+});
+
+test('a hub that does not answer, or is not there, makes tokens uncheckable, and nothing is remembered', async () => {
+  const { hub, reviews, leave } = world();
+  hub.answer = () => undefined;
+  expect(shown(await reviews.identify('t'))).toBe('the hub hub does not review tokens: no connection');
+  hub.answer = () => accepted(builder);
+  expect((await reviews.identify('t')).result).toBe('known');
+  leave();
+  expect(shown(await reviews.identify('u'))).toBe('the hub is not in the fleet');
+});
+
+test('at most 20 reviews are in flight, and at most 1,000 tokens wait', async () => {
+  const { hub, reviews } = world();
+  hub.holds = true;
+  const found = Array.from({ length: 1_000 }, (_, i) => Promise.resolve(reviews.identify(`t-${i}`)));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(hub.requests.length).toBeLessThanOrEqual(20);
+  expect(shown(await reviews.identify('one more'))).toBe('too many tokens wait for a review');
+  hub.holds = false;
+  for (const release of hub.waiting) release();
+  expect((await Promise.all(found)).every(({ result }) => result === 'unknown')).toBe(true);
+});
+
+test('a session can be checked again: the same user, a revoked token, a user with other groups', async () => {
+  const { hub, reviews, clock } = world();
+  hub.answer = () => accepted({ username: 'jane', groups: ['ops'] });
+  const found = await reviews.identify('t');
+  const check = async () => {
+    await clock.advance(10_000);
+    return found.result === 'known' ? found.session.check?.() : undefined;
+  };
+  expect(await check()).toBe('known');
+  hub.answer = () => undefined;
+  expect(await check()).toBe('unavailable');
+  hub.answer = () => accepted({ username: 'jane', groups: [] });
+  expect(await check()).toBe('unknown');
+  hub.answer = () => ({ authenticated: false });
+  expect(await check()).toBe('unknown');
+});
