@@ -256,7 +256,7 @@ function notesOf({ found, rendered, skipped, propagated }: Draft, copies: number
   ];
 }
 
-/** The engine must not act with rights that nobody has shown. */
+/** Without a requester, no rights can be checked, and the engine must not act. */
 const requesterMissing = note(
   'ERROR',
   'DENIED',

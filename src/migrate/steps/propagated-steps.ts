@@ -176,7 +176,7 @@ function dividedAgain(pass: AppPass, { replicas }: PropagationSpec): Pick<Propag
 }
 
 /**
- * Returns the requester of a spec that the migration changes: the copies are then written with the rights of the user who asked for the
+ * Returns the requester of a spec that the migration changes: the copies are then written with the rights of the requester of the
  * migration. Empty in local mode.
  */
 function requesterIn({ ports, migration: { spec } }: AppPass): Pick<PropagationSpec, 'requester'> {

@@ -29,7 +29,7 @@ export interface HubRights {
   mayGet(context: WriteContext, name: HubObjectName): Promise<boolean>;
   /** Returns a test for the namespaces whose objects the caller may list. */
   listed(context: WriteContext, namespaces: readonly string[] | undefined): Promise<(namespace: string) => boolean>;
-  /** True if the caller may see anything on the hub. Nobody else may learn its name. */
+  /** True if the caller may see anything on the hub. If false, answers must not contain its name. */
   maySeeHub(caller: Caller): boolean;
 }
 

@@ -62,7 +62,7 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
 
 /**
  * Why a Propagation without a requester is refused if there are many accounts, whatever its `runAs`. With its own rights, the gateway could
- * write what the author may not, and nobody has shown the right to act as a ServiceAccount.
+ * write what the author may not. Without a requester, the right to act as a ServiceAccount cannot be checked either.
  */
 const requesterMissing = 'RequesterMissing: expected `requester`: who edits the spec without Muster names their own user and groups there';
 
