@@ -32,8 +32,8 @@ export function createImports({ members, access, apiOf, sensitiveKinds, hub }: I
     ...(hub === undefined ? {} : { hub: hub.cluster }),
   });
   /**
-   * Names the Propagations that must not be replaced, and the namespaces that the hub does not have. If the hub cannot be read, both are
-   * unknown, which is a fault.
+   * Adds notes to the result: `NAME_TAKEN` for each Propagation that must not replace the existing one of its name, and `NO_NAMESPACE` for
+   * each namespace that the hub does not have. If the existing Propagations cannot be read, adds a fault and no notes.
    */
   const checkHub = async (context: ImportCaller, result: ImportResult): Promise<ImportResult> => {
     if (hub === undefined || result.propagations.length === 0) return result;

@@ -9,8 +9,8 @@ import type { ImportNote } from '../model/import-result.ts';
 export const clusterReferences = listSchema(structureSchema({ name: anyText }), { max: 10_000 });
 
 /**
- * Returns an error for the first wrong type in a value. Undefined if there is none. Null counts as absent, and unknown fields are left to
- * `unknownFieldNotes`.
+ * Returns an error note for the first part of a value that has a wrong type. Undefined if all types are right, or if the value is null or
+ * absent. Unknown fields are not checked: `unknownFieldNotes` reports them.
  */
 export function wrongTypeNote(schema: z.ZodType, value: Json | undefined, path: string): ImportNote | undefined {
   if (value === undefined || value === null) return undefined;

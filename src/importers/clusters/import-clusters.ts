@@ -12,11 +12,14 @@ export type TellNote = (note: ImportNote) => void;
 /** The clusters that an import knows, by their names. */
 export interface ImportClusters {
   readonly isExact: boolean;
-  /** True: names of other clusters are left out. False: they stay, and a plan refuses them. */
+  /** True: a placement leaves out names of clusters that are not in `visible`. False: such names stay, and a plan then refuses them. */
   readonly leavesOutUnknown: boolean;
   /** The clusters that the caller may see, with their labels in Muster. */
   readonly visible: ReadonlyMap<string, Labels>;
-  /** The clusters of a living source system, with their labels there. Absent for a text, and for a system that has no list. */
+  /**
+   * The clusters that the source system manages, with their labels in that system. Absent: the documents come from a text, or the system
+   * keeps no list of clusters, or the list could not be read.
+   */
   readonly members?: ReadonlyMap<string, Labels>;
 }
 
@@ -39,8 +42,10 @@ export function importClustersOf(context: ImportContext, system: SourceSystem): 
 }
 
 /**
- * Returns the names for the Propagation. Unknown names stay, unless `leavesOutUnknown`. A text that cannot be the name of a cluster, such as
- * an empty one, never stays. One note UNKNOWN_CLUSTER lists the unknown names that stay, and one those that are left out.
+ * Returns those of the names that go into the Propagation. The names of visible clusters always do. Other names do unless
+ * `leavesOutUnknown` is set, but a text that cannot be the name of a cluster, such as an empty one, never does.
+ *
+ * Reports at most two notes UNKNOWN_CLUSTER: one with the unknown names that stay, and one with the unknown names that are left out.
  */
 export function knownNames(clusters: ImportClusters, { names, pathOf }: NamesInDocument, tell: TellNote): readonly string[] {
   const stays = (name: string) => clusters.visible.has(name) || (!clusters.leavesOutUnknown && parseClusterName(name) !== undefined);
@@ -52,7 +57,10 @@ export function knownNames(clusters: ImportClusters, { names, pathOf }: NamesInD
   return names.filter(stays);
 }
 
-/** Lists at most ten names. A policy may have thousands of them, and its notes are in each of its Propagations. */
+/**
+ * Returns the message of a note UNKNOWN_CLUSTER. It has at most ten names: a policy may have thousands, and each of its Propagations has
+ * the note.
+ */
 function messageOfUnknown(names: readonly string[], isKept: boolean): string {
   if (names.length === 1)
     return `expected the name of a cluster of Muster, got ${JSON.stringify(names[0])}: ${isKept ? 'a plan refuses it' : 'it is left out'}`;
@@ -63,8 +71,10 @@ function messageOfUnknown(names: readonly string[], isKept: boolean): string {
 }
 
 /**
- * Names the clusters of the living source system in a set that names none. Without them, copies would also go to clusters that the system
- * does not have. Notes with LABELS_DIFFER a label selector that selects other clusters by the labels in Muster.
+ * Returns the set with a list of clusters. If the set has none, it gets all clusters that the source system manages, because copies would
+ * otherwise also go to clusters that only Muster has. Without `members`, the set stays as it is.
+ *
+ * Reports a warning LABELS_DIFFER if the selector of the set matches a cluster by its labels in only one of the two systems.
  */
 export function withMembers(set: ClusterSet, { clusters, path, tell }: SetOfMembers): ClusterSet {
   const { members } = clusters;

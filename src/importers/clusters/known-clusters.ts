@@ -7,13 +7,13 @@ interface NamedCluster {
   readonly path: string;
 }
 
-/** The names that go into a spec, each once, and a warning for each name that is no cluster of the fleet. */
+/** The names that go into a spec, each once, and the notes about names that are no visible cluster. */
 interface KnownClusters {
   readonly names: readonly string[];
   readonly notes: readonly ImportNote[];
 }
 
-/** Looks up names of clusters as `knownNames` does. Leaves out repeated names. */
+/** Chooses with `knownNames` the names that go into a spec, and collects its notes. A name that the document repeats is returned once. */
 export function knownClusters(clusters: ImportClusters, named: readonly NamedCluster[]): KnownClusters {
   const notes: ImportNote[] = [];
   const names = knownNames(clusters, { names: named.map(({ name }) => name), pathOf: (index) => named[index]?.path ?? '' }, (note) =>

@@ -2,16 +2,16 @@ import type { Json } from '../../core/json.ts';
 import { applyJsonPatch, type PatchAdapter } from '../../manifests/json-patch.ts';
 import type { JsonPatchOperation } from '../../manifests/json-patch-definition.ts';
 
-/** A patch in which each operation does by RFC 6902 what the operation of the source did. */
+/** A patch of another system as a JSON patch of RFC 6902 with the same effect. */
 export interface AdaptedPatch {
   readonly operations: readonly JsonPatchOperation[];
-  /** The indexes of the operations of the source that had to be changed. */
+  /** The indexes of those operations of the other system that had to be changed. */
   readonly changed: readonly number[];
 }
 
 /**
- * Adapts a patch of another system to the object that it changes. From the first operation that fails, the operations stay as they are, so
- * that a plan reports them.
+ * Converts a patch of another system, whose operations differ from RFC 6902, by applying it to the object that it changes. `adapt` returns
+ * the operations that replace one operation. The operations after the first one that fails stay as they are: a plan reports the failure.
  */
 export function adaptedPatch(object: Json, operations: readonly JsonPatchOperation[], adapt: PatchAdapter): AdaptedPatch {
   const adapted: JsonPatchOperation[] = [];

@@ -20,7 +20,10 @@ const kindsByGroup: Readonly<Record<string, readonly string[]>> = {
   'storage.k8s.io': ['CSIDriver', 'CSINode', 'StorageClass', 'VolumeAttachment'],
 };
 
-/** True for a cluster-scoped kind of Kubernetes itself. False for custom kinds, whose scope a text does not have. */
+/**
+ * True for a cluster-scoped kind of Kubernetes itself. False for every custom kind, because a manifest does not tell whether its kind is
+ * namespaced.
+ */
 export function isClusterScopedKind({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean {
   const group = groupOfApiVersion(apiVersion);
   return Object.hasOwn(kindsByGroup, group) && kindsByGroup[group]?.includes(kind) === true;

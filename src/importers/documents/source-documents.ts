@@ -28,7 +28,7 @@ export interface SourceDocument {
 export type ObjectDocument = SourceDocument & Required<Pick<SourceDocument, 'key' | 'object'>>;
 
 /**
- * Reads the documents of a YAML or JSON text. Empty documents are left out, and lists stand for their items.
+ * Reads the documents of a YAML or JSON text. Empty documents are left out, and each list is replaced by its items.
  *
  * @throws {MusterError} `BAD_INPUT` with the line, if the text is no YAML or exceeds a limit of manifests (`readYamlDocuments`).
  */

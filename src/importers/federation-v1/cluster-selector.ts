@@ -11,14 +11,14 @@ import { goFieldsOf, goListIn, goTextIn, RefusedJson, refusedOr } from './go-jso
 export type SelectorRead =
   | {
       readonly result: 'read';
-      /** Undefined: no cluster can match. */
+      /** The LabelSelector. Undefined: a requirement of the annotation matches no cluster, so no cluster is selected. */
       readonly selector: JsonObject | undefined;
       readonly notes: readonly ImportNote[];
     }
   | { readonly result: 'refused'; readonly path: string; readonly message: string };
 
 interface SelectorContext {
-  /** The path of the annotation. */
+  /** The path of the annotation in the input, for notes. */
   readonly path: string;
   /** The labels of each cluster. */
   readonly labels: readonly Readonly<Record<string, string>>[];
@@ -124,7 +124,7 @@ function hasCount(values: readonly string[], count: ValueCount): boolean {
     case 'some':
       return values.length > 0;
     case 'integer':
-      // A label value has no sign.
+      // A sign is refused, because a label value cannot begin with one.
       return first !== undefined && values.length === 1 && /^\d+$/.test(first) && BigInt(first) <= maxInteger;
     default:
       return count satisfies never;
@@ -132,7 +132,7 @@ function hasCount(values: readonly string[], count: ValueCount): boolean {
 }
 
 interface ConvertedRequirement {
-  /** Undefined: no cluster can match. */
+  /** The entry of `matchExpressions`. Undefined: no cluster has a label that matches now. */
   readonly expression: JsonObject | undefined;
   readonly notes: readonly ImportNote[];
 }

@@ -15,7 +15,8 @@ const removedFields = ['rollbackTo', 'templateGeneration'];
 
 /**
  * Returns the object in the version that clusters serve today: workloads of extensions/v1beta1, apps/v1beta1 and apps/v1beta2 become
- * apps/v1. A missing selector becomes the labels of the template, which these versions had as its default.
+ * apps/v1. A missing selector becomes the labels of the template, which these versions had as its default. Fields that apps/v1 does not
+ * have are removed. Each change has a note.
  */
 export function currentObjectOf(object: JsonObject, path: string): CurrentObject {
   const [apiVersion, kind] = [textAt(object, 'apiVersion') ?? '', textAt(object, 'kind') ?? ''];

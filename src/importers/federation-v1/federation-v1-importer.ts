@@ -64,7 +64,7 @@ function proposalOf(document: ObjectDocument, fleet: ImportClusters): ProposalOu
       template: [{ json: object }],
       ...placement.fields,
       ...replicas.fields,
-      // Federation v1 updates an object of a cluster that has the name of a copy.
+      // If a cluster has an object with the name of a copy, Federation v1 updates the object.
       conflict: 'Adopt',
       ...(fleet.isExact ? exact : {}),
     },
@@ -76,7 +76,10 @@ function proposalOf(document: ObjectDocument, fleet: ImportClusters): ProposalOu
 
 type PlacementPart = ({ readonly result: 'read' } & SpecPart) | { readonly result: 'refused'; readonly note: ImportNote };
 
-/** Without a selector, Federation v1 places an object in every cluster. */
+/**
+ * Returns `placement` from the annotation with the cluster selector. Without the annotation, it is empty, which means every cluster, as in
+ * Federation v1.
+ */
 function placementPart({ object, path }: ObjectDocument, { visible }: ImportClusters): PlacementPart {
   const annotation = labelsAt(object, 'metadata', 'annotations')[selectorAnnotation];
   if (annotation === undefined) return { result: 'read', fields: { placement: {} }, notes: [] };
@@ -87,7 +90,10 @@ function placementPart({ object, path }: ObjectDocument, { visible }: ImportClus
   return { result: 'read', fields: { placement: selector === undefined ? { clusters: [] } : { selector } }, notes };
 }
 
-/** Without readable preferences, Federation v1 gives each cluster the weight 1. */
+/**
+ * Returns `replicas` from the annotation with the preferences. If the annotation is missing or unreadable, each cluster gets the weight 1,
+ * as in Federation v1. No fields for a kind whose replicas Federation v1 does not divide.
+ */
 function replicasPart({ object, key, path }: ObjectDocument, fleet: ImportClusters): SpecPart & Pick<ImportedRules, 'policies'> {
   const name = Object.hasOwn(preferenceAnnotations, key.kind) ? preferenceAnnotations[key.kind] : undefined;
   if (name === undefined) return { fields: {}, policies: {}, notes: [] };
@@ -114,7 +120,10 @@ function readingNotes(read: PreferencesRead | undefined, at: string): readonly I
   return [warningNote('UNPARSABLE', at, `${reason}: each cluster has the weight 1`)];
 }
 
-/** Federation v1 divides the bounds of a HorizontalPodAutoscaler between the clusters (hpa.go). */
+/**
+ * Returns a warning for a HorizontalPodAutoscaler: Federation v1 divides its bounds between the clusters (hpa.go), and a Propagation does
+ * not.
+ */
 function autoscalerNotes({ object, path }: ObjectDocument): readonly ImportNote[] {
   if (kindTextOf(object) !== 'HorizontalPodAutoscaler.autoscaling') return [];
   const message =

@@ -29,8 +29,8 @@ export interface JsonPlace {
 }
 
 /**
- * Returns the known fields of an object, and adds the paths of all other fields to `unknownFields`. As in Go's encoding/json, upper and
- * lower case of a key do not matter. Of several keys for one field, the last one counts.
+ * Returns those fields of an object that `names` lists, and adds the paths of all other fields to `unknownFields`. As in Go's
+ * encoding/json, upper and lower case of a key do not matter. Of several keys for one field, the last one counts.
  *
  * @throws {RefusedJson} if the value is neither an object nor null.
  */

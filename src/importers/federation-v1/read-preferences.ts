@@ -15,8 +15,8 @@ export type PreferencesRead =
   | { readonly result: 'refused'; readonly path: string; readonly message: string };
 
 /**
- * Reads the annotation of a workload with its preferences, as leniently as Federation v1: a field may be null, may have another case, and
- * unknown fields do not matter.
+ * Reads the annotation of a workload with its preferences, as leniently as Federation v1: a field may be null, upper and lower case of its
+ * name do not matter, and unknown fields are ignored.
  */
 export function readPreferences(annotation: string): PreferencesRead {
   const document = tryParseJson(annotation);

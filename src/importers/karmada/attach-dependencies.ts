@@ -13,15 +13,21 @@ export interface ClaimedResource {
 
 /** The decision about the objects that claimed workloads need, if their policies have `propagateDeps`. */
 export interface AttachedDependencies {
-  /** The dependencies that become part of the template of a workload. */
+  /** By workload: its dependencies that become part of its template. */
   readonly partsOf: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
-  /** The dependencies of several workloads. Each gets a Propagation of its own, with the other settings of the first workload's policy. */
+  /**
+   * The dependencies that several workloads need, and that no policy selects. Each gets a Propagation of its own. It goes to the clusters
+   * of all these workloads, and has the other settings of the first workload's policy.
+   */
   readonly shared: readonly ClaimedResource[];
-  /** The workloads that need a dependency with its own Propagation. It goes to the clusters of all of them. */
+  /**
+   * The workloads that need a dependency, by the dependency. Only for dependencies with a Propagation of their own, which goes to the
+   * clusters of all these workloads too.
+   */
   readonly usersOf: ReadonlyMap<KarmadaResource, readonly ClaimedResource[]>;
-  /** The dependencies of a workload that are in other Propagations. */
+  /** By workload: its dependencies that are in other Propagations. */
   readonly elsewhere: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
-  /** The dependencies of a workload that are not among the documents. */
+  /** By workload: its dependencies that are not among the documents. */
   readonly missing: ReadonlyMap<KarmadaResource, readonly ObjectKey[]>;
   /**
    * The Secrets that workloads need. They become part of no Propagation, because everyone who may read the Propagation could read their

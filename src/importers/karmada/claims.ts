@@ -62,7 +62,9 @@ export class PolicyFinder {
     return { winner, losers: candidates.filter((policy) => policy !== winner) };
   }
 
-  /** Returns the policies that select the resource, the one that wins first. */
+  /**
+   * Returns the policies that select the resource, in order of precedence. The first one wins unless an annotation or preemption decides.
+   */
   #candidatesFor(manifest: Manifest): readonly PropagationPolicy[] {
     const { name, namespace } = manifest.metadata;
     const claims = new Map<PropagationPolicy, PolicyAndClaim>();

@@ -28,7 +28,7 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
     .map(resourceOf);
   const { claimed, secrets } = claimResources(resources, policies, context);
   yield;
-  // A living Karmada is read with the claimed resources only. The others follow from its API server.
+  // In a living Karmada, only claimed resources count here. Plans read the other dependencies from Karmada's API server.
   const known = context.living === undefined ? resources : claimed.map(({ resource }) => resource);
   const dependencies = attachDependencies(claimed, resourcesByKey(known));
   const facts = proposalFactsOf({ documents, policies, context, claimed, dependencies });
@@ -54,7 +54,10 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
   return { proposals, unread: unread.map(({ document, role }) => ({ document, role })), notes: unread.flatMap(({ notes }) => notes) };
 }
 
-/** Finds the policy of each resource. A Secret of a text, or an object that contains one, is never propagated: its data would be in the Propagation. */
+/**
+ * Finds the policy of each resource. In a text, a Secret or an object that contains one is refused, because the Propagation would contain
+ * its data.
+ */
 function claimResources(
   resources: readonly KarmadaResource[],
   { propagation }: PoliciesRead,

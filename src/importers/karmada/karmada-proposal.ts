@@ -17,7 +17,7 @@ import { overridesFor } from './translate-overrides.ts';
 import type { TranslatedPolicy } from './translate-policy.ts';
 import { unitePlacements } from './unite-placements.ts';
 
-/** The facts that make proposals, besides the claimed resource itself. */
+/** The facts that a proposal is made from, in addition to the claimed resource. */
 export interface ProposalFacts {
   readonly clusters: ImportClusters;
   /** The cluster of Karmada's API server. Absent: the resources come from a text. */
@@ -27,7 +27,7 @@ export interface ProposalFacts {
   readonly dependencies: AttachedDependencies;
   /** The ResourceBindings of resources, by `textOfKey` of the resource. */
   readonly bindings: ReadonlyMap<string, ObjectDocument>;
-  /** The workloads that a propagated autoscaler scales, by `textOfKey`. */
+  /** The keys (`textOfKey`) of the workloads that a propagated autoscaler scales. */
   readonly autoscaled: ReadonlySet<string>;
 }
 
@@ -38,7 +38,7 @@ interface Draft extends ClaimedResource {
   /** The objects of the template: the resource, then its dependencies. */
   readonly objects: readonly KarmadaResource[];
   readonly keyText: string;
-  /** The workloads that need the resource. It goes to their clusters too. */
+  /** The workloads that need the resource as a dependency. The resource goes to their clusters too. */
   readonly users: readonly ClaimedResource[];
   readonly notes: UniqueNotes;
 }
@@ -128,7 +128,10 @@ function tellOfClaim({ resource: { document }, choice: { winner, losers }, notes
   notes.tell({ severity: 'INFO', code: 'CLAIMED_BY', message, path: document.path });
 }
 
-/** Dependencies that are in another Propagation must not follow a second time, so then none of them follows. */
+/**
+ * Returns `dependencies: true` if the policy propagates the dependencies of the resource. Empty, with a note, if one of them is in another
+ * Propagation: the field has no exceptions, and an object must not be in two Propagations.
+ */
 function dependenciesMember({ resource, choice, facts: { dependencies }, notes }: Draft): JsonObject {
   if (!followsDependencies(choice.winner)) return {};
   const elsewhere = dependencies.elsewhere.get(resource) ?? [];
@@ -169,7 +172,7 @@ function replicasMember({ resource, choice, policy, facts, keyText, notes }: Dra
 
 type UidFacts = Pick<Draft, 'resource' | 'choice' | 'policy' | 'notes'>;
 
-/** Adds a note if the uid decides the numbers of replicas, and the document has none. */
+/** Adds a note if the document has no uid, but a tie between clusters is possible, which Karmada decides by the uid. */
 function tellOfMissingUid({ resource: { document, manifest }, choice: { winner }, policy, notes }: UidFacts): void {
   const workload = plannedCountOf(manifest, { exact: { system: 'Karmada' } });
   if (document.uid !== undefined || workload === undefined) return;

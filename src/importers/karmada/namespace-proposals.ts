@@ -28,7 +28,10 @@ export function namespacesOf(resources: readonly KarmadaResource[], claimed: rea
   });
 }
 
-/** Makes the Propagation of a Namespace to all clusters. A Namespace stays when its Propagation is deleted, because others may use it too. */
+/**
+ * Makes the Propagation of a Namespace to all clusters. The Namespace stays when its Propagation is deleted, because it may have other
+ * objects.
+ */
 export function namespaceProposalOf({ document, manifest }: KarmadaResource, { overrides, clusters }: ProposalFacts): Proposal {
   const notes = new UniqueNotes();
   notes.tell(

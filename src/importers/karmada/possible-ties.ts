@@ -7,8 +7,8 @@ import { apportion, fewestSeatsThenName, type Party } from '../../propagate/plan
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 
 /**
- * Returns a check that is false for a number of replicas that the clusters of the placement share without a tie. It is true if that is
- * unknown, because the clusters are not named or their free room counts.
+ * Returns a check for numbers of replicas: false if the clusters of the placement divide the number without a tie. True if a tie decides,
+ * or if that is unknown because the clusters are not named or their free room counts.
  */
 export function tieCheckOf(placement: KarmadaPlacement, clusters: ImportClusters): (count: number) => boolean {
   const parties = namedPartiesOf(placement, clusters);
@@ -21,14 +21,14 @@ export function tieCheckOf(placement: KarmadaPlacement, clusters: ImportClusters
   };
 }
 
-/** True if the order of names changes the division. */
+/** True if replicas are divided differently when ties go to the last name instead of the first. */
 function isTieDecisive(count: number, parties: readonly Party[]): boolean {
   const ascending = apportion(count, parties, fewestSeatsThenName).seats;
   const descending = apportion(count, parties, fewestSeatsThenLastName).seats;
   return parties.some(({ name }) => ascending.get(name) !== descending.get(name));
 }
 
-/** Returns the clusters with their fixed weights. Undefined if the document does not decide both. */
+/** Returns the clusters with their fixed weights. Undefined if the document alone does not fix the clusters and their weights. */
 function namedPartiesOf(placement: KarmadaPlacement, { visible }: ImportClusters): readonly Party[] | undefined {
   const { replicaScheduling, clusterAffinity, clusterAffinities, spreadConstraints } = placement;
   if ([clusterAffinities, spreadConstraints].some((list) => (list ?? []).length > 0)) return undefined;

@@ -7,10 +7,10 @@ type PolicyFailover = NonNullable<PropagationPolicy['spec']['failover']>;
 type PreservationRules = NonNullable<NonNullable<PolicyFailover['cluster']>['statePreservation']>['rules'];
 
 /**
- * Translates `failover` of a policy. Undefined if there is none.
+ * Translates `failover` of a policy. Undefined if it has neither `application` nor `cluster`.
  *
- * A Propagation has one purge mode and one list of preserved labels. If the policy has both parts, those of `application` count. A note
- * says that Karmada carries out none of this before an operator has enabled it.
+ * A Propagation has one purge mode and one list of preserved labels. If the policy has both `application` and `cluster`, those of
+ * `application` count. A note says that Karmada moves no copies before an operator has enabled its feature gate.
  */
 export function translateFailover({ application, cluster }: PolicyFailover, scope: PartScope): JsonObject | undefined {
   const part = application ?? cluster;
@@ -33,7 +33,10 @@ export function translateFailover({ application, cluster }: PolicyFailover, scop
   };
 }
 
-/** Translates the rules of a preservation. Of two rules for one label, the later one counts. */
+/**
+ * Translates the rules for preserved labels. A rule with an unsupported path is left out, with a note. Of two rules for one label, the
+ * later one counts.
+ */
 function preserveOf(rules: PreservationRules, { path, tell }: PartScope): readonly JsonObject[] {
   const found = new Map<string, string>();
   rules.forEach(({ aliasLabelName, jsonPath }, index) => {

@@ -68,7 +68,7 @@ export function overridesFor(
   });
 }
 
-/** Returns the changes of a rule, with notes about those that a Propagation does not have. */
+/** Returns the changes of a rule. Reports a note for each change that has no counterpart or another effect in a Propagation. */
 function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
   const { tell, path, clusters } = scope;
   const difference = (code: string, at: string, message: string) => {
@@ -104,7 +104,8 @@ function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
 }
 
 /**
- * Returns the image overriders that Muster can hold. Muster refuses empty values, which change nothing in Karmada or remove the registry.
+ * Returns the image overriders that Muster can hold. Muster refuses empty values. In Karmada, an empty value changes nothing or removes the
+ * registry: the latter becomes `remove`, and the others are left out, with a note.
  */
 function imagesOf({ imageOverrider }: Overriders, { tell, path }: PartScope): NonNullable<Overriders['imageOverrider']> {
   return (imageOverrider ?? []).flatMap((item, index) => {

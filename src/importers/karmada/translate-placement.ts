@@ -57,8 +57,11 @@ interface ExactSpread {
 }
 
 /**
- * Leaves out constraints by zone and provider, because a spread has one property besides the cluster. They only filter in Karmada. A
- * constraint by label stays only if there is no other, because Karmada then chooses no cluster.
+ * Returns the spread of exact mode, and the fields that become conditions of the sets.
+ *
+ * Constraints by zone and provider become conditions, because Karmada only filters by them. Without a constraint by cluster or region, the
+ * first constraint stays as it is: Karmada then chooses no cluster, and so does the plan. If Karmada ignores the constraints
+ * (`isSpreadIgnored`), the spread is empty, and a constraint by region is a condition too.
  */
 function exactSpreadOf(placement: KarmadaPlacement): ExactSpread {
   const constraints = placement.spreadConstraints ?? [];
@@ -71,8 +74,11 @@ function exactSpreadOf(placement: KarmadaPlacement): ExactSpread {
 }
 
 /**
- * Returns `exact.policies`: the scheduling strategy, if its effect is in no other field. With weights that are equal because an empty
- * preference lists none, Karmada does not ignore the spread.
+ * Returns `exact.policies` if replicas are divided by fixed weights, the list of weights is empty, and there are spread constraints.
+ * Undefined in all other cases.
+ *
+ * An empty list and a missing one give the same weights, but Karmada ignores the constraints only with a missing one. No other field of a
+ * Propagation holds this difference.
  */
 export function exactPoliciesOf(placement: KarmadaPlacement): JsonObject | undefined {
   const { replicaScheduling, spreadConstraints } = placement;
@@ -80,7 +86,10 @@ export function exactPoliciesOf(placement: KarmadaPlacement): JsonObject | undef
   return { replicaScheduling: { weightPreference: {} } };
 }
 
-/** Translates the constraints with notes where Karmada does something else. Muster spreads by one property besides the cluster. */
+/**
+ * Translates the constraints. Reports a note for each constraint that has another effect in Karmada. Muster spreads by one property besides
+ * the cluster.
+ */
 function spreadOf(placement: KarmadaPlacement, scope: PartScope): readonly Json[] {
   const { tell } = scope;
   const constraints = placement.spreadConstraints ?? [];

@@ -28,13 +28,13 @@ export interface TranslatedPolicy {
   readonly workloadNotes: readonly ImportNote[];
 }
 
-/** `suspension` of a policy, with the cluster names that stay. */
+/** `suspension` of a policy, with those cluster names that `knownNames` keeps. */
 interface Suspension {
   readonly dispatching?: boolean;
   readonly dispatchingOnClusters?: { readonly clusterNames: readonly string[] };
 }
 
-/** The facts that translate a policy, besides the policy itself. */
+/** The facts that the translation of a policy needs in addition to the policy. */
 export interface PolicyFacts {
   readonly clusters: ImportClusters;
   /** The cluster of Karmada's API server. Absent for a text. */

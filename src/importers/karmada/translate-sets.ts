@@ -5,7 +5,7 @@ import { clusterSet } from '../../propagate/model/cluster-set-definition.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../../propagate/model/spec.ts';
 import { type ImportClusters, knownNames, type TellNote, withMembers } from '../clusters/import-clusters.ts';
 
-/** The facts that translate a part of a policy, besides the part itself. */
+/** The facts that the translation of a part of a policy needs in addition to the part. */
 export interface PartScope {
   readonly clusters: ImportClusters;
   /** The path of the part in the input: `[1].spec.placement`. */
@@ -13,7 +13,7 @@ export interface PartScope {
   readonly tell: TellNote;
 }
 
-/** The facts that translate the sets of a placement. */
+/** The facts that the translation of the sets of a placement needs. */
 export interface PlacementScope extends PartScope {
   /** Fields that clusters must have, because a spread constraint names them. */
   readonly required: readonly ClusterFieldRequirement['field'][];
@@ -21,7 +21,7 @@ export interface PlacementScope extends PartScope {
   readonly sourceCluster?: string | undefined;
 }
 
-/** Returns the scope of a member below the given one. */
+/** Returns the same facts for a member of the part: only the path is another one. */
 export function scopeBelow<Scope extends PartScope>(scope: Scope, member: string): Scope {
   return { ...scope, path: `${scope.path}.${member}` };
 }
@@ -34,7 +34,10 @@ export function translateSet(affinity: ClusterAffinity, scope: PartScope): JsonO
   return printSet(setOf(affinity, scope));
 }
 
-/** Translates the set of a placement, as `translateSet` does, and adds what the placement of a living Karmada implies. */
+/**
+ * Translates the set of a placement, as `translateSet` does. Then adds the clusters of a living Karmada if the set names none
+ * (`withMembers`), the `required` fields, and the exclusion of `sourceCluster`.
+ */
 export function translatePlacementSet(affinity: ClusterAffinity, scope: PlacementScope): JsonObject {
   const set = withMembers(setOf(affinity, scope), scope);
   const { required, sourceCluster } = scope;

@@ -13,8 +13,8 @@ interface UnitedPlacement {
 }
 
 /**
- * Unites placements in the form of the resource. The result chooses among no groups and by no spread, so it has every cluster that a
- * placement may choose, and maybe more than it does choose.
+ * Unites placements, given in the form of the custom resource. The result has neither affinity groups nor a spread. So it has every cluster
+ * that one of the placements may choose, and maybe clusters that none of them does choose.
  */
 export function unitePlacements(placements: readonly JsonObject[], { visible }: ImportClusters): UnitedPlacement {
   const sets = unique(placements.flatMap(setsOf));

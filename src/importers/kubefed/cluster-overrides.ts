@@ -6,7 +6,7 @@ export interface WrittenOverride {
   /** Default: `replace`. */
   readonly op?: string | undefined;
   readonly path: string;
-  /** Absent and null are the same. */
+  /** Null and absent have the same meaning. */
   readonly value?: Json | undefined;
 }
 
@@ -94,7 +94,7 @@ function textIn(object: JsonObject, field: string, at: string): string | undefin
   throw new RefusedOverride(`${at}.${field}`, 'expected a text');
 }
 
-/** Returns the overrides without one of the replica count. */
+/** Returns the overrides without those of the replica count. */
 export function withoutReplicaCount<T extends WrittenOverride>(overrides: readonly T[]): readonly T[] {
   return overrides.filter(({ path }) => path !== replicasPath);
 }

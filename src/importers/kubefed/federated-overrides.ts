@@ -66,7 +66,7 @@ function patchOf({ overrides }: ClusterOverrides, { path, manifest, hasPreferenc
   const effective = hasPreference ? withoutReplicaCount(converted) : converted;
   const owned = converted.filter((operation) => !effective.includes(operation));
   const written = effective.map(({ at: _, ...operation }) => operation);
-  // In exact mode, the planner has the leniency of KubeFed itself.
+  // In exact mode, the planner itself applies a patch as leniently as KubeFed.
   const adapted = isExact ? { operations: written, changed: [] } : adaptedPatch(manifest, written, asStandardOperation);
   const added = adapted.changed.flatMap((index) => effective[index] ?? []).filter(({ op }) => op === 'replace');
   return {
@@ -102,7 +102,7 @@ function convertedOverride({ op, path, value = null, at }: ClusterOverrides['ove
   return { operation, notes: isDotted ? [infoNote('PATH_CONVERTED', `${at}.path`, `${path} became ${pointer}`)] : [] };
 }
 
-/** Converts a path such as `spec.template.spec.containers[0].image`. */
+/** Converts a path with dots, such as `spec.template.spec.containers[0].image`, to a JSON pointer. */
 function pointerOfDottedPath(path: string): string {
   return printPointer(path.replaceAll(/\[(\d+)\]/g, '.$1').split('.'));
 }

@@ -19,7 +19,7 @@ export type FederatedTemplate =
  * Makes the manifest that KubeFed writes before it applies overrides: the template with the kind of the target, and with the name and the
  * namespace of the federated object. The version of the target applies if the template has none. An absent template is an empty one.
  *
- * KubeFed drops annotations and finalizers of a template, and takes names and kinds from elsewhere. Each of them that is dropped has a note.
+ * KubeFed drops annotations and finalizers of a template, and takes names and kinds from elsewhere. Each dropped value has a note.
  */
 export function federatedTemplateOf({ object, path, key }: ObjectDocument, target: TargetKind): FederatedTemplate {
   const at = `${path}.spec.template`;

@@ -4,7 +4,7 @@ import { isSourceObject, type ObjectDocument, type SourceDocument } from '../doc
 
 /** The documents of KubeFed in an input, by what they are. */
 export interface FederationDocuments {
-  /** Federated objects without FederatedNamespaces. */
+  /** Federated objects of all kinds except FederatedNamespace. */
   readonly federated: readonly ObjectDocument[];
   readonly namespaces: readonly ObjectDocument[];
   /** ReplicaSchedulingPreferences. */

@@ -10,11 +10,11 @@ import { type ReplicaPreference, readReplicaPreference } from './replica-prefere
 
 /** The contents of all documents of KubeFed, combined. */
 export interface Federation extends Pick<FederationDocuments, 'preferences' | 'typeConfigs' | 'config'> {
-  /** Federated objects, with FederatedNamespaces. */
+  /** The federated objects, including the FederatedNamespaces. */
   readonly objects: readonly FederatedObject[];
   /** Returns the FederatedNamespace of a namespace. Undefined if there is none. */
   namespaceOf(namespace: string): FederatedObject | undefined;
-  /** The preference for a federated object. */
+  /** Returns the ReplicaSchedulingPreference for a federated object. Undefined if there is none. */
   preferenceOf(object: ObjectDocument): ReplicaPreference | undefined;
   /** The documents that KubeFed would refuse, and those that are no part of a Propagation. A note says why. */
   readonly unread: readonly ProposedDocument[];
@@ -79,7 +79,7 @@ export function configurationNote({ key, path }: ObjectDocument): ImportNote {
   return warningNote('UNSUPPORTED', path, `${key.kind} ${key.name} configures KubeFed itself and is not imported`);
 }
 
-/** Converts `placement.clusterNames`, as the first versions of KubeFed had it. */
+/** Converts `placement.clusterNames` of the first versions of KubeFed to `placement.clusters`. In exact mode, nothing is converted. */
 function convertedObject(source: ObjectDocument, isExact: boolean): FederatedObject {
   const written = valueAt(source.object, 'spec', 'placement', 'clusterNames');
   const isOld = !isExact && Array.isArray(written) && valueAt(source.object, 'spec', 'placement', 'clusters') === undefined;

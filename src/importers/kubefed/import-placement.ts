@@ -11,7 +11,10 @@ import type { ObjectDocument } from '../documents/source-documents.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { federatedPlacementOf } from './selected-clusters.ts';
 
-/** The clusters of a federated object: those of `names` that match all selectors. No names: all clusters. */
+/**
+ * The clusters of a federated object: those that `names` lists and that match all selectors. Without `names`, all clusters that match. An
+ * empty list chooses no cluster.
+ */
 export interface ClusterChoice {
   readonly names?: readonly string[];
   readonly selectors: readonly JsonObject[];
@@ -62,7 +65,7 @@ export function placementProblem({ object, path }: ObjectDocument): ImportNote |
 
 const placementSchema = structureSchema({ clusters: clusterReferences.exactOptional(), clusterSelector: labelSelector.exactOptional() });
 
-/** Returns a warning for each name in the placement of the object that is no cluster of the fleet. */
+/** Returns the notes about names in the placement of the object that are no visible cluster. */
 export function placementNameNotes({ object, path }: ObjectDocument, fleet: ImportClusters): readonly ImportNote[] {
   const names = federatedPlacementOf(valueAt(object, 'spec', 'placement')).names ?? [];
   const named = names.map((name, index) => ({ name, path: `${path}.spec.placement.clusters[${index}].name` }));
@@ -76,13 +79,14 @@ interface ImportedPlacement {
 
 /**
  * Translates a choice to `placement` of a spec. If the members of the federation are known, a choice without names gets their names.
- * Unknown names stay, so that a plan refuses them. In exact mode they are left out. `path` is the path of the object that decides.
+ * Unknown names stay, so that a plan refuses them. In exact mode they are left out. `path` is the path of the object with the choice, for
+ * notes.
  */
 export function importedPlacement({ names, selectors }: ClusterChoice, path: string, fleet: ImportClusters): ImportedPlacement {
   const notes: ImportNote[] = [];
   const requirements = selectors.flatMap((selector) => labelSelectorOf(selector)?.requirements ?? []);
   const set: ClusterSet = {
-    // The names in the documents have notes with their own paths.
+    // The notes about these names are left out: `placementNameNotes` makes them, with the path of each name.
     ...(names === undefined
       ? {}
       : {

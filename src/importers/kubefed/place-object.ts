@@ -19,8 +19,8 @@ import type { TargetKind } from './target-kinds.ts';
 export interface PlacedObject {
   readonly choice: ClusterChoice;
   /**
-   * The clusters of the namespace, for exact mode. Present if KubeFed divides replicas between more clusters, and loses those of the others.
-   * `choice` then has all clusters of the division.
+   * The clusters of the FederatedNamespace. Present only in exact mode, if KubeFed also divides replicas to clusters outside of them, which
+   * are lost. `choice` then has all clusters of the division. Absent: `choice` has the clusters that get copies.
    */
   readonly limit?: ClusterChoice;
   /** The FederatedNamespace of the object. Undefined: the object is not namespaced, or its namespace is not federated. */
@@ -50,7 +50,8 @@ export function placeObject(
   const own = isExact && disabled.length > 0 ? noClusters : ownChoice(object, preference);
   if (namespace !== undefined) {
     const limit = choiceOf(namespace.current);
-    // With both names and a selector, such a preference divides by the selector, and the copies follow the names.
+    // If the namespace has names and a selector, KubeFed divides the replicas of such a preference by the selector, but writes copies by
+    // the names.
     const isDividedBySelector = preference?.intersectsWithSelector === true && limit.names !== undefined;
     const divided = isDividedBySelector ? clusterIntersection([own, selectorOnlyChoiceOf(namespace.current)]) : own;
     const isLosing = losesReplicas(preference, limit);
@@ -85,8 +86,9 @@ function ownChoice({ current }: FederatedObject, preference: ReplicaPreference |
 }
 
 /**
- * Returns the preference of the object if it has an effect, else a warning. KubeFed ignores a preference that intersects with a selector if
- * there is no selector, and a KubeFed of one namespace does so if there is no FederatedNamespace.
+ * Returns the preference of the object if it has an effect, else a warning. KubeFed ignores a preference with
+ * `intersectWithClusterSelector` if the object or its FederatedNamespace has no selector. A KubeFed that is limited to one namespace also
+ * ignores it if there is no FederatedNamespace.
  */
 function effectivePreference(
   object: FederatedObject,

@@ -19,7 +19,7 @@ import type { ReplicaPreference } from './replica-preference.ts';
 import { type ImportedRules, importedRules } from './replica-rules.ts';
 import { type TargetKind, targetKindOf } from './target-kinds.ts';
 
-/** Translates one federated object with everything that the federation says about it. */
+/** Translates one federated object, with its FederatedNamespace, its preference and its FederatedTypeConfig. */
 export function proposalOf(object: FederatedObject, federation: Federation, fleet: ImportClusters): ProposalOutcome {
   const { current } = object;
   const { path, key } = current;
@@ -88,7 +88,10 @@ interface ReplicasToImport {
   readonly preference: ReplicaPreference | undefined;
 }
 
-/** Returns the part of `exact.policies` about the namespace. KubeFed divides replicas between clusters first, and then looks at the namespace. */
+/**
+ * Returns the part of `exact.policies` about the namespace. KubeFed first divides replicas between clusters, and then drops those of
+ * clusters that the FederatedNamespace does not have.
+ */
 function namespacePolicies({ limit }: PlacedObject, path: string, fleet: ImportClusters): JsonObject {
   return limit === undefined ? {} : { namespaceClusters: importedPlacement(limit, path, fleet).placement };
 }

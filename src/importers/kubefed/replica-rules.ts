@@ -17,7 +17,7 @@ export interface PreferencesToImport {
 /** Rules of `replicas` with the same effect as preferences. */
 export interface ImportedRules {
   readonly rules: readonly JsonObject[];
-  /** `exact.policies` for preferences that rules cannot hold. Empty if they can, and without exact mode. */
+  /** `exact.policies` with the preferences, if rules cannot hold them. Empty if rules can, and always empty if the import is not exact. */
   readonly policies: JsonObject;
   readonly notes: readonly ImportNote[];
 }

@@ -87,7 +87,9 @@ export class ClusterReader {
     return (await this.#kindsAt(apiVersion)).find((one) => one.kind === kind);
   }
 
-  /** Lists objects page by page, without their `managedFields`. A namespace that cannot be listed is left out. */
+  /**
+   * Lists objects page by page, without their `managedFields`. A namespace that cannot be listed is left out, and its fault is recorded.
+   */
   async list(list: LivingList): Promise<ListedObjects> {
     const { kind, ownNamespace } = list;
     const namespaces = kind.namespaced ? (list.namespaces ?? [undefined]) : [undefined];
@@ -113,7 +115,7 @@ export class ClusterReader {
       : resourcesIn(found, at).filter(({ resource, verbs }) => !resource.includes('/') && verbs.includes('list'));
   }
 
-  /** Reads a document of the discovery. Undefined if it does not exist or cannot be read. */
+  /** Reads a document of the discovery. Undefined if it does not exist or cannot be read. A failure is recorded as a fault. */
   async #discover(path: readonly string[]): Promise<Json | undefined> {
     const answer = await this.#request({ path });
     if ('value' in answer) return answer.value;

@@ -68,8 +68,8 @@ function isInScope(object: Json | undefined, scope: ImportScope): boolean {
 }
 
 /**
- * Leaves out the Propagations of other kinds, and the objects that no Propagation uses and that may concern resources outside the scope. An
- * object with an error stays.
+ * Returns the result without the Propagations of kinds outside the scope. An unread object with `isContext` is left out too, with its
+ * notes, unless it has an error.
  */
 function withinScope(result: ImportResult, objects: readonly LivingObject[], scope: ImportScope): ImportResult {
   const withError = new Set(result.notes.filter(({ severity }) => severity === 'ERROR').map(indexOfNote));
@@ -105,7 +105,7 @@ const controllers: Readonly<Record<SourceSystem, string>> = {
   MultiClusterResource: 'the operator of MultiClusterResources',
 };
 
-/** Returns a note for each system. Its controllers must stop before the Propagations are carried out. */
+/** Returns a warning for each system in the result: its controllers must stop before the Propagations are carried out. */
 function stopNotes(propagations: readonly ImportedPropagation[], cluster: string): readonly ImportNote[] {
   return [...new Set(propagations.map(({ system }) => system))].map((system) => ({
     severity: 'WARNING',

@@ -29,7 +29,8 @@ export async function readKarmada(reader: ClusterReader, scope: ImportScope): Pr
     ...byKind.values().map((ofKind) => claimedResources(reader, { claims: ofKind, scope })),
   ]);
   return {
-    // Karmada leaves out some resources that a policy selects, such as those in its own namespaces. The result does not mention them.
+    // Karmada leaves out some resources that a policy selects, such as those in its own namespaces. With `isContext`, the result does not
+    // mention them.
     objects: [
       ...[...resources.flat(), ...bindings].map((json) => ({ json, isContext: true })),
       ...policies.flatMap((policy) => policyIn(policy, { scope, hasDependencies: hasDependencies(policies) })),
@@ -66,7 +67,10 @@ function isNeeded(kind: GroupKind, policies: readonly JsonObject[], scope: Impor
   return hasDependencies(policies);
 }
 
-/** True if a policy propagates what its resources refer to. A resource that another policy claims is then no such dependency. */
+/**
+ * True if a policy also propagates the objects that its resources need. Then all policies matter, because an object that a policy selects
+ * is not propagated as a dependency.
+ */
 function hasDependencies(policies: readonly JsonObject[]): boolean {
   return policies.some((policy) => ['propagateDeps', 'association'].some((member) => valueAt(policy, 'spec', member) === true));
 }
@@ -87,7 +91,7 @@ interface Claim {
 function claimsIn(policies: readonly JsonObject[]): readonly Claim[] {
   const claiming = policies.filter(({ kind }) => propagationPolicies.includes(String(kind)));
   return claiming.flatMap((policy) => {
-    // A PropagationPolicy selects in its own namespace. Admission of Karmada refuses any other.
+    // A PropagationPolicy selects in its own namespace: Karmada's admission refuses selectors with another namespace.
     const namespace = textAt(policy, 'metadata', 'namespace');
     return selectorsIn(policy).map((selector) => ({
       selector: namespace === undefined ? selector : { ...selector, namespace },
@@ -148,7 +152,7 @@ function listsFor(kind: VersionedResource, selectors: readonly ResourceSelector[
   }));
 }
 
-/** Returns the fields that all resources of the kind have if Karmada propagates them. Karmada leaves out the tokens of ServiceAccounts. */
+/** Returns the field selectors that leave out resources that Karmada never propagates: the tokens of ServiceAccounts. */
 function fieldsOf(kind: VersionedResource): readonly string[] {
   return keyOfKind(kind) === 'Secret' ? ['type!=kubernetes.io/service-account-token'] : [];
 }

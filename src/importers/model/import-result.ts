@@ -41,8 +41,11 @@ export interface ImportedDocument {
 export type DocumentRole = 'TEMPLATE' | 'PLACEMENT' | 'OVERRIDE' | 'SCHEDULING' | 'OTHER';
 
 /**
- * A difference between the source and what Muster does. `ERROR`: the document was not imported. `WARNING`: the document says something
- * that Muster will not do. `INFO`: the source system would do something else, or the Propagation says it in another way.
+ * A difference between the source and what Muster does.
+ *
+ * - `ERROR`: the document was not imported, or its Propagation must not be applied.
+ * - `WARNING`: Muster will not do something that the document asks for.
+ * - `INFO`: the source system would do something else, or the Propagation expresses the same in another form.
  */
 export interface ImportNote {
   readonly severity: 'INFO' | 'WARNING' | 'ERROR';

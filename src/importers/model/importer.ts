@@ -16,7 +16,7 @@ export interface ImportContext {
   readonly living?: LivingSource;
   /**
    * True: placements leave out names of clusters that are not in the fleet, with the note `UNKNOWN_CLUSTER`. Set for resources that the
-   * leader keeps in sync, because their system does so too. Default: only if `isExact`.
+   * leader keeps in sync, because their system does so too. Absent: such names are left out only if `isExact`.
    */
   readonly leavesOutUnknownClusters?: true;
 }

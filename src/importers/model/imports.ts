@@ -27,7 +27,7 @@ export interface Imports {
    */
   importManifests(caller: ImportCaller, request: { readonly yaml: string; readonly exact: boolean }): Promise<ImportResult>;
   /**
-   * Translates the objects of other systems that live in a cluster. The copies that exist are adopted.
+   * Translates the objects of other systems that live in a cluster. The Propagations adopt the copies that these systems wrote.
    *
    * @throws {MusterError} `BAD_INPUT` if the cluster is unknown or hidden from the caller.
    */

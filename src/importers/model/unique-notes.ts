@@ -24,7 +24,7 @@ export class UniqueNotes {
 
   readonly tell = (note: ImportNote): void => {
     if (this.#notes.size >= maxNotes) {
-      // Comparing these with each other would take long, because a policy may have thousands of notes for each of its resources.
+      // Notes beyond the maximum are not compared: a policy may have thousands of notes for each of its resources.
       this.#leftOut += 1;
       this.#highestLeftOut = Math.max(this.#highestLeftOut, severities.indexOf(note.severity));
       return;
@@ -38,7 +38,10 @@ export class UniqueNotes {
   }
 }
 
-/** Returns the notes of one Propagation as `UniqueNotes` collects them. Bounded notes stay as they are. */
+/**
+ * Returns the notes of one Propagation as `UniqueNotes` collects them. A list of at most 101 notes is returned unchanged, because it may be
+ * such a result.
+ */
 export function boundedNotes(notes: readonly ImportNote[]): readonly ImportNote[] {
   if (notes.length <= maxNotes + 1) return notes;
   const bounded = new UniqueNotes();

@@ -61,7 +61,7 @@ function proposalOf(document: ObjectDocument, context: ImportContext): ProposalO
       template: [{ json: template }],
       placement: { clusters },
       overrides: overrides.map(({ override }) => override).filter((override) => override !== undefined),
-      // The operator applies over existing objects.
+      // The operator overwrites existing objects.
       conflict: 'Adopt',
       ...(context.isExact ? { exact: { system: 'MultiClusterResource' }, write: 'Replace' } : {}),
     },
@@ -85,7 +85,7 @@ interface PlacedClusters {
   readonly notes: readonly ImportNote[];
 }
 
-/** Without a usable name, the main cluster gets the resource: the hub. */
+/** Returns the clusters of a resource. If no name is usable, the resource goes to the main cluster of the operator, which is the hub. */
 function clustersOf({ object, path }: ObjectDocument, context: ImportContext): PlacedClusters {
   const { hub } = context;
   const at = `${path}.spec.placement`;

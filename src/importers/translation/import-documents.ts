@@ -54,7 +54,7 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
     yield;
   }
   const used = new Set(propagations.flatMap((propagation) => propagation.documents.map(({ index }) => index)));
-  // A policy of a refused resource may be part of other Propagations.
+  // A policy of a refused resource is unread only if no other Propagation uses it.
   const leftOut = refused.filter(({ document, role }) => role === 'TEMPLATE' || !used.has(document.index));
   return {
     propagations,
@@ -86,7 +86,7 @@ interface Naming {
   readonly documents: readonly SourceDocument[];
 }
 
-/** The Propagation of a proposal, or the error notes why there can be none of that name or spec. */
+/** The Propagation of a proposal, or the error notes that say why its name or its spec is invalid. */
 type ProposalResult =
   | { readonly result: 'valid'; readonly propagation: ImportedPropagation }
   | { readonly result: 'invalid'; readonly notes: readonly ImportNote[] };
@@ -106,7 +106,7 @@ function propagationOf({ system, proposal }: SystemProposal, naming: Naming): Pr
   return { result: 'valid', propagation: { system, input, documents, notes: proposal.notes } };
 }
 
-/** Returns the problems of a Propagation's name, in the words of `readPropagationInput`. */
+/** Returns the problems of a Propagation's name, with the same messages as `readPropagationInput`. */
 function problemsOfName({ namespace, name }: PropagationName): readonly SpecProblem[] {
   return [
     ...(isSubdomain(name)

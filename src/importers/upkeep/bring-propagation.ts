@@ -16,8 +16,8 @@ import { retryUpkeepLater, type UpkeepPass } from './upkeep-pass.ts';
 /** Maximum number of attempts in one pass to write a Propagation that other clients change at the same time. */
 const mostAttempts = 3;
 /**
- * Milliseconds without a change by another client after which the next such change counts as the first one. The first change is undone at
- * once, and later ones only after a growing delay.
+ * After this time without a change by another client, in milliseconds, the count of such changes starts again. The first change is undone
+ * at once, and later ones only after a growing delay.
  */
 const calmMs = 600_000;
 
@@ -43,7 +43,7 @@ export async function bringPropagation(pass: UpkeepPass, resource: KubernetesObj
   const translation = translationOf(pass, resource);
   let found = currentPropagation(pass);
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-    // The mirror reports when it is read.
+    // The mirror triggers a pass once it has its first list.
     if (found === 'unread') return {};
     const pair = { resource, propagation: found === 'absent' ? undefined : found };
     const settled = settledWithoutWrite(pass, pair, translation);
@@ -71,11 +71,11 @@ function ownershipIn({ ports }: UpkeepPass, { resource, propagation }: ResourceP
 }
 
 /**
- * Returns the delay until the next pass if the hub says that the resource is gone or being deleted. A Propagation that gets such a resource as
- * its owner would be deleted with all copies.
+ * Asks the hub whether the resource still exists and is not being deleted. Undefined if so. Returns the delay until the next pass if not,
+ * or if the hub does not answer. A Propagation that gets a deleted resource as its owner would be deleted with all copies.
  *
- * Must be called after the Propagation was read: `kubectl delete --cascade=orphan` first marks the resource as being deleted, and then removes
- * it from the owners of the Propagation. The mirror of the resource may be behind that of the Propagation.
+ * Must be called after the Propagation was read: `kubectl delete --cascade=orphan` first marks the resource as being deleted, and then
+ * removes it from the owners of the Propagation. The mirror of the resource may be behind that of the Propagation.
  */
 async function staleResource(
   pass: UpkeepPass,

@@ -25,7 +25,7 @@ export function currentPropagation({ ports, state }: UpkeepPass): Propagation | 
   return order !== undefined && order < 0 ? latest.propagation : held;
 }
 
-/** Fetches the Propagation from the hub, because the mirror may be behind. */
+/** Fetches the Propagation from the hub, because the mirror may be behind. Remembers the answer for `currentPropagation`. */
 export async function fetchCurrentPropagation(pass: UpkeepPass): Promise<Propagation | 'absent' | { readonly fault: Fault }> {
   const { ports, state, term } = pass;
   const found = await ports.propagations.fetch(state.place, term.signal);
@@ -34,7 +34,7 @@ export async function fetchCurrentPropagation(pass: UpkeepPass): Promise<Propaga
   return found;
 }
 
-/** Remembers the Propagation that the hub answered. */
+/** Remembers an answer of the hub, which `currentPropagation` then uses in place of an older mirror. */
 export function rememberPropagation({ ports, state }: UpkeepPass, propagation: Propagation): void {
   state.latest = { propagation, atMs: ports.clock.monotonic() };
 }

@@ -20,7 +20,7 @@ export async function keepResource(pass: UpkeepPass): Promise<UpkeepResult> {
 }
 
 function withoutResource(pass: UpkeepPass, result: 'absent' | 'unread'): UpkeepResult | Promise<UpkeepResult> {
-  // The mirror reports when it is read.
+  // The mirror triggers a pass once it has its first list.
   return result === 'unread' ? { result: 'kept' } : removeLeftPropagation(pass);
 }
 

@@ -17,7 +17,10 @@ interface CopyKey {
   readonly name: string;
 }
 
-/** The clusters to look at. Without `mayDelete`, copies may be kept on purpose, and no copy is deleted. */
+/**
+ * The clusters to search, and whether found copies may be deleted. `mayDelete: false`: it is unknown whether copies are kept on purpose, so
+ * they stay and are reported.
+ */
 interface CopySearch {
   readonly clusters: readonly string[];
   readonly mayDelete: boolean;

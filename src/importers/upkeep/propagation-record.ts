@@ -6,7 +6,10 @@ import { retryUpkeepLater, type UpkeepPass } from './upkeep-pass.ts';
 /** Delay of the next pass if the mirrors of the hub disagree with the hub. */
 export const hubRecheckMs = 1_000;
 
-/** The annotation of a resource that keeps the record. Its value begins with the uid of the resource: a copy of the manifest has no record. */
+/**
+ * The annotation of a resource that keeps the record. Its value begins with the uid of the resource, so a resource created from the same
+ * manifest has no record.
+ */
 const annotation = 'muster.dev/propagation-record';
 
 /**
@@ -32,8 +35,10 @@ interface RecordFailure {
 }
 
 /**
- * Writes the record of a resource to the hub, unless the resource has this record or a later one. Returns undefined if the hub has it.
- * Guarded by the version. A resource without finalizers needs no record: it goes without a decision about its copies.
+ * Writes the record of a resource to the hub, guarded by the version of the resource. Returns undefined if the hub has this record or a
+ * later one.
+ *
+ * Does nothing for a resource without finalizers: Kubernetes deletes it at once, so Muster never decides about its copies.
  */
 export async function recordPropagation(
   { resources, term }: UpkeepPass,
@@ -48,7 +53,7 @@ export async function recordPropagation(
   return written.result === 'failed' ? { fault: written.fault } : {};
 }
 
-/** Returns the delay until the record is tried again, in milliseconds. */
+/** Returns the delay until the record is written again, in milliseconds. Counts and logs a fault. */
 export function recordAgainMs(pass: UpkeepPass, { fault }: RecordFailure): number {
   return fault === undefined ? hubRecheckMs : retryUpkeepLater(pass, fault);
 }

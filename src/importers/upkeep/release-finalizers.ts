@@ -12,11 +12,12 @@ import { writeResourceStatus } from './write-resource-status.ts';
 const copiesMs = 3_000;
 
 /**
- * Removes the finalizers of the operator from a resource that is being deleted, if the hub confirms that the resource owns no Propagation any
- * more. Such a finalizer is the name of a cluster. While a finalizer stays, the status says why.
+ * Removes the finalizers of the operator from a resource that is being deleted, if the hub confirms that the resource owns no Propagation
+ * any more. Such a finalizer is the name of a cluster. While a finalizer stays, the status says why. Returns the delay until the next pass
+ * in milliseconds. Undefined if only a change triggers it.
  *
- * If the resource had a Propagation, copies that exist now are kept on purpose. If it never had one, the copies that the operator placed are
- * deleted first.
+ * If the resource had a Propagation, copies that exist now are kept on purpose. If it never had one, the copies that the operator placed
+ * are deleted first.
  */
 export async function releaseFinalizers(pass: UpkeepPass, mirrored: KubernetesObject): Promise<number | undefined> {
   const { ports, resources, state, term } = pass;
@@ -24,7 +25,7 @@ export async function releaseFinalizers(pass: UpkeepPass, mirrored: KubernetesOb
   const propagation = await fetchCurrentPropagation(pass);
   if (propagation !== 'absent' && 'fault' in propagation) return retryUpkeepLater(pass, propagation.fault);
   if (propagation !== 'absent' && isOwnedByName(propagation)) return hubRecheckMs;
-  // The mirror may lack the record. The Propagation is gone now, so the hub has it.
+  // The record is read from the hub, because the mirror may lack it.
   const live = await resources.fetch(state.place, term.signal);
   if (live.result === 'failed') return retryUpkeepLater(pass, live.fault);
   if (live.result !== 'written' || live.object.metadata.uid !== mirrored.metadata.uid) return hubRecheckMs;

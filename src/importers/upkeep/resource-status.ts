@@ -19,7 +19,7 @@ export interface UpkeepOutcome {
 /** The members of the status that Muster writes. All others are left alone. */
 export const statusMembers = ['observedGeneration', 'phase', 'message', 'clusters', 'notes'] as const;
 
-/** Maximum number of notes in a status. A resource that has more is read again in the notes of its Propagation. */
+/** Maximum number of notes in a status. */
 const maxNotes = 100;
 
 /** Returns the status of a resource. It has no `message` if all is well. */

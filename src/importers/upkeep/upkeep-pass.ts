@@ -36,9 +36,15 @@ export interface ResourceState {
   accepted?: { readonly wanted: string; readonly stored: string };
   /** How often the Propagation was put back after changes of other clients, and when it may be put back again. */
   corrections: { readonly count: number; readonly dueMs: number };
-  /** The hashes of the status that was last written, and of the status that the hub stored for it; the version of the resource, and when. */
+  /**
+   * The last write of the status: the hash of the status that was sent, the hash of the status that the hub stored for it, the version of
+   * the resource after the write, and the time of the write.
+   */
   status?: { readonly wanted: string; readonly stored: string; readonly version: string; readonly atMs: number };
-  /** The uid of a resource that had the finalizer of `--cascade=orphan`. Kubernetes removes it at once, maybe before the record is on the hub. */
+  /**
+   * The uid of a resource that had the finalizer of `--cascade=orphan`. Kept here, because Kubernetes may remove the finalizer before the
+   * record is on the hub.
+   */
   keepsCopiesOf?: string | undefined;
   /** The number of failed requests in a row. */
   failures: number;
@@ -62,8 +68,8 @@ export interface UpkeepPass {
 }
 
 /**
- * The result of a pass. `gone`: there is neither the resource nor a Propagation of its own. `againMs`: the delay until the next pass; absent
- * if only a change triggers it.
+ * The result of a pass. `gone`: there is neither the resource nor a Propagation of its own, so its state can be dropped. `kept`: all other
+ * results. `againMs`: the delay until the next pass; absent if only a change triggers it.
  */
 export type UpkeepResult = { readonly result: 'gone' } | { readonly result: 'kept'; readonly againMs?: number | undefined };
 

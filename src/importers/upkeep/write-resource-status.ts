@@ -32,7 +32,7 @@ export async function writeResourceStatus(
   const before = writtenMembersOf(objectAt(resource, 'status'));
   const patch = mergePatchOf(before, wanted);
   const hash = sha256Of(wanted);
-  // The schema of the kind may drop members. Then the hub answered this status with the one that it has now.
+  // The schema of the kind may drop members. If the hub stored this status as the one that it has now, another write changes nothing.
   const isAccepted = state.status?.wanted === hash && state.status.stored === sha256Of(before);
   if (patch === undefined || isAccepted) return undefined;
   const waitMs = Math.max(withoutStatus.untilMs, (state.status?.atMs ?? Number.NEGATIVE_INFINITY) + spacingMs) - nowMs;

@@ -19,7 +19,7 @@ export function checkEach<Item>(
   return (items ?? []).flatMap((item, index) => check(item, `${path}[${index}]`, index));
 }
 
-/** True if the member is present. An empty list or an empty object is present. */
+/** True if the value is neither absent nor null. An empty list or an empty object is present. */
 export function isPresent<T>(value: T | null | undefined): value is T {
   return value !== undefined && value !== null;
 }

@@ -25,7 +25,7 @@ export function validateOverrideSpec(
   ];
 }
 
-/** True if the overriders are empty in the sense of Karmada's admission, which ignores `fieldOverrider`. */
+/** Returns `empty: true` if the overriders have no change that Karmada's admission counts. It does not count `fieldOverrider`. */
 export function emptyOverriders({ overriders }: { readonly overriders?: Overriders | null }): { readonly empty: boolean } {
   const { plaintext, imageOverrider, commandOverrider, argsOverrider, labelsOverrider, annotationsOverrider } = overriders ?? {};
   const lists = [plaintext, imageOverrider, commandOverrider, argsOverrider, labelsOverrider, annotationsOverrider];
@@ -68,7 +68,7 @@ function annotationProblems(annotations: Readonly<Record<string, string>>, path:
   const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
   return [
     ...entries.flatMap(([key]) =>
-      // The API server ignores the case of annotation keys here.
+      // Like the API server, converts a key to lower case before its syntax is checked.
       problemIf(!isLabelKey(key.toLowerCase()), path, `expected an annotation key, got ${quoted(key)}`),
     ),
     ...problemIf(bytes > maxAnnotationBytes, path, `expected at most ${maxAnnotationBytes} bytes, got ${bytes}`),

@@ -8,7 +8,7 @@ export const policyText = text(262_144);
 /** An int32 of a policy. */
 export const int32 = integer(-(2 ** 31), 2 ** 31 - 1);
 
-/** An int64 of a policy. */
+/** An int64 of a policy, limited to the integers that a JavaScript number holds exactly. */
 export const int64 = integer(-(2 ** 53) + 1, 2 ** 53 - 1);
 
 /** A list of a policy. The API server limits only the size of the whole object. */

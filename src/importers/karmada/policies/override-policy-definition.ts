@@ -4,7 +4,10 @@ import { clusterAffinity, policyList, policyMetadata, policyText, resourceSelect
 
 const operator = textEnum(['add', 'remove', 'replace']);
 
-/** Karmada's definition refuses `replace` here, but its controller only ignores it. The importer reads it, with a note. */
+/**
+ * An entry of `commandOverrider` or `argsOverrider`. Karmada's definition refuses the operator `replace`, and its controller ignores it.
+ * The importer accepts it, with a note.
+ */
 const commandOverrider = structureSchema({ containerName: policyText, operator, value: textList.exactOptional() });
 
 const mapOverrider = structureSchema({ operator, value: textMap });

@@ -44,7 +44,10 @@ function withSpreadDefaults(constraint: SpreadConstraint): SpreadConstraint {
   };
 }
 
-/** True if Karmada's admission sets the division preference `Weighted`: replicas are divided, and the policy has no preference. */
+/**
+ * Returns `setsWeighted: true` if Karmada's admission sets the division preference `Weighted`: replicas are divided, and the policy has no
+ * preference.
+ */
 export function defaultDivisionPreference({ replicaScheduling }: { readonly replicaScheduling?: ReplicaScheduling | null }): {
   readonly setsWeighted: boolean;
 } {

@@ -37,7 +37,7 @@ interface AcceptedPolicy<Spec> {
   readonly spec: Spec;
   /** Returns how specifically the policy selects a resource. The namespace of the policy itself is not compared. */
   readonly priorityOf: (resource: Manifest) => ImplicitPriority;
-  /** The notes about the fields of the document: those that Karmada's definition does not have. */
+  /** The notes about fields of the document that Karmada's definition does not have. */
   readonly notes: readonly ImportNote[];
 }
 
@@ -72,7 +72,7 @@ export function isPolicy({ key }: SourceDocument): boolean {
   return key !== undefined && groupOfApiVersion(key.apiVersion) === policyGroup && policyKinds.has(key.kind);
 }
 
-/** Reads the policies among the documents, in their order. Other documents are left alone. */
+/** Reads the policies among the documents, in their order. Other documents are ignored. */
 export function readPolicies(documents: readonly SourceDocument[]): PoliciesRead {
   const propagation: PropagationPolicy[] = [];
   const overrides: ImportedOverridePolicy[] = [];
@@ -138,7 +138,7 @@ interface SelectingSpec {
   readonly resourceSelectors?: readonly ResourceSelector[] | null;
 }
 
-/** Selectors of a namespaced policy without a namespace select in the namespace of the policy. */
+/** Adds the namespace of the policy to each selector without a namespace. A cluster-scoped policy stays as it is. */
 function inNamespace<Spec extends SelectingSpec>(spec: Spec, document: ObjectDocument): Spec {
   const namespace = namespaceOf(document);
   if (namespace === undefined || !isPresent(spec.resourceSelectors)) return spec;
