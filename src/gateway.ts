@@ -194,8 +194,11 @@ function createAccess(
   signal: AbortSignal,
 ): Access {
   if (config.authentication === undefined) return createLocalAccess();
-  const access = createReviewedAccess({ objects: createMemberObjects({ mirrors, clock, log }, signal), clock }, signal);
-  fleet.onJoin(({ name, api, settings: { identity }, signal: life }) => access.engage({ name, api, identity }, life), signal);
+  const access = createReviewedAccess({ objects: createMemberObjects({ mirrors, clock, log }, signal), clock, log }, signal);
+  fleet.onJoin(({ name, api, settings, signal: life }) => {
+    const { identity, authorization } = settings;
+    access.engage({ name, api, identity, authorization: authorization === 'rbac' ? 'rbac' : 'sar' }, life);
+  }, signal);
   return access;
 }
 

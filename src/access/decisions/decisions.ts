@@ -22,6 +22,8 @@ export class Decisions {
   #version: number;
   #visibility: Visibility | undefined;
   #visibleUntil = 0;
+  /** The namespaces whose local decisions were compared with the API server. */
+  #compared: Set<string> | undefined;
 
   /** @param version The version of the rights in the cluster (`SubjectEpochs`) at which the decisions hold. */
   constructor(version: number) {
@@ -81,6 +83,19 @@ export class Decisions {
     for (const namespace of namespaces) until = Math.min(until, Math.abs(this.#verdicts.get(namespace) ?? 0));
     this.#visibility = visibility;
     this.#visibleUntil = until;
+  }
+
+  /** True if the decision for this namespace has not been compared with the API server. Then counts it as compared. */
+  needsComparison(namespace: string): boolean {
+    this.#compared ??= new Set();
+    if (this.#compared.has(namespace)) return false;
+    this.#compared.add(namespace);
+    return true;
+  }
+
+  /** Records that a comparison has failed, so that the next decision is compared. */
+  forgetComparison(namespace: string): void {
+    this.#compared?.delete(namespace);
   }
 
   /** True if every decision is too old. */

@@ -2,6 +2,7 @@ import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Fault, fault } from '../../core/faults.ts';
 import { keyOfKind, type ServedResource } from '../../core/kinds.ts';
+import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { MemberChange, MemberObjects } from '../../store/member-objects.ts';
 import type { AccessRequest, Caller, User, Visibility } from '../access.ts';
@@ -14,7 +15,7 @@ import { ClusterRbac } from '../rbac/cluster-rbac.ts';
 import type { ResourceAttributes } from '../rbac/policy-rules.ts';
 import { SubjectEpochs } from '../rbac/subject-epochs.ts';
 import type { SubjectKey } from '../rbac/subjects.ts';
-import { ClusterReviews } from '../reviews/cluster-reviews.ts';
+import { ClusterReviews, type Review, type ReviewAnswer } from '../reviews/cluster-reviews.ts';
 import type { ClusterIdentity } from '../user-in-cluster.ts';
 import { CallerInCluster } from './caller-in-cluster.ts';
 
@@ -24,6 +25,10 @@ export interface AccessMember {
   readonly api: Pick<ClusterApi, 'cluster' | 'send'>;
   /** How the users of the gateway are named in this cluster. Default: as in the gateway. */
   readonly identity?: ClusterIdentity | undefined;
+  /**
+   * `sar`: the API server decides. `rbac`: the mirrored RBAC objects decide, as long as the API server decides as they do. Default: `sar`.
+   */
+  readonly authorization?: 'sar' | 'rbac' | undefined;
 }
 
 /** The parts that the access of all clusters shares. */
@@ -31,6 +36,7 @@ export interface AccessServices {
   readonly objects: MemberObjects;
   readonly cache: DecisionCache;
   readonly clock: Clock;
+  readonly log: Log;
   /** Returns what is known of a caller in a cluster, by the key of both. Creates it with `create` if nothing is. */
   readonly callerIn: (key: string, create: () => CallerInCluster) => CallerInCluster;
   /** Called after rights in the cluster may have changed. */
@@ -58,7 +64,10 @@ interface Question {
 const settleMs = 1_000;
 
 /** Milliseconds for which a cluster stays visible if it does not answer, after its last answer. */
-const visibleWithoutAnswerMs = 600_000;
+const visibleWithoutAnswerMs = 86_400_000;
+
+/** Share of the later local decisions that are compared with the API server. */
+const comparedShare = 0.01;
 
 const noNamespaces: ReadonlySet<string> = new Set();
 
@@ -77,6 +86,7 @@ export class ClusterAccess {
   readonly #epochs = new SubjectEpochs();
   readonly #reviews: ClusterReviews;
   readonly #rbac: ClusterRbac;
+  #authorization: 'sar' | 'rbac';
 
   /** @param id Distinguishes this member from earlier ones of the same name, whose decisions must not be used. */
   constructor(member: AccessMember, { id, services }: { readonly id: number; readonly services: AccessServices }, signal: AbortSignal) {
@@ -84,6 +94,7 @@ export class ClusterAccess {
     this.#id = id;
     this.#services = services;
     this.#signal = signal;
+    this.#authorization = member.authorization ?? 'sar';
     this.#reviews = new ClusterReviews({ api: member.api, clock: services.clock }, signal);
     const { objects } = services;
     this.#rbac = new ClusterRbac({ cluster: member.name, objects, onChange: (subjects) => this.#rightsChanged(subjects) }, signal);
@@ -152,7 +163,11 @@ export class ClusterAccess {
     const nowMs = this.#nowMs;
     const known = request.namespaces === undefined ? decisions.visibility(nowMs) : undefined;
     if (known !== undefined) return known;
-    const found = this.#settle(question, request, (namespace) => decisions.get(namespace, nowMs));
+    const found = this.#settle(
+      question,
+      request,
+      (namespace) => decisions.get(namespace, nowMs) ?? this.#localVerdict(question, namespace),
+    );
     return found.type === 'settled' ? found.visibility : this.#reviewKind(question, request);
   }
 
@@ -214,12 +229,12 @@ export class ClusterAccess {
   }
 
   /** Returns the decision for a namespace (`''`: for all, or for the object of the question). Asks the API server if it is not known. */
-  async #verdictIn({ caller, attributes, decisions }: Question, namespace: string): Promise<Verdict> {
-    const known = decisions.get(namespace, this.#nowMs);
+  async #verdictIn(question: Question, namespace: string): Promise<Verdict> {
+    const { caller, decisions } = question;
+    const known = decisions.get(namespace, this.#nowMs) ?? this.#localVerdict(question, namespace);
     if (known !== undefined) return known;
     const { version } = this.#epochs;
-    const asked = namespace === '' ? attributes : { ...attributes, namespace };
-    const verdict = await this.#reviews.ask({ user: caller.user, userKey: caller.key, attributes: asked });
+    const verdict = await this.#reviews.ask(reviewOf(question, namespace));
     const holdsMs = verdict.isAllowed ? this.#allowedMs : decisionMs.denied;
     // An answer to a question of before a change may be that of before, so it serves this request only.
     if (!this.#epochs.holdsSince(version, caller.subjects)) return verdict;
@@ -228,11 +243,57 @@ export class ClusterAccess {
     return verdict;
   }
 
+  /**
+   * Returns the decision of the mirrored RBAC objects. Undefined if the API server decides: by config, for a user with `extra` values, which
+   * other authorizers may read, and while the objects are not mirrored.
+   */
+  #localVerdict(question: Question, namespace: string): Verdict | undefined {
+    const { caller, decisions } = question;
+    if (!this.#decidesLocally(caller)) return undefined;
+    const verdict = { isAllowed: this.#isAllowedLocally(question, namespace) };
+    decisions.set(namespace, verdict, { nowMs: this.#nowMs, holdsMs: decisionMs.allowed });
+    if (decisions.needsComparison(namespace) || this.#services.clock.random() < comparedShare) void this.#compare(question, namespace);
+    return verdict;
+  }
+
+  #decidesLocally({ user }: CallerInCluster): boolean {
+    return this.#authorization === 'rbac' && this.#rbac.isComplete && Object.keys(user.extra).length === 0;
+  }
+
+  #isAllowedLocally(question: Question, namespace: string): boolean {
+    return this.#rbac.index.allows(question.caller.subjects, reviewOf(question, namespace).attributes);
+  }
+
+  /** Compares a local decision with the API server. If they differ twice, the API server decides from then on. */
+  async #compare(question: Question, namespace: string): Promise<void> {
+    const { clock, log, onChange } = this.#services;
+    const isEqual = async () => {
+      const answer = await this.#reviews.ask(reviewOf(question, namespace));
+      if (answer.fault !== undefined) question.decisions.forgetComparison(namespace);
+      return answer.fault !== undefined || answer.isAllowed === this.#isAllowedLocally(question, namespace);
+    };
+    if (await isEqual()) return;
+    // After a change, the mirror or the API server may be ahead of the other for a moment.
+    await clock.sleep(settleMs, this.#signal);
+    if (this.#signal.aborted || this.#authorization === 'sar' || (await isEqual())) return;
+    this.#authorization = 'sar';
+    const { name } = this.#member;
+    log.warn(
+      { cluster: name },
+      'the API server decides otherwise than its RBAC objects: the rights in this cluster are now decided by reviews',
+    );
+    this.#epochs.bump('all');
+    onChange(name);
+  }
+
   /** Asks whether the caller may see anything: first the likeliest access, then the others together. */
   async #reviewCluster(caller: CallerInCluster): Promise<void> {
     const { version } = this.#epochs;
     const [first, ...rest] = proposeClusterAccess(this.#rbac.index.rulesOf(caller.subjects));
-    const ask = (attributes: ResourceAttributes) => this.#reviews.ask({ user: caller.user, userKey: caller.key, attributes });
+    const ask = (attributes: ResourceAttributes): Promise<ReviewAnswer> =>
+      this.#decidesLocally(caller) && this.#rbac.index.allows(caller.subjects, attributes)
+        ? Promise.resolve({ isAllowed: true })
+        : this.#reviews.ask({ user: caller.user, userKey: caller.key, attributes });
     const answers = first === undefined ? [] : [await ask(first)];
     const isDecided = answers.some(({ isAllowed, fault: unanswered }) => isAllowed || unanswered !== undefined);
     if (!isDecided) answers.push(...(await Promise.all(rest.map(ask))));
@@ -250,6 +311,11 @@ export class ClusterAccess {
     const message = `${keyOfKind(kind)}: the caller may not ${verb} this kind in any namespace of the cluster`;
     return fault('FORBIDDEN', message, { cluster: this.#member.name, kind: groupKindOf(kind), retry: 'NEVER' });
   }
+}
+
+/** Returns the review of a question in one namespace. `''`: in all, or of the object of the question. */
+function reviewOf({ caller, attributes }: Question, namespace: string): Review {
+  return { user: caller.user, userKey: caller.key, attributes: namespace === '' ? attributes : { ...attributes, namespace } };
 }
 
 function isNamespace({ group, kind }: ServedResource): boolean {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import { fault } from '../../core/faults.ts';
+import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { untilAborted } from '../../core/scheduling/until-aborted.ts';
 import type { MemberObjects } from '../../store/member-objects.ts';
@@ -13,6 +14,7 @@ interface ReviewedAccessOptions {
   /** Reads the mirrors of RBAC objects, and the kinds that clusters serve. */
   readonly objects: MemberObjects;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** The access of authenticated callers, for its owner. */
@@ -54,10 +56,11 @@ class ReviewedAccess implements OwnedAccess {
   constructor(options: ReviewedAccessOptions, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
-    const { objects, clock } = options;
+    const { objects, clock, log } = options;
     this.#services = {
       objects,
       clock,
+      log,
       cache: new DecisionCache(clock, signal),
       callerIn: (key, create) => this.#callerIn(key, create),
       onChange: (cluster) => this.#changed(cluster),

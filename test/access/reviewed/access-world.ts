@@ -70,6 +70,7 @@ export interface AccessWorld {
 
 interface JoinOptions {
   readonly identity?: ClusterIdentity;
+  readonly authorization?: 'sar' | 'rbac';
   /** False: the gateway may not list RBAC objects. Default: true. */
   readonly mirrorsRbac?: boolean;
 }
@@ -80,7 +81,7 @@ export function createAccessWorld(): AccessWorld {
   const mirrors = createFakeMirrors(clock);
   const end = new AbortController();
   const objects = createMemberObjects({ mirrors, clock, log: silentLog }, end.signal);
-  const access = createReviewedAccess({ objects, clock }, end.signal);
+  const access = createReviewedAccess({ objects, clock, log: silentLog }, end.signal);
   const changed: ClusterName[] = [];
   access.onChange((cluster) => changed.push(cluster), end.signal);
   const joined: ReviewingCluster[] = [];
@@ -90,7 +91,7 @@ export function createAccessWorld(): AccessWorld {
     access,
     end,
     changed,
-    join(text, { identity, mirrorsRbac = true } = {}) {
+    join(text, { identity, authorization, mirrorsRbac = true } = {}) {
       const left = new AbortController();
       const cluster = createReviewingCluster(clusterName(text), mirrors.join(text), { clock, left });
       for (const kind of rbacKinds) {
@@ -98,7 +99,7 @@ export function createAccessWorld(): AccessWorld {
         if (mirrorsRbac) mirror.list();
         else mirror.refuse(fault('FORBIDDEN', 'the gateway may not', { cluster: cluster.name, retry: 'NEVER' }));
       }
-      access.engage({ name: cluster.name, api: cluster.api, identity }, left.signal);
+      access.engage({ name: cluster.name, api: cluster.api, identity, authorization }, left.signal);
       joined.push(cluster);
       return cluster;
     },
