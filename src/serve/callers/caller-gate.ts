@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../../access/access.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -61,18 +62,20 @@ export interface GateOptions {
 /** Creates the gate of a gateway with authentication. */
 export function createAuthenticatedGate({ authenticator, clock, log, onFailure }: GateOptions): CallerGate {
   const report = reportRefusals({ clock, log });
+  const refusedAs = (refusal: (requestId: string) => RequestRefusal, { method }: Refused, facts: RefusalFacts) => {
+    const requestId = randomUUID();
+    onFailure(method, facts.reason);
+    report({ requestId, method, ...facts });
+    return refusal(requestId);
+  };
   const sessionOf = (found: Identification): CallerSession => {
     switch (found.result) {
       case 'known':
         return found.session;
       case 'unknown':
-        onFailure(found.method, found.reason);
-        report({ method: found.method, reason: found.reason });
-        throw unauthenticated();
+        throw refusedAs(unauthenticated, found, { reason: found.reason });
       case 'unavailable':
-        onFailure(found.method, 'unavailable');
-        report({ method: found.method, reason: 'unavailable', problem: found.problem });
-        throw uncheckable();
+        throw refusedAs(uncheckable, found, { reason: 'unavailable', problem: found.problem });
       default:
         return found satisfies never;
     }
@@ -93,33 +96,40 @@ function valuesOf(rawHeaders: readonly string[], name: string): readonly string[
   return rawHeaders.filter((_, position) => position % 2 === 1 && rawHeaders[position - 1]?.toLowerCase() === name);
 }
 
-function unauthenticated(): RequestRefusal {
+type Refused = Exclude<Identification, { readonly result: 'known' }>;
+
+interface RefusalFacts {
+  readonly reason: RefusalReason | 'unavailable';
+  readonly problem?: string;
+}
+
+function unauthenticated(requestId: string): RequestRefusal {
   return new RequestRefusal({
     status: 401,
     code: 'UNAUTHENTICATED',
     message: 'expected credentials that this gateway accepts, such as a bearer token of its issuer',
-    headers: { 'www-authenticate': 'Bearer' },
+    headers: { 'www-authenticate': 'Bearer', 'x-request-id': requestId },
   });
 }
 
-function uncheckable(): RequestRefusal {
+function uncheckable(requestId: string): RequestRefusal {
   return new RequestRefusal({
     status: 503,
     code: 'UNAVAILABLE',
     message: 'the credentials cannot be checked now: try again later',
-    headers: { 'retry-after': '5' },
+    headers: { 'retry-after': '5', 'x-request-id': requestId },
   });
 }
 
 /** Maximum number of lines per second. Anyone can send wrong credentials, and the log must not fill up with them. */
 const linesPerSecond = 10;
 
-/** Returns a function that logs why credentials are not accepted. Lines have no names and no tokens. */
+/** Returns a function that logs why credentials are not accepted, with the id that the client gets. Lines have no names and no tokens. */
 function reportRefusals({ clock, log }: Pick<GateOptions, 'clock' | 'log'>) {
   let second = 0;
   let lines = 0;
   let skipped = 0;
-  return (facts: Readonly<Record<string, string>>) => {
+  return (facts: RefusalFacts & { readonly requestId: string; readonly method: CredentialMethod }) => {
     const now = Math.floor(clock.monotonic() / 1_000);
     if (now !== second) {
       second = now;
@@ -130,7 +140,9 @@ function reportRefusals({ clock, log }: Pick<GateOptions, 'clock' | 'log'>) {
       skipped++;
       return;
     }
-    log.info({ ...facts, ...(skipped === 0 ? {} : { skipped }) }, 'refused a request whose caller is not known');
+    const fields = { ...facts, ...(skipped === 0 ? {} : { skipped }) };
+    if (facts.reason === 'unavailable') log.warn(fields, 'the credentials of a request cannot be checked');
+    else log.info(fields, 'refused a request whose credentials are not accepted');
     skipped = 0;
   };
 }

@@ -51,8 +51,8 @@ interface RefusedRequest {
 
 /** Answers in the form of GraphQL over HTTP: `errors` and no `data`, as JSON even if the client accepts streams or pages only. */
 function refuse(req: IncomingMessage, res: ServerResponse, { cors, refusal }: RefusedRequest): void {
-  const requestId = randomUUID();
   const { status, code, message, headers } = refusal;
+  const requestId = headers['x-request-id'] ?? randomUUID();
   const body = Buffer.from(JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] }));
   const common = { 'content-type': `${answerTypeOf(req.headers.accept)}; charset=utf-8`, 'cache-control': 'no-store' };
   // Node reads the rest of the request and drops it, so that the connection can be used again. A long body is not worth that.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Log } from '../../../src/core/log.ts';
+import { listen } from '../../../src/serve/http/listen.ts';
 import { askForEvents } from '../../support/clients/event-client.ts';
 import { startAuthenticated } from '../../support/serving/start-authenticated.ts';
 import { rawRequest } from '../../support/serving/start-serving.ts';
@@ -100,6 +101,21 @@ describe('without credentials that are accepted', () => {
     expect(await Promise.all(paths.map((path) => status(path, mine)))).toEqual([200, 200, 200, 200, 404, 404]);
   });
 
+  test('metrics have a port of their own, without authentication, and nothing else is served there', async () => {
+    const metricsListening = await listen({ host: '127.0.0.1', port: 0 });
+    await using other = await startAuthenticated({ metricsListening });
+    await other.post('{"query":"{ hello }"}', other.as('alice', { aud: 'other' }));
+    const ask = (path: string, method = 'GET') => rawRequest(`http://127.0.0.1:${metricsListening.port}`, { path, method });
+    const answer = await ask('/metrics');
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+    expect(answer.text).toContain('muster_auth_failures_total{method="oidc",reason="audience"} 1');
+    expect((await Promise.all(['/graphql', '/schema.graphql', '/readyz'].map((path) => ask(path)))).map(({ status }) => status)).toEqual([
+      404, 404, 404,
+    ]);
+    expect((await ask('/metrics', 'POST')).status).toBe(405);
+    await metricsListening[Symbol.asyncDispose]();
+  });
+
   test('a preflight of an allowed origin passes, and its page may read a 401', async () => {
     const origin = 'https://portal.example.com';
     const preflight = await rawRequest(url('/graphql'), {
@@ -119,10 +135,11 @@ describe('without credentials that are accepted', () => {
     lines.length = 0;
     await edge.clock.advance(1_000);
     for (let i = 0; i < 30; i++) await post({ authorization: token });
-    expect(lines).toEqual(Array(10).fill({ method: 'oidc', reason: 'audience' }));
+    const requestId = expect.any(String);
+    expect(lines).toEqual(Array(10).fill({ requestId, method: 'oidc', reason: 'audience' }));
     await edge.clock.advance(1_000);
-    await post({});
-    expect(lines.at(-1)).toEqual({ method: 'none', reason: 'missing', skipped: 20 });
+    const last = await post({});
+    expect(lines.at(-1)).toEqual({ requestId: last.headers['x-request-id'], method: 'none', reason: 'missing', skipped: 20 });
     expect(JSON.stringify(lines)).not.toMatch(/alice|eyJ/);
   });
 });
