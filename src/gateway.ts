@@ -2,6 +2,8 @@ import type { Writable } from 'node:stream';
 import type { Access } from './access/access.ts';
 import { createLocalAccess } from './access/local-access.ts';
 import { createReviewedAccess } from './access/reviewed/reviewed-access.ts';
+import { createLocalRights } from './access/rights/local-rights.ts';
+import type { OwnRights } from './access/rights/own-rights.ts';
 import type { Audit } from './audit/audit.ts';
 import { openAudit } from './audit/open-audit.ts';
 import { authenticatorOf, type OpenListener, openListener } from './caller-side.ts';
@@ -13,6 +15,7 @@ import { gatewayVersion } from './config/gateway-version.ts';
 import { readOrCreateStateKey } from './config/state-key.ts';
 import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
+import type { GroupKind } from './core/kinds.ts';
 import type { Log } from './core/log.ts';
 import type { ClusterName } from './core/names.ts';
 import { TimeSliceScheduler } from './core/scheduling/operation-scheduler.ts';
@@ -116,7 +119,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, lock, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = gatewayHealthOf({ mirrors, models, schema });
-  const access = createAccess(options, { mirrors, fleet }, ending.signal);
+  const { access, rights } = createAccess(options, { mirrors, fleet }, ending.signal);
   const readSide = readSideOf(parts, { mirrors, fleet, access, audit, schema, sealKey, scheduler, options }, ending.signal);
   const { sensitiveKinds, importers, hooks, backups } = config;
   const hub = demo ? demoHub : config.hub;
@@ -137,7 +140,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...(token === undefined ? {} : { token }),
     authenticator,
     served: schema.current,
-    contextOf: createContexts({ options, mirrors, schema, demo, readSide, writeSide }),
+    contextOf: createContexts({ options, mirrors, schema, demo, readSide, writeSide, rights }),
     prepare: (caller, signal) => access.prepare(caller, signal),
     caller: localCaller,
     health,
@@ -192,14 +195,17 @@ function createAccess(
   { config, clock, log }: GatewayOptions,
   { mirrors, fleet }: { readonly mirrors: MirrorRegistry; readonly fleet: Fleet },
   signal: AbortSignal,
-): Access {
-  if (config.authentication === undefined) return createLocalAccess();
+): { readonly access: Access; readonly rights: OwnRights } {
+  if (config.authentication === undefined) {
+    const served = (name: ClusterName, kind: GroupKind) => mirrors.served(name, kind);
+    return { access: createLocalAccess(), rights: createLocalRights({ api: (name) => fleet.member(name)?.api, served }) };
+  }
   const access = createReviewedAccess({ objects: createMemberObjects({ mirrors, clock, log }, signal), clock, log }, signal);
   fleet.onJoin(({ name, api, settings, signal: life }) => {
     const { identity, authorization } = settings;
     access.engage({ name, api, identity, authorization: authorization === 'rbac' ? 'rbac' : 'sar' }, life);
   }, signal);
-  return access;
+  return { access, rights: access };
 }
 
 interface ContextParts {
@@ -209,10 +215,19 @@ interface ContextParts {
   readonly demo: boolean;
   readonly readSide: ReturnType<typeof readSideOf>;
   readonly writeSide: WriteSide;
+  readonly rights: OwnRights;
 }
 
 /** Returns a function that creates the context of one operation: the parts that resolvers use, with the limits of that operation. */
-function createContexts({ options, mirrors, schema, demo, readSide, writeSide }: ContextParts): (scope: OperationScope) => GraphContext {
+function createContexts({
+  options,
+  mirrors,
+  schema,
+  demo,
+  readSide,
+  writeSide,
+  rights,
+}: ContextParts): (scope: OperationScope) => GraphContext {
   const { config, clock } = options;
   const { relationsOf, ...readers } = readSide;
   const loadersOf = createLoaderFactory({ mirrors, clock });
@@ -229,6 +244,7 @@ function createContexts({ options, mirrors, schema, demo, readSide, writeSide }:
       ...readers,
       relations: relationsOf(read),
       ...writeSide.resolvers,
+      rights,
       read,
       gateway: gatewayView(served, { schema, demo, leadership: writeSide.leadership }),
       clock,

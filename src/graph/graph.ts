@@ -17,6 +17,7 @@ import { addQueryInputs } from './objects/query-inputs.ts';
 import { addResource } from './objects/resource.ts';
 import { addPropagation } from './propagation/propagation-root.ts';
 import { addRelations } from './relations/add-relations.ts';
+import { addOwnRights } from './rights/own-rights-fields.ts';
 import { schemaInSteps } from './schema-in-steps.ts';
 import { addChanges } from './streams/changes.ts';
 import { addJobs } from './streams/job-status.ts';
@@ -54,6 +55,7 @@ export function* buildGraphInSteps(model: Model): Steps<GraphQLSchema> {
   const connections = { any: addConnections(builder), ofKinds: addKindConnections(builder) };
   yield;
   addQuery(builder, connections);
+  addOwnRights(builder);
   yield;
   addRelations(builder, connections);
   yield;

@@ -22,6 +22,7 @@ export const reservedTypeNames: ReadonlySet<string> = new Set([
   ...words('Health AggregatedStatus ClusterCondition Completion PropagationRevision PropagationConnection PropagationInput Migration'),
   ...words('MigrationPlan MigrationConnection AppPlan Room BackupInput BackupUsed'),
   ...words('MigratedApp ImportResult ImportedPropagation ImportedDocument DocumentFormat DocumentRole SourceSystem Workload'),
+  ...words('Caller AccessAnswer'),
 ]);
 
 /**
@@ -31,6 +32,7 @@ export const reservedTypeNames: ReadonlySet<string> = new Set([
 export const reservedRootFields: ReadonlySet<string> = new Set([
   ...words('clusters cluster gateway kinds resource resources podLogs jobStatus _service _entities'),
   ...words('planPropagation importManifests importFromCluster propagation propagations migration migrations planMigration'),
+  ...words('whoami canI'),
 ]);
 
 /** Fields of the interface `Resource`. A field of a kind with such a name gets a trailing `_`. */

@@ -11,6 +11,7 @@ export type RbacKind = 'Role' | 'ClusterRole' | 'RoleBinding' | 'ClusterRoleBind
 interface Binding {
   /** `''`: in all namespaces. */
   readonly namespace: string;
+  readonly name: string;
   /** The key of the role: its namespace, `/` and its name. */
   readonly role: string;
   readonly subjects: readonly SubjectKey[];
@@ -22,7 +23,22 @@ export interface GrantedRule {
   readonly rule: PolicyRule;
 }
 
+/** A rule that allows an access, and the binding through which a subject has it. */
+export interface NamedGrant {
+  /** The binding, such as `RoleBinding shop/devs`. */
+  readonly binding: string;
+  /** The namespace of the binding. `''`: all namespaces. */
+  readonly namespace: string;
+  readonly subject: SubjectKey;
+  /** The role, such as `ClusterRole view`. */
+  readonly role: string;
+  readonly rule: PolicyRule;
+}
+
 const noRules: readonly PolicyRule[] = [];
+
+/** Maximum number of bindings that `grantsToAnyone` looks at. */
+const maxBindingsRead = 10_000;
 
 /**
  * The Roles, ClusterRoles and bindings of one cluster, by subject. It proposes what a user may do; the API server decides.
@@ -40,7 +56,7 @@ export class RbacIndex {
     const { namespace = '', name } = object.metadata;
     const key = keyIn(namespace, name);
     if (isRole(kind)) return this.#putRole(key, policyRulesOf(object));
-    const binding: Binding = { namespace, role: roleOf(object), subjects: subjectKeysIn(object) };
+    const binding: Binding = { namespace, name, role: roleOf(object), subjects: subjectKeysIn(object) };
     if (isEqual(this.#bindings.get(key), binding)) return [];
     const before = this.#removeBinding(key);
     this.#bindings.set(key, binding);
@@ -73,11 +89,45 @@ export class RbacIndex {
   /** True if RBAC allows this access to one of these subjects. */
   allows(subjects: readonly SubjectKey[], asked: ResourceAttributes): boolean {
     if (subjects.includes('g:system:masters')) return true;
-    for (const { namespace, role } of this.#bindingsOf(subjects)) {
-      if (namespace !== '' && namespace !== asked.namespace) continue;
-      if ((this.#roles.get(role) ?? noRules).some((rule) => isAllowedByRule(rule, asked))) return true;
-    }
+    for (const binding of this.#bindingsOf(subjects)) if (this.#allowingRule(binding, asked) !== undefined) return true;
     return false;
+  }
+
+  /** Yields the grants that allow this access to one of these subjects. */
+  *grantsTo(subjects: readonly SubjectKey[], asked: ResourceAttributes): Iterable<NamedGrant> {
+    for (const subject of subjects)
+      for (const binding of this.#bySubject.get(subject) ?? []) {
+        const rule = this.#allowingRule(binding, asked);
+        if (rule !== undefined) yield namedGrant(binding, subject, rule);
+      }
+  }
+
+  /** Yields the grants that allow this access to any subject. Looks at 10,000 bindings at most. */
+  *grantsToAnyone(asked: ResourceAttributes): Iterable<NamedGrant> {
+    let left = maxBindingsRead;
+    for (const [role, rules] of this.#roles) {
+      if (!rules.some((rule) => isAllowedByRule(rule, asked))) continue;
+      for (const binding of this.#byRole.get(role) ?? []) {
+        left -= 1;
+        if (left < 0) return;
+        const rule = this.#allowingRule(binding, asked);
+        if (rule !== undefined) for (const subject of binding.subjects) yield namedGrant(binding, subject, rule);
+      }
+    }
+  }
+
+  /** Returns the roles of these subjects, such as `ClusterRole view in shop`. With a namespace, only those that count there. */
+  rolesOf(subjects: readonly SubjectKey[], namespace: string | undefined): readonly string[] {
+    const bindings = [...this.#bindingsOf(subjects)].filter(
+      (one) => one.namespace === '' || (namespace ?? one.namespace) === one.namespace,
+    );
+    const texts = bindings.map((one) => `${roleText(one)}${one.namespace === '' ? '' : ` in ${one.namespace}`}`);
+    return [...new Set(texts)].sort();
+  }
+
+  #allowingRule({ namespace, role }: Binding, asked: ResourceAttributes): PolicyRule | undefined {
+    if (namespace !== '' && namespace !== asked.namespace) return undefined;
+    return (this.#roles.get(role) ?? noRules).find((rule) => isAllowedByRule(rule, asked));
   }
 
   #putRole(key: string, rules: readonly PolicyRule[]): readonly SubjectKey[] {
@@ -106,6 +156,17 @@ export class RbacIndex {
 
 function isEqual(before: Binding | readonly PolicyRule[] | undefined, now: Binding | readonly PolicyRule[]): boolean {
   return before !== undefined && JSON.stringify(before) === JSON.stringify(now);
+}
+
+function namedGrant(binding: Binding, subject: SubjectKey, rule: PolicyRule): NamedGrant {
+  const { namespace, name } = binding;
+  const text = namespace === '' ? `ClusterRoleBinding ${name}` : `RoleBinding ${namespace}/${name}`;
+  return { binding: text, namespace, subject, role: roleText(binding), rule };
+}
+
+/** Returns the role of a binding for people, such as `ClusterRole view` or `Role shop/reader`. */
+function roleText({ role }: Binding): string {
+  return role.startsWith('/') ? `ClusterRole ${role.slice(1)}` : `Role ${role}`;
 }
 
 function isRole(kind: RbacKind): boolean {

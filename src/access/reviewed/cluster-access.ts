@@ -1,7 +1,7 @@
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Fault, fault } from '../../core/faults.ts';
-import { keyOfKind, type ServedResource } from '../../core/kinds.ts';
+import { type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { MemberChange, MemberObjects } from '../../store/member-objects.ts';
@@ -16,6 +16,9 @@ import type { ResourceAttributes } from '../rbac/policy-rules.ts';
 import { SubjectEpochs } from '../rbac/subject-epochs.ts';
 import type { SubjectKey } from '../rbac/subjects.ts';
 import { ClusterReviews, type Review, type ReviewAnswer } from '../reviews/cluster-reviews.ts';
+import { attributesOf } from '../rights/asked-attributes.ts';
+import { explainAnswer } from '../rights/explain-answer.ts';
+import type { RightAnswer, RightQuestion } from '../rights/own-rights.ts';
 import type { ClusterIdentity } from '../user-in-cluster.ts';
 import { CallerInCluster } from './caller-in-cluster.ts';
 
@@ -47,7 +50,7 @@ export interface AccessServices {
 export type AuthenticatedCaller = Caller & { readonly user: User };
 
 /** A request for a kind that the cluster serves. */
-type KindRequest = Omit<AccessRequest, 'caller' | 'cluster'> & { readonly served: ServedResource };
+type KindRequest = Omit<AccessRequest, 'caller' | 'cluster' | 'verb'> & { readonly verb: string; readonly served: ServedResource };
 
 /** A question about one caller and resource, with the decisions that are known. */
 interface Question {
@@ -131,6 +134,20 @@ export class ClusterAccess {
   /** Returns the time in monotonic milliseconds until which the visibility of the cluster is known for the caller. */
   visibleUntilMs(caller: AuthenticatedCaller): number {
     return this.#callerOf(caller).knownUntilMs;
+  }
+
+  /** Answers a caller about an own right, as `OwnRights.explain` does. The review is not cached, because its reason is wanted. */
+  async explain(authenticated: AuthenticatedCaller, question: RightQuestion, served: ServedResource): Promise<RightAnswer> {
+    const caller = this.#callerOf(authenticated);
+    const asked = attributesOf(question, served);
+    const { name } = this.#member;
+    const visibilityOf = (kind: GroupKind, verb: string, subresource?: string) => {
+      const resource = this.#services.objects.served(name, kind);
+      if (resource === undefined || resource === 'absent') return nothingVisible;
+      return this.#kindVisibility(authenticated, { kind, verb, served: resource, ...(subresource === undefined ? {} : { subresource }) });
+    };
+    const answer = await this.#reviews.ask({ user: caller.user, userKey: caller.key, attributes: asked });
+    return explainAnswer({ caller, question, served, asked, answer, rbac: this.#rbac, visibilityOf });
   }
 
   get #nowMs(): number {

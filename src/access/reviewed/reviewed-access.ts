@@ -7,6 +7,7 @@ import { untilAborted } from '../../core/scheduling/until-aborted.ts';
 import type { MemberObjects } from '../../store/member-objects.ts';
 import type { Access, AccessRequest, Caller, Visibility } from '../access.ts';
 import { DecisionCache } from '../decisions/decision-cache.ts';
+import { deniedRight, type OwnRights, type RightAnswer, type RightQuestion, unknownRight } from '../rights/own-rights.ts';
 import type { CallerInCluster } from './caller-in-cluster.ts';
 import { type AccessMember, type AccessServices, type AuthenticatedCaller, ClusterAccess, nothingVisible } from './cluster-access.ts';
 
@@ -18,7 +19,7 @@ interface ReviewedAccessOptions {
 }
 
 /** The access of authenticated callers, for its owner. */
-export interface OwnedAccess extends Access {
+export interface OwnedAccess extends Access, OwnRights {
   /** Checks rights in the cluster until the signal aborts. A cluster of the same name replaces an earlier one. */
   engage(member: AccessMember, signal: AbortSignal): void;
 }
@@ -95,6 +96,16 @@ class ReviewedAccess implements OwnedAccess {
     const visibility = access.visibilityOf(caller, { ...request, served });
     if (!(visibility instanceof Promise)) return visibility;
     return untilAborted(visibility, signal).then((known) => known ?? nothingVisible);
+  }
+
+  async explain(question: RightQuestion, signal: AbortSignal): Promise<RightAnswer> {
+    const { caller, cluster, kind } = question;
+    const access = this.#clusters.get(cluster);
+    const served = this.#options.objects.served(cluster, kind);
+    if (access === undefined || !isAuthenticated(caller)) return unknownRight('the cluster has left the fleet');
+    if (served === undefined) return unknownRight('the cluster has not answered yet');
+    if (served === 'absent') return deniedRight('the cluster does not serve this kind');
+    return (await untilAborted(access.explain(caller, question, served), signal)) ?? unknownRight('the request has ended');
   }
 
   maySeeCluster(caller: Caller, cluster: ClusterName): boolean {

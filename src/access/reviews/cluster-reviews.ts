@@ -22,6 +22,8 @@ export interface Review {
 export interface ReviewAnswer {
   readonly isAllowed: boolean;
   readonly fault?: Fault | undefined;
+  /** The reason of the API server. Many authorizers give none for a denial. */
+  readonly reason?: string | undefined;
 }
 
 /** Milliseconds that a review may take, with its time in the queue. */
@@ -86,7 +88,8 @@ export class ClusterReviews {
     );
     if (answer === undefined || signal.aborted) return this.#unanswered('TIMED_OUT');
     if (answer.result === 'failed') return this.#unanswered(answer.fault.code);
-    return { isAllowed: answer.value.status?.allowed === true && answer.value.status.denied !== true };
+    const { allowed, denied, reason } = answer.value.status ?? {};
+    return { isAllowed: allowed === true && denied !== true, reason };
   }
 
   /** The message names neither the account of the gateway nor an address. */

@@ -1,4 +1,5 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
+import type { OwnRights } from '../../access/rights/own-rights.ts';
 import type { ObjectChanges } from '../../changes/object-changes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Imports } from '../../importers/model/imports.ts';
@@ -36,6 +37,7 @@ export interface GraphContext {
   readonly propagations: Propagations;
   readonly migrations: Migrations;
   readonly imports: Imports;
+  readonly rights: OwnRights;
   readonly read: ReadContext;
   readonly gateway: GatewayView;
   /** The clock for ages, which are computed when they are read. */

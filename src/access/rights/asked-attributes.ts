@@ -1,0 +1,22 @@
+import type { ServedResource } from '../../core/kinds.ts';
+import type { RightQuestion } from './own-rights.ts';
+
+/**
+ * Returns the attributes of a review for a question. A kind without namespaces has none, except that the API server takes the name of a
+ * Namespace for its namespace.
+ */
+export function attributesOf(
+  { verb, subresource, namespace, name }: Pick<RightQuestion, 'verb' | 'subresource' | 'namespace' | 'name'>,
+  { group, kind, resource, namespaced }: ServedResource,
+) {
+  const isNamespace = group === '' && kind === 'Namespace';
+  const within = namespaced ? namespace : isNamespace ? name : undefined;
+  return {
+    verb,
+    group,
+    resource,
+    ...(subresource === undefined ? {} : { subresource }),
+    ...(within === undefined ? {} : { namespace: within }),
+    ...(name === undefined ? {} : { name }),
+  };
+}
