@@ -152,7 +152,7 @@ async function startOwn(options: OwnGatewayOptions): Promise<OwnGateway> {
   void systemClock.sleep(patienceMs, either).then(() => patience.abort());
   await gateway.whenReady(either);
   patience.abort();
-  return { address: { url: gateway.url, token }, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
+  return { address: { url: gateway.url, token: async () => token }, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
 }
 
 /** Starts a gateway. Undefined if a signal arrives before it has started; the start ends with the process. */

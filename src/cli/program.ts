@@ -11,6 +11,7 @@ import type { ManifestReader } from './client/manifest-reader.ts';
 import { type OpenSubscription, webSocketSubscriptions } from './client/open-stream.ts';
 import type { Command } from './client/session.ts';
 import { addApplyCommand } from './commands/apply.ts';
+import { addAuthCommand } from './commands/auth.ts';
 import { addClustersCommand } from './commands/clusters.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addDeleteCommand } from './commands/delete.ts';
@@ -106,7 +107,16 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   }
 }
 
-const readers = [addClustersCommand, addListCommand, addDescribeCommand, addTreeCommand, addWatchCommand, addLogsCommand, addQueryCommand];
+const readers = [
+  addClustersCommand,
+  addListCommand,
+  addDescribeCommand,
+  addTreeCommand,
+  addWatchCommand,
+  addLogsCommand,
+  addQueryCommand,
+  addAuthCommand,
+];
 const writers = [
   addPlanCommand,
   addPropagateCommand,

@@ -2,13 +2,14 @@ import path from 'node:path';
 import { MusterError } from '../core/errors.ts';
 import { describeValue } from '../core/json.ts';
 import type { ConfigSources } from './load-config.ts';
-import { readToken } from './token.ts';
+import { checkedToken, readToken } from './token.ts';
 
 /** A gateway that is already running. */
 export interface RemoteGateway {
   /** The URL of `/graphql`. */
   readonly url: string;
-  readonly token?: string;
+  /** Reads the bearer token. A token file is read again each time, because tokens of an issuer are renewed. Default: no token. */
+  readonly token?: () => Promise<string>;
 }
 
 /** The flags of the command line, as text. */
@@ -19,9 +20,9 @@ export interface RemoteFlags {
 
 /**
  * Returns the running gateway to send requests to: `--gateway`, else `MUSTER_GATEWAY`, with the token of `--token-file`, else of
- * `MUSTER_TOKEN_FILE`. Undefined if no gateway is named.
+ * `MUSTER_TOKEN_FILE`, else `MUSTER_TOKEN`. Undefined if no gateway is named.
  *
- * @throws {MusterError} `BAD_INPUT`, one line, if the name is not a URL or the file has no token.
+ * @throws {MusterError} `BAD_INPUT`, one line, if the name is not a URL, or the token is missing or not a token.
  */
 export async function remoteGateway({
   flags,
@@ -35,7 +36,16 @@ export async function remoteGateway({
   }
   const url = urlOf(named, flags.gateway === undefined ? 'MUSTER_GATEWAY' : '--gateway');
   const file = flags.tokenFile ?? (environment.MUSTER_TOKEN_FILE || undefined);
-  return { url, ...(file === undefined ? {} : { token: await readToken(path.resolve(directory, file)) }) };
+  const token = file === undefined ? tokenIn(environment.MUSTER_TOKEN) : () => readToken(path.resolve(directory, file));
+  // Read once here, so that a wrong file ends the command before it begins.
+  await token?.();
+  return { url, ...(token === undefined ? {} : { token }) };
+}
+
+function tokenIn(variable: string | undefined): (() => Promise<string>) | undefined {
+  if (variable === undefined || variable === '') return undefined;
+  const token = checkedToken(variable, 'MUSTER_TOKEN');
+  return async () => token;
 }
 
 /** Completes an address to a URL. `127.0.0.1:4000` and a port of this machine are allowed, and the default path is `/graphql`. */

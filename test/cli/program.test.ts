@@ -172,7 +172,7 @@ describe('a command with a gateway', () => {
       const dispose = async () => {
         seen.hasEnded = true;
       };
-      return { address: { url: `http://127.0.0.1:${port}/graphql`, token: 'correct-horse' }, [Symbol.asyncDispose]: dispose };
+      return { address: { url: `http://127.0.0.1:${port}/graphql`, token: async () => 'correct-horse' }, [Symbol.asyncDispose]: dispose };
     };
     const { code, err, terminal } = await runWith(
       ['clusters', '--demo', '--config', 'c'],
@@ -265,7 +265,7 @@ describe('a command with a gateway', () => {
   });
 
   test.each([
-    ['wants a token', 401, 'application/json', '{}', /requires a token: expected --token-file\n$/],
+    ['wants a token', 401, 'application/json', '{}', /requires a token: expected --token-file or MUSTER_TOKEN\n$/],
     [
       'is none',
       200,

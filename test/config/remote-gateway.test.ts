@@ -40,9 +40,19 @@ test('a flag wins over the environment, and nothing named is no gateway', async 
 
 test('with the token of its file', async () => {
   const gateway = '127.0.0.1:1';
-  const found = { url: 'http://127.0.0.1:1/graphql', token: 'correct-horse' };
-  expect(await read({ gateway, tokenFile: 'token' })).toEqual(found);
-  expect(await read({ gateway }, { MUSTER_TOKEN_FILE: 'token' })).toEqual(found);
+  const tokenOf = async (...args: Parameters<typeof read>) => (await read(...args))?.token?.();
+  expect(await tokenOf({ gateway, tokenFile: 'token' })).toBe('correct-horse');
+  expect(await tokenOf({ gateway }, { MUSTER_TOKEN_FILE: 'token', MUSTER_TOKEN: 'battery-staple' })).toBe('correct-horse');
+  expect(await tokenOf({ gateway }, { MUSTER_TOKEN: 'battery-staple\n' })).toBe('battery-staple');
+  expect(await tokenOf({ gateway }, { MUSTER_TOKEN: '' })).toBeUndefined();
+  await expect(read({ gateway }, { MUSTER_TOKEN: 'two words' })).rejects.toThrow('MUSTER_TOKEN: expected 8 to 12288 visible characters');
+});
+
+test('the token file is read again for each request', async () => {
+  await writeFile(path.join(directory, 'renewed'), 'first-token');
+  const found = await read({ gateway: '127.0.0.1:1', tokenFile: 'renewed' });
+  await writeFile(path.join(directory, 'renewed'), 'second-token');
+  expect(await found?.token?.()).toBe('second-token');
 });
 
 test.each([
@@ -53,7 +63,7 @@ test.each([
   [{ gateway: 'http://host/graphql?token=secret' }, '--gateway: expected a URL without user and query: a token is read from --token-file'],
   [{ tokenFile: 'token' }, '--token-file is for a running gateway: expected --gateway with it'],
   [{ gateway: '127.0.0.1:1', tokenFile: 'nowhere' }, /there is no such file/],
-  [{ gateway: '127.0.0.1:1', tokenFile: 'short' }, /expected 8 to 4096 visible characters/],
+  [{ gateway: '127.0.0.1:1', tokenFile: 'short' }, /expected 8 to 12288 visible characters/],
 ])('refuses %j', async (flags, message) => {
   await expect(read(flags)).rejects.toMatchObject({ code: 'BAD_INPUT', message: expect.stringMatching(message) });
 });

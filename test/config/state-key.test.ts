@@ -52,7 +52,7 @@ test.each(['', '\n', 'short', 'two words in it', 'ümlaut-token'])('%j is no tok
   await writeFile(file, text);
   await expect(readToken(file)).rejects.toMatchObject({
     code: 'BAD_INPUT',
-    message: expect.stringContaining('expected 8 to 4096 visible characters'),
+    message: expect.stringContaining('expected 8 to 12288 visible characters'),
   });
 });
 

@@ -234,7 +234,10 @@ describe('commands', () => {
     await using gateway = run(['--demo', '--port', '0', ...token]);
     const at = await url(gateway);
     await using refused = run(['clusters', '--gateway', at]);
-    expect([await refused.ended, refused.err()]).toEqual([2, `muster: the gateway at ${at} requires a token: expected --token-file\n`]);
+    expect([await refused.ended, refused.err()]).toEqual([
+      2,
+      `muster: the gateway at ${at} requires a token: expected --token-file or MUSTER_TOKEN\n`,
+    ]);
     await using clusters = run(['clusters', '-o', 'name', ...token], { MUSTER_GATEWAY: at });
     expect([await clusters.ended, clusters.out()]).toEqual([0, 'eu-prod\nstaging\nus-prod\n']);
     await using watch = run(['watch', 'nodes', '-o', 'json', '--gateway', at, ...token]);

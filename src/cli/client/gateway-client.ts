@@ -5,7 +5,8 @@ import { CommandFailure, exitCodes } from './command-failure.ts';
 export interface GatewayAddress {
   /** URL of `/graphql`. */
   readonly url: string;
-  readonly token?: string;
+  /** Returns the token for the next request or connection. Default: none is sent. */
+  readonly token?: () => Promise<string>;
 }
 
 /** The body of a GraphQL request. */
@@ -62,8 +63,8 @@ export function failureOfGatewayError({ message, extensions }: GatewayError): Co
 }
 
 /** Returns the header with the token, or no header without a token. */
-export function authorizationHeaders({ token }: GatewayAddress): { readonly authorization?: string } {
-  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+export async function authorizationHeaders({ token }: GatewayAddress): Promise<{ readonly authorization?: string }> {
+  return token === undefined ? {} : { authorization: `Bearer ${await token()}` };
 }
 
 interface HttpText {
@@ -73,13 +74,14 @@ interface HttpText {
 }
 
 async function post(address: GatewayAddress, request: GatewayRequest, signal: AbortSignal): Promise<HttpText> {
+  const authorization = await authorizationHeaders(address);
   try {
     const response = await fetch(address.url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         accept: 'application/graphql-response+json, application/json;q=0.9',
-        ...authorizationHeaders(address),
+        ...authorization,
       },
       body: JSON.stringify(request),
       signal,
@@ -96,8 +98,8 @@ function parseAnswer({ status, type, text }: HttpText, { url, token }: GatewayAd
     throw new CommandFailure(
       exitCodes.refused,
       token === undefined
-        ? `the gateway at ${url} requires a token: expected --token-file`
-        : `the gateway at ${url} refused the token of the token file`,
+        ? `the gateway at ${url} requires a token: expected --token-file or MUSTER_TOKEN`
+        : `the gateway at ${url} refused the token: it may have expired, or be of another issuer or audience`,
     );
   const answer = /json/.test(type) ? parsed(text) : undefined;
   if (answer === undefined)

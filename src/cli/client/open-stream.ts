@@ -82,7 +82,7 @@ class Subscription {
     let pong: NodeJS.Timeout | undefined;
     const client = createClient({
       url: address.url.replace(/^http/, 'ws'),
-      connectionParams: { ...authorizationHeaders(address) },
+      connectionParams: () => authorizationHeaders(address),
       // graphql-ws would repeat the same request; a resumed subscription needs another cursor.
       retryAttempts: 0,
       keepAlive: pingMs,
@@ -162,7 +162,11 @@ class Subscription {
     const wasOpen = this.#wasOpen;
     if (Array.isArray(reason)) return endOf((reason as readonly GatewayError[])[0] ?? { message: 'the gateway refused without a reason' });
     if (!isClose(reason)) return new StreamLost('the connection failed', { wasOpen });
-    if (reason.code === 4401) return new CommandFailure(exitCodes.refused, `the gateway at ${address.url} refused the token`);
+    if (reason.code === 4401)
+      return new CommandFailure(
+        exitCodes.refused,
+        `the gateway at ${address.url} refused the token: it may have expired, or be of another issuer or audience`,
+      );
     const why = `${reason.code}${reason.reason === '' ? '' : ` ${reason.reason}`}`;
     // After these codes, a new connection would fail in the same way: the protocol was broken (4400, 4406, 4409, 4429), or the gateway has
     // a bug (4500). After all other codes, such as 4403 and 4408, the client connects again.

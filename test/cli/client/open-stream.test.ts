@@ -54,7 +54,7 @@ test('yields exact messages in order, sends the token, and tells the gateway whe
     for (const x of ['1', '2', '9007199254740993']) socket.send(`{"id":"${id}","type":"next","payload":{"data":{"x":${x}}}}`);
   };
   const seen: string[] = [];
-  for await (const { data } of webSocketSubscriptions({ url, token: 'correct-horse' })({ query: 'subscription { x }' }, never))
+  for await (const { data } of webSocketSubscriptions({ url, token: async () => 'correct-horse' })({ query: 'subscription { x }' }, never))
     if (seen.push(JSON.stringify(data)) === 3) break;
   expect(seen).toEqual(['{"x":1}', '{"x":2}', '{"x":9007199254740993}']);
   expect(inits).toEqual([{ authorization: 'Bearer correct-horse' }]);
