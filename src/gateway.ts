@@ -197,7 +197,8 @@ function createAccess(
   signal: AbortSignal,
 ): { readonly access: Access; readonly rights: OwnRights } {
   if (config.authentication === undefined) {
-    const served = (name: ClusterName, kind: GroupKind) => mirrors.served(name, kind);
+    const served = (name: ClusterName, kind: GroupKind) =>
+      mirrors.cluster(name)?.resources === undefined ? undefined : (mirrors.served(name, kind) ?? 'absent');
     return { access: createLocalAccess(), rights: createLocalRights({ api: (name) => fleet.member(name)?.api, served }) };
   }
   const access = createReviewedAccess({ objects: createMemberObjects({ mirrors, clock, log }, signal), clock, log }, signal);

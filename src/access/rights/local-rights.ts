@@ -8,8 +8,8 @@ import { deniedRight, type OwnRights, reasonLine, unknownRight } from './own-rig
 interface LocalRightsOptions {
   /** Returns the API of a cluster. Undefined if the cluster has left. */
   readonly api: (cluster: ClusterName) => ClusterApi | undefined;
-  /** Returns the resource that serves a kind. Undefined if the cluster does not serve the kind, or has not answered. */
-  readonly served: (cluster: ClusterName, kind: GroupKind) => ServedResource | undefined;
+  /** Returns the resource that serves a kind. Undefined if the cluster has not answered yet. */
+  readonly served: (cluster: ClusterName, kind: GroupKind) => ServedResource | 'absent' | undefined;
 }
 
 /** Creates the rights of local mode: SelfSubjectAccessReviews with the account of the kubeconfig, which every caller uses. */
@@ -19,7 +19,8 @@ export function createLocalRights({ api, served }: LocalRightsOptions): OwnRight
       const member = api(question.cluster);
       if (member === undefined) return unknownRight('the cluster has left the fleet');
       const resource = served(question.cluster, question.kind);
-      if (resource === undefined) return deniedRight('the cluster does not serve this kind, as far as the gateway knows');
+      if (resource === undefined) return unknownRight('the cluster has not answered yet');
+      if (resource === 'absent') return deniedRight('the cluster does not serve this kind');
       const body = { spec: { resourceAttributes: { ...attributesOf(question, resource), version: resource.version } } };
       const answer = await callTyped(
         member,

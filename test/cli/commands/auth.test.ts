@@ -46,7 +46,7 @@ test.each([
   [['can-i', 'list', 'pods/a/b'], 'expected KIND or KIND/NAME, got pods/a/b'],
   [['can-i', 'list', 'pods', '--context', 'nowhere'], 'no cluster named "nowhere"'],
   [['can-i', 'LIST', 'pods'], 'verb: expected a word in lower case such as list, got "LIST"'],
-  [['can-i', 'list', 'gadgets'], 'no kind "gadgets"'],
+  [['can-i', 'list', 'gadgets'], 'no kind gadgets'],
   [['can-i', 'list', 'pods', '-n', 'a b'], 'namespace: expected a name of 1 to 253 characters, got "a b"'],
 ])('%j is refused', async (args, message) => {
   expect(await auth(...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(message) });
