@@ -6,8 +6,8 @@ import type { Verdict } from './decisions.ts';
 export interface DecidedNamespaces {
   /** False for a kind without namespaces: only the decision for the whole cluster counts. */
   readonly isNamespaced: boolean;
-  /** The namespaces in which the caller may have rights. */
-  readonly candidates: readonly string[];
+  /** Returns the namespaces in which the caller may have rights. */
+  readonly candidates: () => readonly string[];
   /** The namespaces that the request names. Default: all. */
   readonly named?: readonly string[] | undefined;
   /** Returns the fault for a caller without rights. */
@@ -32,13 +32,15 @@ export function visibilityFrom(
   if (all === undefined) return { type: 'missing', namespaces: [''] };
   if (all.isAllowed) return settled({ type: 'all' }, []);
   if (all.fault !== undefined || !isNamespaced) return settled({ type: 'none', fault: all.fault ?? forbidden() }, []);
-  const wanted = allowedAmong(named ?? candidates, verdictOf);
+  const first = named ?? candidates();
+  const wanted = allowedAmong(first, verdictOf);
   if (wanted.missing.length > 0) return { type: 'missing', namespaces: wanted.missing };
   const { allowed, fault } = wanted;
-  if (allowed.size > 0) return settled({ type: 'namespaces', namespaces: allowed, fault }, named ?? candidates);
-  const elsewhere = named === undefined ? wanted : allowedAmong(candidates, verdictOf);
+  if (allowed.size > 0) return settled({ type: 'namespaces', namespaces: allowed, fault }, first);
+  const others = named === undefined ? [] : candidates();
+  const elsewhere = named === undefined ? wanted : allowedAmong(others, verdictOf);
   if (elsewhere.missing.length > 0) return { type: 'missing', namespaces: elsewhere.missing };
-  const decided = [...(named ?? []), ...candidates];
+  const decided = [...first, ...others];
   if (elsewhere.allowed.size > 0) return settled({ type: 'namespaces', namespaces: allowed, fault }, decided);
   return settled({ type: 'none', fault: fault ?? elsewhere.fault ?? forbidden() }, decided);
 }

@@ -73,10 +73,13 @@ export class RbacIndex {
     return this.#holdersOf(key);
   }
 
-  /** Returns the namespaces in which one of these subjects is bound by a RoleBinding, each once. */
-  namespacesOf(subjects: readonly SubjectKey[]): ReadonlySet<string> {
+  /** Returns the namespaces in which a RoleBinding allows this access to one of these subjects, each once. */
+  namespacesAllowing(subjects: readonly SubjectKey[], asked: ResourceAttributes): ReadonlySet<string> {
     const found = new Set<string>();
-    for (const { namespace } of this.#bindingsOf(subjects)) if (namespace !== '') found.add(namespace);
+    for (const { namespace, role } of this.#bindingsOf(subjects)) {
+      if (namespace === '' || found.has(namespace)) continue;
+      if ((this.#roles.get(role) ?? noRules).some((rule) => isAllowedByRule(rule, asked))) found.add(namespace);
+    }
     return found;
   }
 

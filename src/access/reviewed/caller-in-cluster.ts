@@ -36,8 +36,6 @@ export class CallerInCluster {
   #version = 0;
   #untilMs = Number.NEGATIVE_INFINITY;
   #answeredMs = Number.NEGATIVE_INFINITY;
-  #candidates: readonly string[] = [];
-  #candidatesVersion = 0;
 
   constructor(key: string, user: Impersonation, identity: ClusterIdentity | undefined) {
     this.key = key;
@@ -78,14 +76,5 @@ export class CallerInCluster {
     this.#version = version;
     this.#untilMs = nowMs + holdsMs;
     return before !== this.#isVisible;
-  }
-
-  /** Returns the namespaces in which the caller is bound at this version of the rights. Calls `find` once per version. */
-  candidates(version: number, find: (subjects: readonly SubjectKey[]) => readonly string[]): readonly string[] {
-    if (this.#candidatesVersion !== version) {
-      this.#candidates = find(this.subjects);
-      this.#candidatesVersion = version;
-    }
-    return this.#candidates;
   }
 }

@@ -203,10 +203,10 @@ export class ClusterAccess {
 
   #settle(question: Question, request: KindRequest, verdictOf: (namespace: string) => Verdict | undefined) {
     const { kind, verb, served, namespaces: named } = request;
-    const { caller, decisions } = question;
+    const { caller, attributes, decisions } = question;
     // The API server takes the name of a Namespace for its namespace, so a RoleBinding may allow to get it.
     const isNamespaced = served.namespaced || (isNamespace(served) && verb === 'get');
-    const candidates = caller.candidates(this.#epochs.version, (subjects) => [...this.#rbac.index.namespacesOf(subjects)]);
+    const candidates = () => [...this.#rbac.index.namespacesAllowing(caller.subjects, { ...attributes, name: undefined })];
     const forbidden = () => this.#forbidden(kind, verb);
     const found = visibilityFrom(verdictOf, { isNamespaced, candidates, named, forbidden });
     const holds = () => this.#epochs.holdsSince(decisions.version, caller.subjects);

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Access, AccessRequest, Caller, Visibility } from '../../access/access.ts';
+import { fault } from '../../core/faults.ts';
+import { keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
+import { allPromiseOrValues, mapPromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { sourceKey } from '../messages/stream-cursor.ts';
 
@@ -50,8 +53,16 @@ export function watchVisibility(
 ): Visibility | Promise<Visibility> {
   const listed = access.visibilityOf({ ...requested, verb: 'list' }, signal);
   const watched = access.visibilityOf({ ...requested, verb: 'watch' }, signal);
-  if (listed instanceof Promise || watched instanceof Promise) return Promise.all([listed, watched]).then(([a, b]) => intersect(a, b));
-  return intersect(listed, watched);
+  return mapPromiseOrValue(allPromiseOrValues([listed, watched]), ([a = everything, b = everything]) => {
+    const both = intersect(a, b);
+    // Without named namespaces, an empty set means that the caller may nowhere both list and watch.
+    return both.type === 'namespaces' && both.namespaces.size === 0 && requested.namespaces === undefined ? nowhere(requested) : both;
+  });
+}
+
+function nowhere({ cluster, kind: { group, kind } }: Pick<AccessRequest, 'cluster' | 'kind'>): Visibility {
+  const message = `${keyOfKind({ group, kind })}: the caller may not both list and watch this kind in any namespace of the cluster`;
+  return { type: 'none', fault: fault('FORBIDDEN', message, { cluster, kind: { group, kind }, retry: 'NEVER' }) };
 }
 
 /** Compares two visibilities. `less` if anything that was visible no longer is. */

@@ -10,11 +10,11 @@ const askedIn = (reviews: readonly { readonly resourceAttributes: { readonly nam
   reviews.map(({ resourceAttributes }) => resourceAttributes.namespace ?? '*');
 
 describe('asks the API server', () => {
-  test('about all namespaces first, and then about those where the user or a group is bound', async () => {
+  test('about all namespaces first, and then about those where a binding allows it to the user or a group', async () => {
     const world = createAccessWorld();
     const north = world.join('north');
     north.put(...shopReader, roleOf('bank', 'reader', readsPods), bindingOf('bank', 'dev', 'Role/reader', 'Group/oidc:dev'));
-    north.put(bindingOf('open', 'other', 'Role/none', 'User/bob'));
+    north.put(bindingOf('open', 'other', 'Role/none', 'User/oidc:ann'), bindingOf('web', 'bob', 'ClusterRole/reader', 'User/bob'));
     await turns();
     expect(await world.see(requestOf(ann, north.name))).toEqual(namespaces('shop', 'bank'));
     expect(askedIn(north.reviews)).toEqual(['*', 'shop', 'bank']);
@@ -204,7 +204,11 @@ test('asks at most 10 at the same time and 200 within a second', async () => {
   const world = createAccessWorld();
   const north = world.join('north');
   north.delayMs = 5;
-  north.put(...Array.from({ length: 450 }, (_, index) => bindingOf(`ns-${index}`, 'ann', 'Role/none', 'User/oidc:ann')));
+  // The mirror proposes 450 namespaces, of which the API server knows nothing.
+  north.mirror(
+    roleOf(undefined, 'reader', readsPods),
+    ...Array.from({ length: 450 }, (_, index) => bindingOf(`ns-${index}`, 'ann', 'ClusterRole/reader', 'User/oidc:ann')),
+  );
   await turns();
   const startedMs = world.clock.monotonic();
   const seen = world.see(requestOf(ann, north.name));
