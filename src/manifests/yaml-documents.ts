@@ -1,6 +1,7 @@
 import { Composer, type CST, Lexer, Parser } from 'yaml';
 import type { Json } from '../core/json.ts';
 import { runAtOnce, type Steps } from '../core/scheduling/operation-scheduler.ts';
+import { readJsonDocument } from './read-json-document.ts';
 import { valueOfDocument, YamlRefusal } from './yaml-value.ts';
 
 /** The result of reading a YAML text. A message has the line, counted from 1, and what was expected there. It never contains values. */
@@ -17,14 +18,14 @@ export const maxDocuments = 1_000;
 export const maxDepth = 200;
 
 /**
- * The maximum number of words, marks and line breaks in one document. A document with that many takes about 1 s to read. No object that
+ * The maximum number of words, marks and line breaks in one document that is read as YAML. A document with that many takes about 1 s to read. No object that
  * fits into etcd has more.
  */
 const maxLexemes = 400_000;
 
 /**
  * Reads the documents of a YAML text in order, as kubectl does (docs/internals/propagation.md 2.3). Leaves out empty documents: those with
- * nothing, only comments, or null.
+ * nothing, only comments, or null. A document that is a JSON object is read as JSON, which is about 20 times faster.
  *
  * As in kubectl, a line that starts with `---` ends a document. Such a line may contain only a comment after the dashes.
  *
@@ -86,7 +87,8 @@ function readChunk({ text, offset }: DocumentText): Json {
   try {
     const odd = unprintable.exec(source);
     if (odd !== null) throw new YamlRefusal('expected no control characters', odd.index);
-    return readSource(source);
+    // The YAML parser counts two levels more than a JSON document has.
+    return readJsonDocument(source, maxDepth - 2) ?? readSource(source);
   } catch (error) {
     throw error instanceof YamlRefusal ? new YamlRefusal(error.message, shift + error.offset) : error;
   }
