@@ -18,8 +18,8 @@ export const maxDocuments = 1_000;
 export const maxDepth = 200;
 
 /**
- * The maximum number of words, marks and line breaks in one document that is read as YAML. A document with that many takes about 1 s to read. No object that
- * fits into etcd has more.
+ * The maximum number of words, marks and line breaks in one document that is read as YAML. A document with that many takes about 1 s to read.
+ * No object that fits into etcd has more.
  */
 const maxLexemes = 400_000;
 
