@@ -11,8 +11,10 @@ import { createObjectClient } from './create-object-client.ts';
 import type { ObjectClient } from './object-client.ts';
 
 /**
- * `one` (local mode): callers, requesters and the gateway use the account of the gateway. `many`: each acts with rights of their own, and
- * the gateway writes nothing with its account except objects of Muster.
+ * Whose rights an action needs. A requester is the user who made the request for a Propagation or a Migration.
+ *
+ * - `one` (local mode): callers, requesters and the gateway all act with the account of the gateway.
+ * - `many`: each acts with rights of their own. With its own account, the gateway writes only objects of Muster.
  */
 export type Accounts = 'one' | 'many';
 
@@ -32,15 +34,18 @@ export interface ActingClients {
    * cluster. If not, or without a requester, the call is `FORBIDDEN`. The account of the gateway is never used.
    */
   ofIdentity(cluster: ClusterName, identity: ActingIdentity): ObjectClient | undefined;
-  /** What the requester of an identity may see. Undefined in local mode: everything. */
+  /** Finds out what the requester of an identity may see. Undefined in local mode: every requester may see everything. */
   readonly sight: IdentitySight | undefined;
 }
 
-/** What the requester of an identity may see in the clusters. Nothing without a requester. */
+/** Finds out what the requester of an identity may see in the clusters. An identity without a requester sees nothing. */
 export interface IdentitySight {
-  /** Returns a test for clusters in which the requester may see anything. Waits at most 2 s for clusters that must be asked. */
+  /**
+   * Returns a test that is true for clusters in which the requester may see at least something. Waits at most 2 s for clusters that have
+   * not answered. They are hidden until then.
+   */
   clusters(identity: ActingIdentity, signal: AbortSignal): Promise<(cluster: ClusterName) => boolean>;
-  /** Returns which objects of a kind the requester may get. `namespaces`: those of interest. */
+  /** Returns which objects of a kind the requester may get, as far as the rights in `namespaces` tell. */
   objects(
     identity: ActingIdentity,
     request: Pick<AccessRequest, 'cluster' | 'kind' | 'namespaces'>,
@@ -55,9 +60,9 @@ type ObjectAction = Required<Pick<AccessRequest, 'cluster' | 'kind' | 'verb'>> &
 
 /** The objects of one kind that a requester may get. */
 export interface VisibleObjects {
-  /** True for an object in this namespace, or without a namespace, that the requester may get. */
+  /** True if the requester may get the objects in this namespace. Undefined: objects without a namespace. */
   has(namespace: string | undefined): boolean;
-  /** Why it is unknown for the other objects. Undefined: the requester may not get them. */
+  /** The reason why the rights are unknown where `has` returns false. Undefined: the requester has no right there. */
   readonly fault?: Fault | undefined;
 }
 

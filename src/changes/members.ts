@@ -40,8 +40,8 @@ export interface MemberCluster {
   readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
   /**
-   * Location fields that the planned spec uses and whose values in this cluster are not known yet. Only the clusters of a plan have it. If a
-   * plan finds it undefined, a field without a value really has none.
+   * The location fields that the planned spec uses and whose values in this cluster are not known yet. Only the clusters of a plan can have
+   * it. Undefined in a plan: a field without a value really has none.
    */
   readonly unknownLocation?: UnknownLocation | undefined;
 }

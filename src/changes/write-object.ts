@@ -63,7 +63,7 @@ function actionOf(answer: Extract<ObjectCallResult, { readonly result: 'answered
   return isSame ? 'UNCHANGED' : 'CONFIGURED';
 }
 
-/** Returns the result of a failed write, which changed nothing. */
+/** Returns the result of a write that failed or was not sent. */
 export function failedChange(cluster: ClusterName, key: ObjectKey, fault: Fault): ObjectChangeResult {
   return { cluster, key, action: 'FAILED', warnings: [], fault };
 }

@@ -5,7 +5,7 @@ import { authorizationModes, defaultAuthorization, defaultIdentityPrefix, tokenA
 
 // The keys of a config file about the identity and the rights of callers.
 
-/** A prefix of names, which may be empty. It may not make a name of Kubernetes itself. */
+/** A prefix of names, which may be empty. It may not begin with `system:`, because such names belong to Kubernetes itself. */
 const prefix = textLike('a prefix of at most 253 characters that does not begin with system:', { pattern: /(?!system:).{0,253}/ });
 
 /** The name of a header: a token of RFC 9110. Headers with a meaning in HTTP or for bearer tokens are refused. */
@@ -127,7 +127,11 @@ interface CheckedKeys {
   };
 }
 
-/** @throws {MusterError} `BAD_INPUT` with one line, if keys that are good by themselves do not fit together. */
+/**
+ * Checks that the keys about callers fit together.
+ *
+ * @throws {MusterError} `BAD_INPUT` with one line, if keys that are good by themselves do not fit together.
+ */
 export function demandConsistentAuthentication({ tls, tokenFile, authentication }: CheckedKeys): void {
   if (authentication === undefined) return;
   const refuse = (key: string, message: string): never => {

@@ -39,8 +39,8 @@ function authenticationOf(
 }
 
 /**
- * Checks the files of the settings about callers: that they can be read, hold certificates, and that the key of `tls` belongs to its
- * certificate. Opens the file of the audit for writing, and creates it. Call this function before the gateway listens.
+ * Checks the files of the settings about callers: each can be read, certificate files hold certificates, and the key of `tls` belongs to
+ * its certificate. Opens the file of the audit for writing, and creates it. Call this function before the gateway listens.
  *
  * @throws {MusterError} `BAD_INPUT` with one line: the config file, the path of the key, and the problem.
  */
@@ -72,7 +72,7 @@ export async function checkCallerFiles({ configFile, tls, authentication, audit 
 export interface TlsFiles {
   /** PEM: the certificate of the gateway, then those of intermediate authorities. */
   readonly cert: string;
-  /** PEM. */
+  /** PEM: the private key of the certificate. */
   readonly key: string;
   /** The authorities of callers' certificates. Empty without `clientCertificates`. */
   readonly clients: readonly X509Certificate[];

@@ -46,7 +46,7 @@ export interface ConfiguredHook {
   readonly caFile?: string | undefined;
 }
 
-/** Where migrations may read backups. */
+/** The sources of backups that migrations may read. */
 export interface ConfiguredBackups {
   /** Absolute paths of folders with archives. Empty: no archive is read from a file. */
   readonly folders: readonly string[];
@@ -72,7 +72,7 @@ export interface ConfiguredIssuer {
   readonly groupsClaim: string;
   readonly usernamePrefix: string;
   readonly groupsPrefix: string;
-  /** Never one with a shared secret, and never `none`. */
+  /** Algorithms of signatures that are accepted. All have public keys, so neither `none` nor one with a shared secret is among them. */
   readonly algorithms: readonly string[];
 }
 
@@ -90,7 +90,7 @@ export interface ConfiguredProxies {
 export interface ConfiguredAuthentication {
   /** Each issuer once. Empty: no tokens of OpenID Connect. */
   readonly oidc: readonly ConfiguredIssuer[];
-  /** Needs a hub, which is asked. */
+  /** Set: tokens are checked by TokenReviews of the hub, so there must be a hub. Undefined: no token is checked this way. */
   readonly tokenReview?: { readonly audiences: readonly string[] } | undefined;
   readonly clientCertificates?: { readonly caFile: string } | undefined;
   readonly proxy?: ConfiguredProxies | undefined;
@@ -127,7 +127,7 @@ export interface Config {
   readonly tls?: ConfiguredTls | undefined;
   /** Undefined: local mode, in which each caller has the rights of the kubeconfig. */
   readonly authentication?: ConfiguredAuthentication | undefined;
-  /** Undefined: nothing is recorded. `file` is absolute; undefined: lines go to standard output. */
+  /** The audit. Undefined: nothing is recorded. `file` is absolute; if it is undefined, lines go to standard output. */
   readonly audit?: { readonly file?: string | undefined } | undefined;
   /** Origins of web pages that may send requests, as browsers spell them. */
   readonly allowOrigins: readonly string[];

@@ -53,11 +53,11 @@ export const authorizationModes = ['sar', 'rbac', 'live'] as const;
 
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
-/** Right for every authorizer. */
+/** The authorization of clusters without a setting of their own. SubjectAccessReviews are right with every authorizer. */
 export const defaultAuthorization: AuthorizationMode = 'sar';
 
 /**
- * The algorithms of signatures of tokens that may be accepted. Default: all. They have public keys, so the gateway never holds a key that
+ * The algorithms of signatures of tokens that may be accepted. Default: all. All have public keys, so the gateway never holds a key that
  * signs.
  */
 export const tokenAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const;

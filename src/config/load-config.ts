@@ -77,7 +77,11 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
   return deeplyFrozen(config);
 }
 
-/** @throws {MusterError} `BAD_INPUT` with one line, if settings that are good by themselves do not fit together. */
+/**
+ * Checks the settings against each other.
+ *
+ * @throws {MusterError} `BAD_INPUT` with one line, if settings that are good by themselves do not fit together.
+ */
 function demandConsistent({ configFile, authentication, tokenFile, hub, ...config }: Config): void {
   const refuse = (message: string): never => {
     throw new MusterError('BAD_INPUT', message);
@@ -153,7 +157,10 @@ function clustersOf(file: Partial<ConfigFile>, configFile: string | undefined): 
   return deeplyFrozen((file.clusters ?? []).map((entry) => clusterOf(entry, directory, secretsOf(file))));
 }
 
-/** With authentication no Secrets are readable by default, because callers have other rights than the gateway. */
+/**
+ * Returns the access to Secrets for clusters without a setting of their own. With authentication, the default is `none`, because callers
+ * have other rights than the gateway.
+ */
 function secretsOf({ secrets, authentication }: Partial<ConfigFile>): SecretsMode {
   return secrets ?? (authentication === undefined ? defaultSecrets : 'none');
 }

@@ -1,6 +1,6 @@
 /** The source of time and random numbers for the whole process. Tests pass a clock of their own. */
 export interface Clock {
-  /** Unix milliseconds, for times that people read. May jump. */
+  /** Returns Unix milliseconds, for times that people read. The clock may jump forward and back. */
   now(): number;
   /** Returns milliseconds that only grow, for ages, deadlines and backoff. */
   monotonic(): number;

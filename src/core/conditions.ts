@@ -1,7 +1,7 @@
 import type { V1Condition, V1ObjectMeta } from '@kubernetes/client-node';
 import { itemsOf, type Stored } from './stored.ts';
 
-/** Objects of every kind may have conditions with these fields. */
+/** The fields of an object, of any kind, that `conditionOf` and `hasTrueCondition` read. */
 type WithConditions = Stored<{ metadata?: V1ObjectMeta; status?: { conditions?: V1Condition[] } }>;
 
 /** Returns the first condition of this type in `status.conditions`, whatever its status. Undefined if there is none. */

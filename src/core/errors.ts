@@ -1,4 +1,4 @@
-/** Reasons why a whole request cannot be served. Clients receive the code in `extensions.code`, and no further details. */
+/** Reasons why a whole request cannot be served. Clients receive the code in `extensions.code`, next to the message of the error. */
 export const errorCodes = [
   'BAD_INPUT',
   'UNAUTHENTICATED',

@@ -24,8 +24,8 @@ export function objectTextOf({ kind, namespace, name }: NamedKey): string {
 }
 
 /**
- * Replaces the index of a path by the object: `FederatedDeployment shop/web spec.template`. The order of objects in a cluster tells nothing
- * to a reader. Returns the path itself if it has no index, or if the object is unknown.
+ * Replaces the index of a path by the object: `FederatedDeployment shop/web spec.template`. For objects of a cluster, an index tells a
+ * reader nothing. Returns the path itself if it has no index, or if the object is unknown.
  */
 export function pathWithObject(path: string, keyOf: (index: number) => NamedKey | undefined): string {
   const indexed = indexedPathOf(path);

@@ -32,7 +32,7 @@ const plainWords = /^(?!.* (?:is|has|are|must) )[a-z][a-z ,-]*$/;
 function safeMessage(error: Error): string {
   const { message } = error;
   if (isOfOurWords(error) || aboutCode.test(message) || plainWords.test(message)) return message;
-  // "Cannot return null for non-nullable field Pod.kind." names a field. A colon is followed by a value.
+  // `Cannot return null for non-nullable field Pod.kind.` quotes no value. In other messages, values follow a colon and are cut off.
   if (error.name === 'GraphQLError') return message.replace(/: [\s\S]*$/, '');
   return 'the message is left out, as it may quote a value';
 }

@@ -145,7 +145,7 @@ function printDecimal({ mantissa, exponent, format }: Quantity): string {
     rest /= 10n;
     power += 1;
   }
-  // Lowers the exponent to a multiple of three, and to at most the largest suffix.
+  // Lowers the exponent to a multiple of three, and to at most that of the largest suffix.
   const shift = format === 'exponent' ? modulo(power, 3) : Math.max(modulo(power, 3), power - 18);
   rest *= 10n ** BigInt(shift);
   power -= shift;

@@ -8,7 +8,9 @@ export interface SensitiveKinds {
   has(kind: GroupKind): boolean;
 }
 
-/** Creates the set of Secrets and these kinds, by `keyOfKind`. A kind may be in it before any cluster serves it. */
+/**
+ * Creates the set of the kind Secret and of the kinds with these keys (`keyOfKind`). A kind may be in the set before any cluster serves it.
+ */
 export function createSensitiveKinds(names: readonly string[] = []): SensitiveKinds {
   const keys = new Set(['Secret', ...names]);
   return { has: (kind) => keys.has(keyOfKind(kind)) };

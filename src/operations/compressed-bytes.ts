@@ -27,7 +27,9 @@ function compressed(plain: Uint8Array, encodings: readonly (readonly [string, Ui
   return { plain, encoded: new Map(encodings.filter(([, bytes]) => bytes.length < plain.length)) };
 }
 
-/** Returns the bytes in the preferred encoding that the client accepts, with the headers for that encoding. */
+/**
+ * Returns the bytes in the first encoding of `encoded` that the client accepts, else the plain bytes, with the headers for that encoding.
+ */
 export function acceptedEncoding(
   acceptEncoding: string | string[] | null | undefined,
   { plain, encoded }: CompressedBytes,

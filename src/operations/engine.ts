@@ -16,7 +16,11 @@ import { maskError } from './masking.ts';
 import type { GraphqlOperation, OperationPlugin } from './operation.ts';
 import type { ServedSchema } from './served-schema.ts';
 
-/** @typeParam Http The operation of a request over HTTP, which the transport creates. */
+/**
+ * The options of `createEngine`.
+ *
+ * @typeParam Http The operation of a request over HTTP, which the transport creates.
+ */
 export interface EngineOptions<Http extends GraphqlOperation>
   extends Pick<YogaServerOptions<Http, GraphqlOperation>, 'cors' | 'graphiql' | 'renderGraphiQL'> {
   readonly served: () => ServedSchema;

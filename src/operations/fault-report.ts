@@ -1,7 +1,7 @@
 import type { Fault } from '../core/faults.ts';
 import { keyOfKind } from '../core/kinds.ts';
 
-/** One entry of `extensions.faults`. It says why a value is null although it exists. */
+/** One entry of `extensions.faults`. It explains nulls in the answer whose values exist but could not be given. */
 export interface ReportedFault {
   /** The path of the first null with this fault. */
   readonly path: readonly (string | number)[];
@@ -17,8 +17,8 @@ export interface ReportedFault {
 const maxReported = 100;
 
 /**
- * Collects the faults of one operation that made values null: one entry for each code, cluster and kind. `MISFIT` faults have one for each
- * field too.
+ * Collects the faults of one operation that made values null: one entry for each code, cluster and kind. `MISFIT` faults, of values that do
+ * not fit the type of their field, have one entry for each field too.
  */
 export class OperationFaults {
   readonly #faults = new Map<string, { fault: Fault; path: readonly (string | number)[]; count: number }>();

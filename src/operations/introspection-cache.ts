@@ -11,7 +11,7 @@ const maxDocuments = 8;
 /** Maximum bytes of all cached answers, plain and compressed: 64 MiB. An answer with the whole schema and many custom kinds takes 20 MiB. */
 const maxBytes = 64 << 20;
 
-/** Documents longer than this are answered but not kept. */
+/** Maximum length in characters of a request whose answer is cached. Longer requests are answered too. */
 const maxKeyLength = 64 << 10;
 
 /** True if the operation selects only the schema. All callers then get the same answer until the schema changes. */

@@ -27,7 +27,10 @@ export interface OperationScope {
   reportFault(fault: Fault, path: readonly (string | number)[]): void;
 }
 
-/** Finds out what an operation of this caller needs to know at once. Undefined if everything is known. See `Access.prepare`. */
+/**
+ * Finds out which clusters the caller may see, which an operation needs to know without waiting. Undefined if it is known for all clusters.
+ * See `Access.prepare`.
+ */
 export type PrepareCaller = (caller: Caller, signal: AbortSignal) => Promise<void> | undefined;
 
 /** The request behind an operation: its caller, its transport and its lifetime. */

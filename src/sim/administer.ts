@@ -47,7 +47,7 @@ export function administer(server: SimServer): Administration {
   };
 }
 
-/** Creates or replaces the object, and its namespace if it does not exist. @throws {Error} if the kind is not served. */
+/** Creates or replaces the object, and creates its namespace if there is none. @throws {Error} if the kind is not served. */
 export function putObject(server: SimServer, object: KubernetesObject): SimObject {
   const { state } = server;
   const storage = storageFor(server, object);

@@ -26,7 +26,9 @@ export async function answerReview(context: ResourceContext): Promise<void> {
   answerJson(context, 201, JSON.stringify({ ...start, spec, status }));
 }
 
-/** Returns the user whom a review is about. No group is added: a review names them all. Undefined for a kind that is not answered. */
+/**
+ * Returns the user whom a review is about, with the groups that the review names and no others. Undefined for a kind that is not answered.
+ */
 function reviewedCallerOf(kind: string, caller: ApiCaller, { user, groups }: JsonObject): ApiCaller | undefined {
   if (kind === 'SelfSubjectAccessReview') return caller;
   if (kind !== 'SubjectAccessReview') return undefined;

@@ -7,7 +7,7 @@ import type { ServedWatch, SimHooks, SimServer } from './requests/sim-server.ts'
 import { SimState, type StateOptions } from './state/sim-state.ts';
 
 export interface SimServerOptions extends Omit<EmbeddedClusterOptions, 'name'> {
-  /** Changes kept per kind for watches to resume from. An older version answers 410. Default: 1,000. */
+  /** Maximum number of changes kept per kind, for watches to resume from. A watch from an older version gets 410. Default: 1,000. */
   readonly historyLength?: number;
   /** Seconds between bookmarks of a watch that allows them. Default: 60. */
   readonly bookmarkSeconds?: number;
@@ -15,7 +15,7 @@ export interface SimServerOptions extends Omit<EmbeddedClusterOptions, 'name'> {
   readonly token?: string;
   /** Default: none. */
   readonly hooks?: SimHooks;
-  /** Default: a `SimState`. */
+  /** Creates the state of the server. Default: a `SimState`. */
   readonly createState?: (options: StateOptions) => SimState;
 }
 

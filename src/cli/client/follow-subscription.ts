@@ -25,7 +25,10 @@ export interface FollowOptions {
   readonly openStream: OpenSubscription;
   readonly clock: Clock;
   readonly query: string;
-  /** Returns the variables of the next attempt. `anew`: start from the beginning, because the gateway refused to resume. */
+  /**
+   * Returns the variables of the next attempt. `first`: the first attempt. `resumed`: continue after the last message. `anew`: start from
+   * the beginning, because the gateway refused to resume.
+   */
   readonly variables: (how: 'first' | 'resumed' | 'anew') => JsonObject;
   /** The address in the message for a gateway that was never reached. */
   readonly url: string;

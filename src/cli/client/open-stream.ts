@@ -52,7 +52,7 @@ const pingMs = 15_000;
 /** Longest time to connect. */
 const connectMs = 10_000;
 
-/** Codes of ends after which a new stream is worth trying. */
+/** Error codes of the gateway after which a new stream may succeed. */
 const passing = new Set(['SLOW_CONSUMER', 'UNAVAILABLE', 'SHUTTING_DOWN', 'OVERLOADED', 'GONE']);
 
 /** Opens subscriptions over WebSocket, each on its own socket. */

@@ -124,7 +124,7 @@ function cronJobColumns(): readonly PrintedColumn<CronJob>[] {
   ];
 }
 
-/** Converts a column of Jobs to the job template of a CronJob. */
+/** Converts a column of Jobs to a column of CronJobs, which reads the job template. */
 function inJobTemplate({ fields, cell, ...column }: PrintedColumn<Workload>): PrintedColumn<CronJob> {
   return {
     ...column,

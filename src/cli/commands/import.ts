@@ -95,8 +95,8 @@ async function importThem(session: Session, flags: ImportFlags): Promise<number>
 }
 
 /**
- * Returns the reason why the import is not complete. Undefined if it is. An import without a list, such as that of overrides, makes other
- * Propagations, which could restart Pods.
+ * Returns the reason why the import is not complete. Undefined if it is complete. If a list could not be read, such as that of overrides,
+ * the Propagations would differ from the source, and could restart Pods.
  */
 function failureOf(notes: readonly IntentNote[], { faults }: ImportAnswer): string | undefined {
   if (notes.some(({ severity }) => severity === 'ERROR')) return 'a note is an error';

@@ -136,7 +136,7 @@ async function isBoolean({ gateway }: Session, type: string, path: readonly stri
   return name === 'Boolean';
 }
 
-/** Returns the name of the type inside lists and non-nulls. Undefined if the introspection has no type there. */
+/** Returns the name of the type inside lists and non-nulls. Undefined if the introspection names none. */
 function nameOf(type: TypeOfField | null | undefined): string | undefined {
   return type === null || type === undefined ? undefined : (type.name ?? nameOf(type.ofType));
 }

@@ -106,7 +106,7 @@ async function migrate(session: Session, flags: MigrateCommandFlags): Promise<nu
   return exitCodes.failed;
 }
 
-/** Output for programs also has the spec and the objects. */
+/** Returns the GraphQL selection of a migration. Output for programs also has the spec and the objects. */
 function fieldsFor({ output }: MigrateCommandFlags): string {
   return migrationFields(output === 'json' || output === 'yaml' ? 'objects' : 'summary');
 }
@@ -151,7 +151,7 @@ interface StartedMigration {
   readonly word: string;
 }
 
-/** The end of a command, with the last state that it has seen. */
+/** The exit code of a command, and the last state of the migration that it has seen. */
 interface FollowedMigration {
   readonly code: number;
   readonly end: ShownMigration;

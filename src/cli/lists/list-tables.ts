@@ -66,7 +66,7 @@ export function selectionForColumns({ type }: ResolvedKind, columns: readonly Pr
   return `${itemFields}${fields.length === 0 ? '' : ` ... on ${type} { ${fields.join(' ')} }`}`;
 }
 
-/** Reads all rows before printing, because the width of a column is known only at the end. */
+/** Returns the lines of the table of one kind. Reads all rows first, because the width of a column is known only at the end. */
 async function tableOf(
   session: Session,
   { kind, target }: { readonly kind: ResolvedKind; readonly target: ListTarget },

@@ -8,8 +8,8 @@ interface PrintedPosition {
 }
 
 /**
- * Maximum milliseconds that a restarted stream begins before the newest printed line of all logs. Lines that are still to come are not
- * older than that, because the clocks of nodes differ by less.
+ * A restarted stream begins at most this many milliseconds before the newest printed line of all logs. No new line is older than that,
+ * because the clocks of nodes differ by less.
  */
 const silentMs = 300_000;
 
@@ -67,8 +67,8 @@ export class LogProgress {
   }
 
   /**
-   * True if the line was printed before the restart. Such lines are older than the newest printed time, or have exactly that time. Of the
-   * latter, as many are skipped as were printed, so each call counts one of them.
+   * True if the line was printed before the restart: it is older than the newest printed time of its log, or has exactly that time. Of the
+   * lines with exactly that time, only as many count as were printed. So each call counts one of them.
    */
   #wasPrinted(name: string, at: Instant): boolean {
     const repeated = this.#repeating.get(name);

@@ -37,7 +37,7 @@ export async function printFollowedLogs(session: Session, { selection, extent, p
   const startMs = clock.now();
   const variables = (how: 'first' | 'resumed' | 'anew'): JsonObject => {
     if (how === 'first') return { ...selection, ...extent };
-    // Before the first printed line, the stream restarts with all lines. With `--tail 0`, only with those since the command started.
+    // If no line was printed yet, the stream restarts with all lines. With `--tail 0`, only with those since the command started.
     const since = progress.resumeTime() ?? (extent.tailLines === 0 ? new Date(startMs).toISOString() : null);
     return { ...selection, sinceTime: since, tailLines: maxTailLines };
   };

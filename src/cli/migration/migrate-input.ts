@@ -56,7 +56,7 @@ export async function migrateInputOfFlags(session: Session, flags: MigrateFlags)
   });
 }
 
-/** Any of the flags about backups means that the manifests are read from one. */
+/** Returns the member `backup` of the input. Undefined if no flag about backups is given: the manifests are then not read from a backup. */
 function backupOf({ backup, backupLabels: labels, backupCluster: cluster }: MigrateFlags): JsonObject | undefined {
   if (backup === undefined && labels === undefined && cluster === undefined) return undefined;
   const isFile = backup?.endsWith('.tar.gz') === true;

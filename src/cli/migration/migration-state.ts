@@ -70,7 +70,10 @@ export function migrationFields(of: 'summary' | 'objects'): string {
   return `namespace name phase digest createdAt ${spec} ${remarks} apps { ${figures} step since ${objects} }`;
 }
 
-/** The phases in which a migration waits for nothing any more, and whether it has ended well. Undefined: it goes on. */
+/**
+ * Returns how a migration has ended in this phase. `bad` includes phases in which it waits for a user. Undefined: the phase will change by
+ * itself.
+ */
 export function migrationEnd({ phase }: Pick<ShownMigration, 'phase'>): 'good' | 'bad' | undefined {
   if (phase === 'SETTLED') return 'good';
   return ['PAUSED', 'FAILED', 'DEGRADED', 'HELD'].includes(phase) ? 'bad' : undefined;

@@ -11,7 +11,7 @@ export interface LiveTable {
 /** A change is drawn at once. Further changes within this time are drawn together. */
 const frameMs = 100;
 
-/** Ages change every second. */
+/** Milliseconds between two frames without a change: the ages in the lines change every second. */
 const tickMs = 1_000;
 
 /** Draws the frame now, after each `wake`, when the size changes, and every second, until `end` or the end of the session. */

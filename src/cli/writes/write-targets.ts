@@ -86,7 +86,10 @@ async function namedObjects(session: Session, objects: readonly ObjectWord[], na
   return { targets, objects: resolved, propagations: objects.filter(isOwn).map(({ name }) => ({ namespace, name })) };
 }
 
-/** Returns the kind that a word means, as the first cluster describes it: group, kind and scope are the same in all clusters. */
+/**
+ * Returns the kind that a word means, as the first cluster describes it: the group, the kind and whether it is namespaced are the same in
+ * all clusters.
+ */
 async function kindOf(session: Session, word: string) {
   const [resolved] = await resolveKinds(session, [word]);
   if (resolved === undefined) throw new CommandFailure(exitCodes.failed, `no cluster serves ${word}`);

@@ -12,7 +12,8 @@ import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../json.t
  * values.
  */
 export function canonicalJson(value: Json, maxDepth = Number.POSITIVE_INFINITY): string {
-  // A value whose keys are already in order takes less than half the time. Most values on the hub are.
+  // If the keys are in order, `JSON.stringify` gives the same text in less than half the time. Most values on the hub have their keys in
+  // order.
   return isInOrder(value, maxDepth) ? JSON.stringify(value) : printValue(value, maxDepth);
 }
 

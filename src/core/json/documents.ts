@@ -14,7 +14,10 @@ export interface DocumentProblem {
 /** The result of reading a document: its value, or all problems. */
 export type DocumentRead<T> = { readonly value: T } | { readonly problems: readonly DocumentProblem[] };
 
-/** Reports a problem of the checked value. If a path is given, the problem is at that path within the value. */
+/**
+ * Reports a problem of the checked value, at `path` within the value. Without `path`, the problem is that of the value itself. Returns
+ * undefined, so a check can end with `return report(…)`.
+ */
 export type ReportProblem = (message: string, ...path: readonly (string | number)[]) => undefined;
 
 /** Options for reading a document. */
@@ -28,8 +31,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads a document by its definition. Returns the value with its defaults, or all problems. A null member of a structure counts as
- * absent. An unknown member is a problem. Never throws.
+ * Reads a document by its definition. Returns the value with its defaults, or all problems. A null member of a structure counts as absent.
+ * An unknown member is a problem, unless `ignoreUnknown` is given. Never throws.
  */
 export function readDocument<S extends z.ZodType>(
   schema: S,

@@ -64,7 +64,10 @@ export function textEnum<const Name extends string>(names: readonly Name[]) {
   return z.enum(names, typeError(`one of ${names.join(', ')}`));
 }
 
-/** Validation rules in CEL that the API server checks, each with the error message for an object that breaks it. */
+/**
+ * Returns the schema member with validation rules in CEL, which the API server checks. Each rule has the error message for an object that
+ * breaks it.
+ */
 export function rules(...given: readonly (readonly [rule: string, message: string])[]) {
   return { 'x-kubernetes-validations': given.map(([rule, message]) => ({ rule, message })) };
 }

@@ -18,7 +18,7 @@ type Selection = (input: readonly Json[]) => readonly Json[] | undefined;
  * - elements: `[0]`, `[-1]`, `[1:]`, `[0,2]`, `[*]`
  * - filters of lists that compare with `==`, `!=`, `<`, `<=`, `>`, `>=`, or test whether a value exists
  *
- * As in client-go (util/jsonpath), these have no result: an index or slice beyond the end, a list step on a value that is not a list, and
+ * As in client-go (util/jsonpath), these have no result: an index or a range beyond the end, a list step on a value that is not a list, and
  * a comparison of two types. Returns undefined for unsupported paths, such as `..`, whose order is random in Kubernetes.
  */
 export function parseJsonPath(text: string): JsonPath | undefined {

@@ -7,7 +7,7 @@ export interface TimeLimit extends Disposable {
   readonly hasPassed: () => boolean;
 }
 
-/** Starts a deadline of `ms` milliseconds. It does not pass any more when the signal of the request has aborted. */
+/** Starts a deadline of `ms` milliseconds. If the signal of the request aborts before, the deadline never passes. */
 export function startDeadline(clock: Clock, ms: number, signal: AbortSignal): TimeLimit {
   const late = new AbortController();
   const ended = new AbortController();

@@ -7,8 +7,8 @@ export function whenAborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Resolves with the value of the promise, or with undefined as soon as the signal aborts. The promise itself continues, because others may
- * wait for it.
+ * Resolves with the value of the promise, or with undefined as soon as the signal aborts. The abort does not end the work behind the
+ * promise, because other callers may wait for it.
  */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   if (signal.aborted) return Promise.resolve(undefined);

@@ -18,7 +18,7 @@ const longestTurnMs = 8;
  */
 const copyMsPerByte = 2 / (1 << 20);
 
-/** Factor by which the longest piece so far counts less with each turn. */
+/** Factor by which the recorded longest time of a piece shrinks with each turn, so that old pieces count less. */
 const fading = 0.95;
 
 /** Maximum number of pieces in one turn, even if they are short. */
@@ -27,8 +27,8 @@ const maxPieces = 512;
 /**
  * Shares the process among all scheduled workers. The workers form a queue: each does one piece and returns to the end.
  *
- * Work starts in a microtask after the first worker was scheduled, so when the current synchronous code ends. After 4 ms it stops until
- * the next event-loop turn, so that sockets are read and timers run.
+ * Work starts in a microtask after the first worker was scheduled, that is, once the current synchronous code has ended. After 4 ms it
+ * stops until the next event-loop turn, so that sockets are read and timers run.
  */
 export class WorkScheduler {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -55,15 +55,15 @@ export class WorkScheduler {
   }
 
   /**
-   * Adds a worker to the queue in the next event-loop turn, together with all others that were added this way. They run before the
-   * workers that they schedule.
+   * Adds a worker to the queue when the next event-loop turn begins. All workers that were added this way enter together, so they run
+   * before the workers that they themselves schedule.
    */
   scheduleNextTurn(worker: ScheduledWorker): void {
     if (this.#next.size === 0) setImmediate(this.#enterAll);
     this.#next.add(worker);
   }
 
-  /** Removes a worker from the queue. */
+  /** Removes a worker from the queue, and from the workers that join it in the next turn. */
   cancel(worker: ScheduledWorker): void {
     this.#next.delete(worker);
     this.#queue.delete(worker);

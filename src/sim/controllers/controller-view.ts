@@ -13,7 +13,7 @@ export interface ControllerView extends Disposable {
   count(kind: ControlledKind): number;
   /** Returns true if an object has changed since the last call. */
   consumeChanged(): boolean;
-  /** Adds the object to the view only. `flush` writes all drafts to the cluster. */
+  /** Adds the object to the view as a draft, without writing it to the cluster. `flush` writes all drafts. */
   draft(object: KubernetesObject): void;
   /** Removes a draft that `flush` has not written yet. */
   undraft(kind: ControlledKind, object: KubernetesObject): void;

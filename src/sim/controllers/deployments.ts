@@ -162,7 +162,7 @@ function isLate(world: World, deployment: Deployment, set: ReplicaSet): boolean 
   const deadlineMs = (deployment.spec?.progressDeadlineSeconds ?? 600) * 1000;
   const condition = itemsOf(deployment.status?.conditions).find((one) => one?.type === 'Progressing');
   const reason = condition?.reason;
-  // The condition describes another ReplicaSet. Each rollout has the whole deadline.
+  // If the condition describes another ReplicaSet, the rollout has just begun, and has the whole deadline.
   if (condition?.message?.includes(`"${set.metadata.name}"`) !== true) return false;
   if (reason === 'ProgressDeadlineExceeded') return true;
   if (reason !== 'ReplicaSetUpdated') return false;

@@ -10,7 +10,7 @@ export interface DemoProgram {
   readonly team: string;
   readonly replicas?: number;
   readonly ageDays: number;
-  /** Requested CPU. Default: `250m` and `256Mi` of memory. The memory limit is twice the request. */
+  /** The requested CPU; `memory` is the requested memory. Defaults: `250m` and `256Mi`. The memory limit is twice the request. */
   readonly cpu?: string;
   readonly memory?: string;
   /** Port of the Service. Default: no Service. */

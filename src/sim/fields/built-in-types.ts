@@ -68,7 +68,9 @@ export const metadataType: StructType = structOf({
   managedFields: { type: 'list', items: untyped, listType: 'atomic', keys: [] },
 });
 
-/** Returns the type of objects with these fields in addition to apiVersion, kind and metadata. */
+/**
+ * Returns the type of objects with these fields in addition to apiVersion, kind and metadata. `isOpen`: all other fields are allowed too.
+ */
 export function objectType(fields: Readonly<Record<string, FieldType>>, { isOpen }: { readonly isOpen: boolean }): StructType {
   return { ...structOf({ ...fields, ...texts('apiVersion', 'kind'), metadata: metadataType }), isOpen };
 }
@@ -85,7 +87,8 @@ const known = new Map<string, FieldType>();
 let model: Model | undefined;
 
 /**
- * Returns the type of a built-in kind from the committed model, with the fields of all its versions. Open for a kind that the model lacks.
+ * Returns the type of a built-in kind from the committed model, with the fields of all its versions. A kind that the model lacks gets a
+ * type that allows every field.
  */
 export function builtInType(kind: GroupKind): FieldType {
   model ??= parseModel(JSON.parse(readFileSync(new URL('../../../schema/kubernetes.json', import.meta.url), 'utf8')));

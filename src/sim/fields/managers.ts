@@ -21,7 +21,7 @@ export interface Ownership extends Manager {
 /** True if both entries belong to one manager. */
 export function isSameManager(left: Manager, right: Manager): boolean {
   const isAlike = left.manager === right.manager && left.operation === right.operation && left.subresource === right.subresource;
-  // An applier is the same in every version of the kind.
+  // For an apply, the version is not part of the identity.
   return isAlike && (left.operation === 'Apply' || left.apiVersion === right.apiVersion);
 }
 
@@ -32,7 +32,7 @@ export function parseManagers(value: Json | undefined): readonly Ownership[] | u
   return entries.every((entry) => entry !== undefined) ? entries : undefined;
 }
 
-/** True for the list that clears all managers: a single empty entry. */
+/** True for a list that clears all managers: an empty one, or a single empty entry. */
 export function isReset(value: Json | undefined): boolean {
   return Array.isArray(value) && (value.length === 0 || (value.length === 1 && equalJson(value[0], {})));
 }
