@@ -116,7 +116,10 @@ function checkNames({ namespace, name }: { readonly namespace: string; readonly 
   );
 }
 
-/** Finds the resource that the cluster serves for the target's kind. Waits for a cluster that has not answered yet, at most 10 s. */
+/**
+ * Returns the address of the target, by the resource that its cluster serves for the kind. Waits at most 10 s for a cluster that has not
+ * answered yet. Fails with a fault if the cluster is away or does not serve the kind.
+ */
 export async function addressOfTarget(target: ChangeTarget, members: Members, signal: AbortSignal): Promise<AddressedTarget> {
   const { cluster, kind } = target;
   const about = { cluster, kind };

@@ -64,7 +64,7 @@ export interface ProgramOptions {
   readonly environment: EnvironmentVariables;
   /** The folder that relative paths start from. */
   readonly directory: string;
-  /** Ends a running command at once. */
+  /** Ends a running command at once when it aborts. */
   readonly signal: AbortSignal;
 }
 
@@ -182,7 +182,7 @@ async function askGateway({ command, flags, effect }: NamedCommand, options: Pro
 
   /**
    * Returns the names of the clusters that `--context` selects. Null: all clusters. A gateway in this process has only these clusters, but
-   * may name them differently from the contexts. So that gateway is queried.
+   * may name them differently from the contexts, so it is queried for the names.
    */
   async function namedClusters(): Promise<readonly string[] | null> {
     if (flags.context === undefined) return null;

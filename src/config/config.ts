@@ -15,7 +15,7 @@ export interface ConfiguredCluster {
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
   readonly namespaces: readonly string[];
   readonly secrets: SecretsMode;
-  /** How the rights of callers are decided. Without meaning in local mode. */
+  /** How the rights of callers are decided. Ignored in local mode. */
   readonly authorization: AuthorizationMode;
   /** The prefixes that whole names of users and groups get in this cluster. Default: none. */
   readonly identity?: NamePrefixes;

@@ -1,4 +1,6 @@
-/** Loopback, so that other machines in the network cannot reach a laptop's clusters. Other hosts need a token file. */
+/**
+ * Loopback, so that other machines in the network cannot reach a laptop's clusters. Any other host needs `authentication` or a token file.
+ */
 export const defaultHost = '127.0.0.1';
 
 /** The TCP port to listen on, if no other one is configured. */

@@ -17,7 +17,7 @@ export interface ConvertedConfig {
   readonly warnings: readonly string[];
 }
 
-/** The config of multi_resource_operator: a text, and what its paths start from. */
+/** The config of multi_resource_operator: a text, its name, and the folder of its relative paths. */
 export interface OperatorConfigSource {
   readonly text: string;
   /** The name of the file in messages. */

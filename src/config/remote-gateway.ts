@@ -48,7 +48,10 @@ function tokenIn(variable: string | undefined): (() => Promise<string>) | undefi
   return async () => token;
 }
 
-/** Completes an address to a URL. `127.0.0.1:4000` and a port of this machine are allowed, and the default path is `/graphql`. */
+/**
+ * Returns the URL for an address: a URL, a host with a port such as `127.0.0.1:4000`, or only a port of this machine. The default path is
+ * `/graphql`.
+ */
 function urlOf(text: string, by: string): string {
   const address = text.replace(/^:?(?=\d{1,5}\/?$)/, '127.0.0.1:');
   const url = URL.parse(/^[a-z]+:\/\//i.test(address) ? address : `http://${address}`);

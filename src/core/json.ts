@@ -30,7 +30,7 @@ export function parseJsonExactly(text: string): Json {
 }
 
 /**
- * Returns the same value as `parseJsonExactly`. It is as fast as `JSON.parse` unless the text has a long integer. Throws SyntaxError as
+ * Returns the same value as `parseJsonExactly`. As fast as `JSON.parse` unless the text has a long integer. Throws SyntaxError as
  * `JSON.parse` does.
  */
 export function parseJson(text: string): Json {

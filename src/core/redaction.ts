@@ -3,7 +3,7 @@ import type { KubernetesObject, ObjectMetadata } from './objects.ts';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** True for Secrets. The config of each cluster has a separate rule for them. */
+/** True for the kind Secret. Access to Secrets is a setting of each cluster in the config, which other sensitive kinds do not have. */
 export function isSecret({ group, kind }: GroupKind): boolean {
   return group === '' && kind === 'Secret';
 }
@@ -20,7 +20,7 @@ export interface RedactionRule {
  * Returns the parts of an object that may leave the gateway. `managedFields` never may.
  *
  * For a sensitive kind, kubectl's last-applied-configuration is removed too, because this annotation repeats the values. Of an object of a
- * sensitive kind that was not read live, only the metadata remains. Returns the object itself if it needs no change, else a copy.
+ * sensitive kind that was not read live, only the metadata remains. Returns the object itself if it needs no change, else a new object.
  */
 export function redact(object: KubernetesObject, { sensitive, live }: RedactionRule): KubernetesObject {
   const metadata = redactMetadata(object.metadata, sensitive);

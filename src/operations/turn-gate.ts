@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 
-/** Time after which no more requests are let in during one event-loop turn. */
+/** Milliseconds of an event-loop turn after which no more requests are let in. */
 const turnMs = 3;
 
 /** Maximum number of waiting requests that one turn lets in. */

@@ -8,7 +8,8 @@ import type { Terminal } from '../output/terminal.ts';
 import type { SourceFlags } from './gateway-options.ts';
 
 /**
- * Reads the files as one text of YAML documents, in order; files of a directory are read by name. The text of a single file is unchanged.
+ * Returns the files of `-f` as one text of YAML documents, in order, the files of a directory by name. The text of a single file is
+ * unchanged.
  *
  * @throws {CommandFailure} for the first file that cannot be read or is no YAML, with the file and the line.
  */
@@ -34,7 +35,7 @@ interface Source {
 const manifestFile = /\.(?:ya?ml|json)$/;
 
 /**
- * Reads the objects in the files, in order; files of a directory are read by name.
+ * Reads the objects in the files of `-f`, in order, the files of a directory by name.
  *
  * Sets the namespace of `-n` on each object that has none.
  *

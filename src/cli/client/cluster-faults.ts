@@ -62,7 +62,10 @@ export class ClusterFaultReport {
     }
   }
 
-  /** Returns 1 if a cluster that `--context` names had a fault. Faults of other clusters do not change the exit code. */
+  /**
+   * Returns 1 if `--context` names clusters and a printed fault was a failure, else 0. Without `--context`, faults do not change the exit
+   * code.
+   */
   exitCode(): 0 | 1 {
     return this.#failed && this.#session.clusters !== null ? 1 : 0;
   }

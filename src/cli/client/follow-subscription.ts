@@ -34,7 +34,7 @@ export interface FollowOptions {
   readonly url: string;
 }
 
-/** The first and the longest delay in a series of losses. */
+/** The first and the longest delay in a series of losses, in milliseconds. */
 const [firstDelayMs, maxDelayMs] = [1_000, 30_000];
 
 /** A stream that lasted this long ends the series of losses: the next delay is the first one again. */
@@ -84,8 +84,8 @@ export async function* followSubscription(options: FollowOptions, signal: AbortS
 }
 
 /**
- * Keeps a subscription open as `followSubscription` does, and yields the value of one field of each message. Yields each `lost` and
- * `resumed` event, and then prints it on standard error. A caller that ends the iteration at such an event prevents the line.
+ * Keeps a subscription open as `followSubscription` does. Yields the value of one field of each message, and all other events. Prints
+ * `lost` and `resumed` on standard error, unless the caller ends the iteration at that event.
  */
 export async function* followSubscriptionField<Message>(
   session: Session,

@@ -35,7 +35,8 @@ export class StreamLost extends Error {
 export class StreamRefused extends CommandFailure {}
 
 /**
- * Opens a subscription and yields its messages in order. It ends only when the caller returns from the iteration or aborts.
+ * Opens a subscription and yields its messages in order. It ends without an error only when the caller returns from the iteration or
+ * aborts.
  *
  * Holds at most 1,000 unread messages. When that bound is reached, it yields them and then ends as lost.
  *

@@ -34,8 +34,8 @@ interface Custom extends ListedItem {
 }
 
 /**
- * Queries the columns of a custom kind from the definitions in all clusters. NAME and AGE if there is no definition, or the caller may not
- * read it.
+ * Queries the columns of a custom kind from the definitions in all clusters. Only NAME and AGE if there is no definition, or if the caller
+ * may read none.
  */
 export async function customColumns(
   { gateway, clusters }: Session,
@@ -67,7 +67,8 @@ export function columnsOfDefinitions(definitions: readonly Definition[]): readon
   for (const { key, columns } of versions) byVersion.set(key, new Map(columns.map(({ key: header, column }) => [header, cellOf(column)])));
   for (const { columns } of versions.filter(({ isRead }) => isRead))
     for (const { key, column } of columns) headers.set(key, joined(headers.get(key), column));
-  // Right after the read version changes, some objects may still have another version. A column without any object is not shown.
+  // Adds the columns of other versions: while Muster changes the version that it reads, some objects still have the old one. A column that
+  // no object has is not shown.
   for (const { columns } of versions)
     for (const { key, column } of columns) if (!headers.has(key)) headers.set(key, joined(undefined, column));
   if (headers.size === 0) return [nameColumn, ageColumn];
@@ -145,7 +146,9 @@ function cellOf(column: DefinedColumn): Cell {
   };
 }
 
-/** Prints a value as the API server does for a column of that type. A value of another type prints as nothing, except for type `string`. */
+/**
+ * Prints a value as the API server does for a column of that type. A value of another type gives an empty text, except for type `string`.
+ */
 function textOf(type: string, value: Json, nowMs: number): string {
   switch (type) {
     case 'integer':

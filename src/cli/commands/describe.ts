@@ -150,7 +150,7 @@ function visible(line: string): string {
     .join('');
 }
 
-/** Returns the table of related objects. It has a column NAMESPACE if some are in another namespace. */
+/** Returns the table of related objects. It has a column NAMESPACE if one of them is in another namespace than the object. */
 function relatedLines(item: ListedItem, related: readonly RelationObjects[], nowMs: number): readonly string[] {
   const isElsewhere = related.some(({ items }) =>
     items.some(({ metadata }) => metadata.namespace && metadata.namespace !== item.metadata.namespace),

@@ -124,8 +124,8 @@ async function requestOf(session: Session, { filename, fromCluster, kinds, names
 }
 
 /**
- * Propagates Namespaces first and waits for them, because the other Propagations need their namespaces on the hub. If they do not end well,
- * the others are not propagated.
+ * Propagates Namespaces first and waits for them, because the other Propagations need their namespaces on the hub. If the Namespaces do not
+ * end well, nothing else is propagated. Returns the exit code.
  */
 async function propagateImported(session: Session, { propagations }: ImportAnswer, flags: ImportFlags): Promise<number> {
   const namespaces = propagations.filter(({ input }) => isOfNamespace(input));

@@ -104,8 +104,8 @@ interface Reading {
 }
 
 /**
- * Prints the current logs, and the faults and missing Pods on standard error. Selects each log as one text unless times are needed, because
- * an answer may hold more text than lines.
+ * Prints the current logs, and the faults and missing Pods on standard error. Selects each log as one text unless times are needed: a text
+ * counts less against the limits of an answer than its lines.
  *
  * @returns The exit code: 1 if a Pod or container does not exist or a named cluster had a fault; 3 if a Pod or container was not found and
  * a cluster did not answer.

@@ -147,7 +147,7 @@ async function act(session: Session, { action, name }: NamedAction, flags: Migra
 
 interface StartedMigration {
   readonly started: ShownMigration;
-  /** The word after the name, such as `recorded`. */
+  /** The word that is printed after the name of the migration, such as `recorded`. */
   readonly word: string;
 }
 
@@ -157,7 +157,10 @@ interface FollowedMigration {
   readonly end: ShownMigration;
 }
 
-/** Prints the answer of a mutation. Waits for the end with `--wait`, and if the gateway ends with this command. */
+/**
+ * Prints the answer of a mutation. Then follows the migration to its end if `--wait` is given, or if the gateway ends with this command. A
+ * refused migration is not followed.
+ */
 async function follow(session: Session, { started, word }: StartedMigration, flags: MigrateCommandFlags): Promise<FollowedMigration> {
   const { terminal } = session;
   const isRefused = started.phase === 'FAILED' || started.phase === 'HELD';

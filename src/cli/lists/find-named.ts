@@ -66,7 +66,7 @@ export interface FindNamedOptions {
   readonly pageSize: number;
 }
 
-/** The objects of one kind that have one of the names, by namespace, name and cluster. */
+/** The objects of one kind that have one of the names, sorted by namespace, name and cluster. */
 export interface FoundObjects<Item> {
   readonly kind: ResolvedKind;
   readonly items: readonly Item[];

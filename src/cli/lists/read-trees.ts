@@ -26,7 +26,7 @@ interface OwnerReference {
 /** An object with the objects that it owns. */
 export interface TreeNode {
   readonly item: TreeItem;
-  /** The owned objects, by kind and name. */
+  /** The owned objects, sorted by kind and name. */
   readonly owned: readonly TreeNode[];
   /** True if the object also appears further up: its owners form a circle, and the tree ends here. */
   readonly closesCircle: boolean;

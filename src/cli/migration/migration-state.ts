@@ -46,7 +46,7 @@ export interface ShownMigration {
   readonly name: string;
   readonly phase: string;
   readonly digest: string;
-  /** Null if nothing is kept, and in the answer to the request that created the Migration. */
+  /** Null if the request did not create the Migration, and in the answer to the request that created it. */
   readonly createdAt: string | null;
   readonly apps: readonly (ShownAppFigures & { readonly step: string })[];
   readonly notes: readonly IntentNote[];

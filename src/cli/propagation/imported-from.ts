@@ -3,7 +3,7 @@ import { fullKindName, resolveDistinctKinds } from '../client/resolve-kinds.ts';
 import type { Session } from '../client/session.ts';
 import type { PropagationKey } from '../writes/write-targets.ts';
 
-/** Which Propagations to find: those that were imported from a cluster. */
+/** Selects the Propagations that were imported from one cluster. */
 export interface ImportedSelection {
   readonly cluster: string;
   /** Names of the kinds of the propagated objects. Default: all kinds. */

@@ -3,7 +3,7 @@ export const untilChoices = ['any', 'all'] as const;
 
 export type UntilChoice = (typeof untilChoices)[number];
 
-/** Counts of the Jobs that match. */
+/** Counts of the Jobs that the flags select. */
 export interface JobTally {
   readonly total: number;
   readonly complete: number;

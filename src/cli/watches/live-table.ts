@@ -8,7 +8,7 @@ export interface LiveTable {
   end(): void;
 }
 
-/** A change is drawn at once. Further changes within this time are drawn together. */
+/** Milliseconds after a frame in which further changes are collected. The first change is drawn at once. */
 const frameMs = 100;
 
 /** Milliseconds between two frames without a change: the ages in the lines change every second. */

@@ -106,7 +106,7 @@ function changeLines(session: Session, { columns, isMixed }: ShownColumns): Obje
   return { show: (message) => lines.add(message), restart: async () => lines.restart() };
 }
 
-/** Prints messages with whole objects in place of the GraphQL selections. */
+/** Prints messages as JSON, with each whole object in place of its GraphQL selection. */
 function jsonLines({ terminal }: Session): ObjectShow {
   const lines = new MessageLines((text) => terminal.out(text));
   const whole = (items: Message['added']) => items.map(({ object = {} }) => object);

@@ -15,7 +15,7 @@ import {
 /** The largest number of writes in one mutation. */
 const maxWrites = 1_000;
 
-/** Bytes of manifests in one mutation. A larger manifest is sent alone. */
+/** Maximum bytes of manifests in one mutation. A larger manifest is sent alone. */
 const maxBytes = 3 << 20;
 
 /** A mutation over a list of objects. Long lists are sent in parts. */

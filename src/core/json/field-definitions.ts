@@ -40,16 +40,16 @@ export const meanings = z.registry<Readonly<Record<string, string>>>();
 const describedValues = new Set<string>();
 
 /**
- * Returns a description for the GraphQL schema, which spells enum values in capitals: `NOT_IN` for `NotIn`. Descriptions of definitions name
- * such values in backticks, as resources spell them.
+ * Returns a description in the form of the GraphQL schema: enum values in backticks, which definitions spell as resources do (`NotIn`),
+ * become capitals (`NOT_IN`).
  */
 export function graphqlDescriptionOf(description: string): string {
   return description.replaceAll(/(?<=`)[A-Z][A-Za-z]*(?=`)/g, (word) => (describedValues.has(word) ? schemaSpelling(word) : word));
 }
 
 /**
- * Defines an enum of the keys of `values`, which has the meaning of each of them. `name` is its name in the GraphQL schema, and `about` its
- * description. Descriptions of other fields that quote one of these values then show it as GraphQL spells it.
+ * Defines an enum. `values` has the meaning of each of its values, `name` is its name in the GraphQL schema, and `about` its description.
+ * Also registers the values for `graphqlDescriptionOf`.
  */
 export function describedEnum<const Name extends string>(name: string, about: string, values: Readonly<Record<Name, string>>) {
   for (const value of Object.keys(values)) describedValues.add(value);

@@ -19,8 +19,8 @@ import type { TargetKind } from './target-kinds.ts';
 export interface PlacedObject {
   readonly choice: ClusterChoice;
   /**
-   * The clusters of the FederatedNamespace. Present only in exact mode, if KubeFed also divides replicas to clusters outside of them, which
-   * are lost. `choice` then has all clusters of the division. Absent: `choice` has the clusters that get copies.
+   * The clusters of the FederatedNamespace. Present only in exact mode, and only if KubeFed also gives replicas to other clusters, where
+   * they are lost. `choice` then has all clusters of the division. Absent: `choice` has exactly the clusters that get copies.
    */
   readonly limit?: ClusterChoice;
   /** The FederatedNamespace of the object. Undefined: the object is not namespaced, or its namespace is not federated. */

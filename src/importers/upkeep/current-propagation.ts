@@ -9,7 +9,10 @@ import type { UpkeepPass } from './upkeep-pass.ts';
  */
 const latestMs = 5_000;
 
-/** Returns the Propagation of the resource: the mirrored one, or a newer one that this process wrote. `unread`: nothing is known yet. */
+/**
+ * Returns the Propagation of the resource: the mirrored one, or for 5 s the one that this process wrote or fetched, if it is newer.
+ * `absent`: there is none. `unread`: the mirror has no first list yet.
+ */
 export function currentPropagation({ ports, state }: UpkeepPass): Propagation | 'absent' | 'unread' {
   const mirrored = ports.propagations.read(state.place);
   const latest = state.latest;

@@ -9,7 +9,10 @@ const from = 'deployment-controller';
 const revisionKey = 'deployment.kubernetes.io/revision';
 const hashLabel = 'pod-template-hash';
 
-/** A ReplicaSet of a Deployment, with counts of its Pods. */
+/**
+ * A ReplicaSet of a Deployment. `wanted` is the number of its replicas, `made` that of its existing Pods, and `ready` that of its ready
+ * Pods.
+ */
 interface Generation {
   readonly set: ReplicaSet;
   readonly revision: number;

@@ -47,7 +47,7 @@ export interface WorldControl extends World {
   begin(): void;
   /** Ends a round and forgets the timers that it did not query. */
   end(): void;
-  /** True if the time of a timer has elapsed. */
+  /** True if a timer that the last round queried has elapsed. */
   isDue(): boolean;
   isFastForward: boolean;
   nowMs: number;
@@ -109,7 +109,7 @@ function drafted(object: KubernetesObject, nowMs: number): KubernetesObject {
   return { ...object, metadata: { ...object.metadata, uid, creationTimestamp, ...(isCounted ? { generation } : {}) } };
 }
 
-// The cluster counts generations itself unless an object brings its own.
+// Removes the generation of an object that is written back: the cluster then counts the generation itself.
 function withoutGeneration(object: KubernetesObject): KubernetesObject {
   const { generation: _generation, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -34,7 +34,8 @@ const atomicTypes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Exceptions to `atomicTypes`: atomic fields whose type is not atomic, and below the only field that is not atomic although its type is.
+ * Exceptions to `atomicTypes`: `atomicFields` are atomic although their type is not, and `granularFields` are not atomic although their
+ * type is.
  */
 const atomicFields: ReadonlySet<string> = new Set([
   ...['PodSpec.nodeSelector', 'ReplicationControllerSpec.selector', 'ServiceSpec.selector', 'Scheduling.nodeSelector'],

@@ -28,7 +28,7 @@ export interface Pruned {
   readonly unknown: readonly string[];
 }
 
-/** Removes undeclared fields and nulls, as a server does with a request. */
+/** Returns the value without undeclared fields and nulls, as a server reads a request. Null stays as a value of a map. */
 export function knownFields(type: FieldType, value: Json, place = ''): Pruned {
   if (Array.isArray(value)) {
     const items = (value as readonly Json[]).map((item, index) => knownFields(itemType(type), item, `${place}[${index}]`));

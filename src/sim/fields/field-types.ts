@@ -8,9 +8,9 @@ export type FieldType =
   | { readonly type: 'scalar'; readonly scalar: ScalarType; readonly format?: 'quantity' | 'bytes' }
   /** `atomic`: one owner for the whole list. `set`: an owner per value. `map`: an owner per item, which `keys` identify. */
   | { readonly type: 'list'; readonly items: FieldType; readonly listType: 'atomic' | 'set' | 'map'; readonly keys: readonly string[] }
-  /** Any keys; all values have one type. */
+  /** A map with any keys, whose values have one type. `isAtomic`: one owner for the whole map. */
   | { readonly type: 'map'; readonly values: FieldType; readonly isAtomic: boolean }
-  /** The keys of a schema. `isOpen`: unknown keys are allowed too. */
+  /** An object with the keys of a schema. `isOpen`: unknown keys are allowed too. `isAtomic`: one owner for the whole object. */
   | StructType
   /** An unknown type: objects have an owner per member, other values have one owner. */
   | { readonly type: 'untyped' };
@@ -27,7 +27,7 @@ export const untyped: FieldType = { type: 'untyped' };
 /** How a value is divided among owners: not at all, by members, or by items. */
 export type ValueDivision = 'whole' | 'members' | 'items';
 
-/** Returns how a value is divided. A value of another type is not divided. */
+/** Returns how a value is divided. A value that does not have this type is not divided. */
 export function divisionOf(type: FieldType, value: Json | undefined): ValueDivision {
   switch (type.type) {
     case 'scalar':

@@ -16,7 +16,7 @@ export function typeOfKind(kind: SimKind, version: string = kind.versions[0] ?? 
   return type;
 }
 
-/** Returns the zero value of the kind. For a built-in kind it already contains parts of the spec. */
+/** Returns an object of the kind without any values, as Go prints it. For a built-in kind it already contains parts of the spec. */
 export function zeroValueOfKind(kind: SimKind): JsonObject {
   const known = zeros.get(kind);
   if (known !== undefined) return known;

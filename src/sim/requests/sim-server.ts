@@ -23,7 +23,7 @@ export interface CompletedWrite {
 export interface SimHooks {
   /** Wraps each answer. Default: `answer` alone. */
   around?(context: AnswerContext, answer: (context: AnswerContext) => Promise<void>): Promise<void>;
-  /** Returns true if the user may not do this. Default: every user with the token may do everything. */
+  /** Returns true to forbid an action to a user, whatever the authorization of the server allows. Default: forbids nothing. */
   isForbidden?(user: string, action: DesiredAction, kind: string | undefined): boolean;
   /** Returns a refusal for an object that a create or update would store. Undefined accepts the object. Default: accepts all objects. */
   refuseWrite?(context: ResourceContext, next: KubernetesObject): ApiRefusal | undefined;

@@ -55,7 +55,7 @@ function triedChange(context: ResourceContext, { before, object, ...write }: Adm
 function doneChange(context: ResourceContext, { before, object, ...write }: AdmittedChange): CompletedWrite {
   const { storage } = context.target;
   const { state } = context.server;
-  // Removing the last finalizer of a terminating object deletes it, without a change event before.
+  // Removing the last finalizer of a terminating object deletes it. Watches receive only the deletion, and no change before it.
   if (before.terminating && object.metadata.finalizers === undefined && finishDeletion(state, storage, before)) {
     const metadata = { ...withoutFinalizers(parseSimObject(storage.kind, before)), ...object.metadata };
     return { result: 'deleted', object: simObjectOf(storage.kind, { ...object, metadata }, before.revision) };

@@ -40,7 +40,7 @@ export async function readRequestObject(
   return isApiRefusal(decoded) ? decoded : { object: decoded.object as KubernetesObject, warnings: decoded.warnings };
 }
 
-/** Reads the body as a JSON object. */
+/** Reads the body as a JSON object, or returns a refusal. */
 export async function readBody({ request, body, target }: ResourceContext): Promise<JsonObject | ApiRefusal> {
   if (!isJsonType(request.headers['content-type'])) return unreadableBody;
   const text = await body();
@@ -82,7 +82,7 @@ const propagations: readonly DeletionPropagation[] = ['Foreground', 'Background'
 export interface SimDeleteRequest {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
-  /** Default: the default of the kind. */
+  /** Undefined: the default of the kind applies. */
   readonly propagation: DeletionPropagation | undefined;
   readonly isDry: boolean;
 }
