@@ -156,7 +156,7 @@ export interface ServedKindView {
   mirrored(): PromiseOrValue<MirroredKindView>;
 }
 
-/** What a caller may see of the mirror of a kind. */
+/** The part of the mirror of a kind that a caller may see. */
 export interface MirroredKindView {
   /** The number of objects that the caller may see. Undefined if the kind has no running mirror, or if the caller may not list it. */
   readonly count?: number | undefined;

@@ -67,7 +67,10 @@ export interface PlannerPorts {
   /** The hub: its inventories, and the cluster in which the dependencies of manifests are found. Absent: there is no hub. */
   readonly hub?: HubRecords & { readonly shares: ShareStore };
   readonly clientOf: ClientOf;
-  /** What the requester of a spec may see. What is hidden counts as absent, except for the copies in the inventory. Absent: everything. */
+  /**
+   * Finds out what the requester of a spec may see. Hidden objects count as absent, except for the copies in the inventory. Absent: everything
+   * is visible.
+   */
   readonly sight?: IdentitySight | undefined;
   /** The merge rules for lists, from `listRulesIn`. */
   readonly listRulesOf: ListRulesOf;
