@@ -26,6 +26,8 @@ export function createIdentifiedHandler({ handler, gate, onRefused }: Identified
     if (req.method === 'OPTIONS') return handler(req, res, { cors });
     try {
       const session = await gate.admit(req);
+      // The client may have left while its issuer was asked. Its operation would not notice, because the connection closes only once.
+      if (res.destroyed) return;
       using _operation = gate.load.take('operations', session.caller.key);
       await handler(req, res, { cors, session });
     } catch (error) {

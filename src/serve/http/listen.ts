@@ -89,7 +89,7 @@ export async function listen({ host, port, limits = defaultLimits, tls, ...optio
   };
   const server =
     tls === undefined ? createServer(httpOptions, onRequest) : createTlsServer({ ...httpOptions, ...tlsOptionsOf(tls) }, onRequest);
-  if (tls !== undefined) forgetWrongSignatures(server, new X509Certificate(tls.cert));
+  if (tls !== undefined && tls.clientAuthorities.length > 0) forgetWrongSignatures(server, new X509Certificate(tls.cert));
   const upgrades = takeUpgrades(server);
   server.maxConnections = options.maxConnections ?? limits.streams + connectionsPerRequest * limits.requestsInFlight;
   await new Promise<void>((resolve, reject) => {

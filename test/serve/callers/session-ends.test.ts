@@ -76,3 +76,26 @@ test('a token that the hub no longer accepts: HTTP 401 within 10 s, WebSocket 44
   expect(await events.until(2)).toMatchObject(lastErrors);
   await vi.waitUntil(() => edge.source.readers.size === 0);
 });
+
+test('a client that leaves while the hub is asked starts no operation', async () => {
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<LiveAnswer>();
+  const send = () => {
+    asked.resolve();
+    return answered.promise;
+  };
+  const hub = { cluster: clusterName('hub'), send };
+  await using edge = await startAuthenticated({ authentication: { tokenReview: { audiences: ['muster'] } }, hub: () => hub });
+  const leaving = new AbortController();
+  const headers = { 'content-type': 'application/json', accept: 'text/event-stream', authorization: 'Bearer opaque' };
+  const left = fetch(edge.url, { method: 'POST', headers, body: JSON.stringify({ query: ticks }), signal: leaving.signal });
+  await asked.promise;
+  leaving.abort();
+  await expect(left).rejects.toThrow();
+  // The gateway has seen the end of the connection once it has answered a later request on another one.
+  expect((await fetch(`${edge.origin}/livez`)).status).toBe(200);
+  const status = { authenticated: true, audiences: ['muster'], user: { username: 'jane' } };
+  answered.resolve({ type: 'answered', status: 201, body: Buffer.from(JSON.stringify({ kind: 'TokenReview', status })) } as never);
+  expect((await edge.post('{"query":"{ hello }"}', { authorization: 'Bearer opaque' })).status).toBe(200);
+  expect([edge.source.opened, edge.source.readers.size]).toEqual([0, 0]);
+});
