@@ -20,7 +20,21 @@ export interface MoveOutcome {
  * objects outside the migration are as they were. No value of a Secret is on the hub.
  */
 export function violationsAtRest(fleet: MovingFleet, outcome: MoveOutcome): readonly string[] {
-  return [...violationsInSouth(fleet, outcome), ...violationsInEast(fleet, outcome), ...propagatedWrongly(fleet, outcome), ...leaks(fleet)];
+  return [
+    ...touchedStrangers(fleet),
+    ...violationsInSouth(fleet, outcome),
+    ...violationsInEast(fleet, outcome),
+    ...propagatedWrongly(fleet, outcome),
+    ...leaks(fleet),
+  ];
+}
+
+function touchedStrangers({ strangers, cluster: clusterNamed }: MovingFleet): readonly string[] {
+  return [...strangers].flatMap(([uid, { cluster, object }]) => {
+    const name = `${cluster}: the stranger ${keyOf(object)}`;
+    const now = contentOf(clusterNamed(cluster)).get(keyOf(object));
+    return now?.metadata.uid === uid ? differences(name, object, now) : [`${name} is gone`];
+  });
 }
 
 function isDone({ steps }: MoveOutcome, { name }: ScheduledApp): boolean {
@@ -40,6 +54,7 @@ function violationsInSouth(fleet: MovingFleet, outcome: MoveOutcome): readonly s
     const now = live.get(key);
     if (hasLeft) return now === undefined || isStranger(fleet, now) ? [] : [`south still has ${key}`];
     if (now === undefined) return [`south lacks ${key}`];
+    if (isStranger(fleet, now)) return [];
     return differences(`south: ${key}`, object, now);
   });
   const known = new Set(before.map(([key]) => key));
@@ -59,6 +74,7 @@ function violationsInEast(fleet: MovingFleet, outcome: MoveOutcome): readonly st
     [workload, ...parts].flatMap((object) => {
       const now = live.get(keyOf(object));
       if (now === undefined) return [`east lacks ${keyOf(object)}`];
+      if (isStranger(fleet, now)) return [];
       return differences(`east: ${keyOf(object)}`, withCopies(object, outcome.copies), withoutMarks(now));
     }),
   );
@@ -76,9 +92,7 @@ function unexpected(
   { live, known }: { readonly live: ClusterContent; readonly known: ReadonlySet<string> },
 ): readonly string[] {
   return [...live].flatMap(([key, object]) => {
-    const stranger = fleet.strangers.get(object.metadata.uid ?? '');
-    if (stranger !== undefined) return differences(`${cluster}: the stranger ${key}`, stranger.object, object);
-    return known.has(key) || isPropagated(fleet, key) ? [] : [`${cluster} has ${key}, which should not exist`];
+    return isStranger(fleet, object) || known.has(key) || isPropagated(fleet, key) ? [] : [`${cluster} has ${key}, which should not exist`];
   });
 }
 

@@ -4,6 +4,7 @@ import { migrationMarks } from '../../../src/migrate/model/migration.ts';
 import type { MigratedApp } from '../../../src/migrate/model/migration-status-definition.ts';
 import { type MigrationWorld, startMigrationWorld } from '../../migrate/steps/migration-world.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
+import { violationsOfEnd } from './final-phase.ts';
 import { type MoveOutcome, violationsAtRest } from './final-state.ts';
 import { createMoveHook, type MoveHook } from './move-hook.ts';
 import { watchMoves } from './move-watch.ts';
@@ -98,7 +99,12 @@ class MigrationSchedule {
     const steps = await this.#finish();
     const outcome: MoveOutcome = { before: { south, east }, steps, copies };
     this.#record(`ended: ${JSON.stringify([...steps])}`);
-    const violations = [...watch.violations(), ...hook.violations(), ...this.#unended(steps), ...violationsAtRest(this.#moving, outcome)];
+    const violations = [
+      ...watch.violations(),
+      ...hook.violations(),
+      ...violationsOfEnd(migrationOnHub(this.#moving, name), steps),
+      ...violationsAtRest(this.#moving, outcome),
+    ];
     return { records: this.#records, violations, undoneFrom: [...this.#undoneFrom] };
   }
 
@@ -196,6 +202,7 @@ class MigrationSchedule {
         this.#record(this.#isLossy ? 'lossy' : 'lossless');
       },
       stranger: () => this.#makeStranger(),
+      replace: () => this.#replace(),
       cordon: () => this.#cordon(),
       refuse: () => {
         this.#moving.cluster('east').refuseWrites({ type: dice.pick(['quota', 'webhookTimeout'] as const) }, { times: 2 });
@@ -279,6 +286,27 @@ class MigrationSchedule {
     this.#record(`stranger ${kind} ${name} in ${cluster}`);
   }
 
+  /** Another client deletes an object of an application, and creates its own one of that name. */
+  #replace(): void {
+    const { dice } = this.#parts;
+    const cluster = dice.pick(['east', 'east', 'south'] as const);
+    const kinds = ['ConfigMap', 'ServiceAccount', 'PodDisruptionBudget', 'Ingress'];
+    const parts = this.#moving.apps.flatMap((app) => (app.propagation === undefined ? app.parts : []));
+    const replaceable = parts.filter(({ kind, metadata }) => kinds.includes(kind ?? '') && metadata.name !== 'shared');
+    if (replaceable.length === 0) return;
+    const part = dice.pick(replaceable);
+    const live = contentOf(this.#moving.cluster(cluster)).get(keyOf(part));
+    if (live === undefined || this.#strangers.has(live.metadata.uid ?? '')) return;
+    const { kind, apiVersion, metadata } = part;
+    this.#moving.cluster(cluster).remove(kindNameOf(part), metadata.name, 'default');
+    const { name, namespace } = metadata;
+    const object = this.#moving
+      .cluster(cluster)
+      .put({ apiVersion, kind, metadata: { name, namespace, labels: { of: 'another client' } } } as never);
+    this.#strangers.set(object.metadata.uid ?? '', { cluster, object: { ...object, apiVersion, kind } as KubernetesObject });
+    this.#record(`replace ${kind} ${name} in ${cluster}`);
+  }
+
   #resume(): void {
     const migration = migrationOnHub(this.#moving, name);
     if (migration === undefined || statusOf(migration).phase !== 'Paused') return;
@@ -326,8 +354,7 @@ class MigrationSchedule {
     for (const [uid, { cluster, object }] of this.#strangers) {
       const { labels, name: of, namespace } = object.metadata;
       if (labels?.of !== 'stranger') continue;
-      const group = object.apiVersion?.includes('/') ? `.${object.apiVersion.split('/')[0]}` : '';
-      this.#moving.cluster(cluster).remove(`${object.kind}${group}`, of, namespace);
+      this.#moving.cluster(cluster).remove(kindNameOf(object), of, namespace);
       this.#strangers.delete(uid);
       this.#record(`remove the stranger ${object.kind} ${of}`);
     }
@@ -342,34 +369,12 @@ class MigrationSchedule {
     };
     await controller.world.until(() => names.every(isSettled), 300_000).catch(() => this.#record('a Propagation did not settle'));
   }
-
-  /** Compares the end of the migration with the ends that a migration may have. */
-  #unended(steps: ReadonlyMap<string, MigratedApp['step']>): readonly string[] {
-    const migration = migrationOnHub(this.#moving, name);
-    if (migration === undefined) return [];
-    const { phase, apps = [], undoSince, notes } = statusOf(migration);
-    if (phase === 'Failed' && apps.length === 0) return [];
-    const kinds = new Set(steps.values());
-    const isOpen = [...kinds].some((step) => !['Done', 'Undone', 'Skipped'].includes(step));
-    const expected = isOpen
-      ? 'none'
-      : undoSince !== undefined
-        ? 'Settled'
-        : kinds.has('Undone')
-          ? 'Failed'
-          : kinds.has('Skipped')
-            ? 'Degraded'
-            : 'Settled';
-    return [
-      ...(phase === expected ? [] : [`expected the phase ${expected}, got ${phase} ${JSON.stringify(notes)}`]),
-      ...(isOpen
-        ? [`not ended: ${JSON.stringify(apps.map(({ key, step, reason, message, fault }) => [key.name, step, reason, message, fault]))}`]
-        : []),
-      ...(undoSince !== undefined && kinds.has('Done') ? ['an application is Done after the undo'] : []),
-    ];
-  }
 }
 
 function replicasOf({ spec }: KubernetesObject): number {
   return (spec as { readonly replicas?: number }).replicas ?? 1;
+}
+
+function kindNameOf({ apiVersion = '', kind = '' }: KubernetesObject): string {
+  return apiVersion.includes('/') ? `${kind}.${apiVersion.split('/')[0]}` : kind;
 }
