@@ -7,7 +7,7 @@ import { importCase } from './cases/import-case.ts';
 import { groupsCase, indexCase } from './cases/index-case.ts';
 import { kubectlCase } from './cases/kubectl-case.ts';
 import { mirrorCase } from './cases/mirror-case.ts';
-import { intentsAtRestCase, planCase, propagateCases, realPropagateCase } from './cases/propagate-case.ts';
+import { intentsAtRestCase, planCase, propagateCases, realMoveCase, realPropagateCase } from './cases/propagate-case.ts';
 import { realCase } from './cases/real-case.ts';
 import { relationsCase } from './cases/relations-case.ts';
 import { relistCase } from './cases/relist-case.ts';
@@ -43,5 +43,5 @@ export const cases: readonly BenchCase[] = [
   realCase,
   kubectlCase,
   realLatencyCase,
-  ...(fleet === undefined ? [] : [realPropagateCase(fleet)]),
+  ...(fleet === undefined ? [] : [realPropagateCase(fleet), realMoveCase(fleet)]),
 ];

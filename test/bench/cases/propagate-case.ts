@@ -133,3 +133,35 @@ export function realPropagateCase(kubeconfig: string): BenchCase {
     ],
   };
 }
+
+/** Deployments that leave one of three real clusters. `MUSTER_BENCH_FLEET` is the path of their kubeconfig. */
+export function realMoveCase(kubeconfig: string): BenchCase {
+  const against = 'kubectl apply of one file of fifty per target, until available';
+  return {
+    name: 'real moves',
+    real: true,
+    samples: 1,
+    prepare: async ({ quick, signal }) => ({
+      programs: { fleet: () => runProgram('propagation/real-move.ts', [kubeconfig, quick ? '1' : '3'], { signal }) },
+      ...nothing,
+    }),
+    rows: [
+      {
+        name: 'failover of fifty Deployments, from the end of `after` to healthy',
+        unit: 'ms',
+        against,
+        ours: of('fleet', 'failoverMs'),
+        floor: of('fleet', 'failoverFloorMs'),
+        target: { atMost: 1.2 },
+      },
+      {
+        name: 'migration of fifty Deployments, until all are Done',
+        unit: 'ms',
+        against,
+        ours: of('fleet', 'migrationMs'),
+        floor: of('fleet', 'migrationFloorMs'),
+        target: { atMost: 2 },
+      },
+    ],
+  };
+}

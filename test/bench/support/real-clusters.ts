@@ -1,0 +1,123 @@
+// Complete clusters with controllers and nodes, as a user reaches them: by kubectl, and through a gateway that is started as a user starts it.
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import type { Json, JsonObject } from '../../../src/core/json.ts';
+import { realPrograms } from '../../support/cluster/real-cluster.ts';
+
+const run = promisify(execFile);
+
+/** A Deployment of one replica that every node has room for. */
+export interface BenchDeployment extends JsonObject {
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+}
+
+/** The first three contexts of a kubeconfig, with a namespace of this process in each. The first context is the hub. */
+export interface RealClusters extends AsyncDisposable {
+  readonly contexts: readonly string[];
+  readonly hub: string;
+  readonly namespace: string;
+  /** A folder for files of this process. */
+  readonly folder: string;
+  kubectl(context: string, args: readonly string[]): Promise<void>;
+  /** Applies all objects with one file. */
+  applyFile(context: string, objects: readonly JsonObject[]): Promise<void>;
+  /** Waits until all Deployments are available. */
+  waitFor(context: string, deployments: readonly BenchDeployment[]): Promise<void>;
+}
+
+/** Installs the definitions of the hub, and creates the namespaces. */
+export async function prepareRealClusters(kubeconfig: string): Promise<RealClusters> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'muster-bench-'));
+  const contexts = (parse(readFileSync(kubeconfig, 'utf8')) as { contexts: readonly { name: string }[] }).contexts
+    .map(({ name }) => name)
+    .slice(0, 3);
+  const [hub = ''] = contexts;
+  const namespace = `bench-${process.pid}`;
+  const kubectl: RealClusters['kubectl'] = async (context, args) => {
+    await run(path.join(realPrograms ?? '', 'kubectl'), ['--kubeconfig', kubeconfig, '--context', context, ...args]);
+  };
+  await kubectl(hub, ['apply', '-f', fileURLToPath(new URL('../../../deploy/crds', import.meta.url))]);
+  for (const context of contexts) await kubectl(context, ['create', 'namespace', namespace]);
+  return {
+    ...{ contexts, hub, namespace, folder, kubectl },
+    async applyFile(context, items) {
+      const file = path.join(folder, `${context}-all.json`);
+      writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+      await kubectl(context, ['apply', '-n', namespace, '-f', file]);
+    },
+    async waitFor(context, deployments) {
+      const names = deployments.map(({ metadata: { name } }) => `deployment/${name}`);
+      await kubectl(context, ['wait', '-n', namespace, '--for=condition=Available', '--timeout=120s', ...names]);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(contexts.map((context) => kubectl(context, ['delete', 'namespace', namespace, '--wait=false'])));
+    },
+  };
+}
+
+export function benchDeployment(name: string, labels: Readonly<Record<string, string>> = {}): BenchDeployment {
+  const containers = [{ name: 'web', image: 'registry.example.com/web:1.0', resources: { requests: { cpu: '10m', memory: '16Mi' } } }];
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, labels },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { app: name } },
+      template: { metadata: { labels: { app: name } }, spec: { containers } },
+    },
+  };
+}
+
+/** A gateway in a process of its own. */
+export interface RealGateway {
+  /** Returns the data of an operation. Rejects if the answer has errors. */
+  ask(query: string, variables?: JsonObject): Promise<unknown>;
+  kill(): void;
+}
+
+/** Starts a gateway with this kubeconfig. Resolves when it is ready. */
+export async function startRealGateway(kubeconfig: string, { hub, folder }: Pick<RealClusters, 'hub' | 'folder'>): Promise<RealGateway> {
+  const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+  const flags = ['--kubeconfig', kubeconfig, '--hub', hub, '--port', '0', '--log-level', 'silent'];
+  const child = spawn(process.execPath, [...(process.env.MUSTER_BENCH_NODE_FLAGS?.split(' ') ?? []), main, ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, XDG_STATE_HOME: folder },
+  });
+  process.once('exit', () => child.kill('SIGKILL'));
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.once('close', (code) => reject(new Error(`the gateway ended with ${code}:\n${text}`)));
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const ready = /ready (\S+)/.exec(text);
+      if (ready?.[1] !== undefined) resolve(ready[1]);
+    });
+  });
+  return {
+    ask: async (query, variables = {}) => {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
+      const { data, errors } = (await answer.json()) as { data: unknown; errors?: Json };
+      if (errors !== undefined) throw new Error(JSON.stringify(errors).slice(0, 2_000));
+      return data;
+    },
+    kill: () => child.kill('SIGTERM'),
+  };
+}
+
+/** Returns the milliseconds that some work takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+}
+
+export function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
