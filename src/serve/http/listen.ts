@@ -138,7 +138,9 @@ function tlsOptionsOf(tls: ListenerTls) {
 function contextOf({ cert, key, clientAuthorities }: ListenerTls) {
   if (clientAuthorities.length === 0) return { cert, key };
   // A resumed session would bring the verdict on its certificate along, but not the intermediate authorities, nor a change of the authorities.
-  return { cert, key, ca: [...clientAuthorities], secureOptions: constants.SSL_OP_NO_TICKET };
+  const secureOptions = constants.SSL_OP_NO_TICKET;
+  // As in API servers, an authority of the file counts also if it is an intermediate one, without the root that signed it.
+  return { cert, key, ca: [...clientAuthorities], secureOptions, allowPartialTrustChain: true };
 }
 
 /**
