@@ -204,7 +204,7 @@ function createAccess(
   const access = createReviewedAccess({ objects: createMemberObjects({ mirrors, clock, log }, signal), clock, log }, signal);
   fleet.onJoin(({ name, api, settings, signal: life }) => {
     const { identity, authorization } = settings;
-    access.engage({ name, api, identity, authorization: authorization === 'rbac' ? 'rbac' : 'sar' }, life);
+    access.engage({ name, api, identity, authorization }, life);
   }, signal);
   return { access, rights: access };
 }
