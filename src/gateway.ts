@@ -138,7 +138,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     listening: listening.main,
     metricsListening: listening.metrics,
     ...(token === undefined ? {} : { token }),
-    authenticator,
+    ...{ authenticator, audit },
     served: schema.current,
     contextOf: createContexts({ options, mirrors, schema, demo, readSide, writeSide, rights }),
     prepare: (caller, signal) => access.prepare(caller, signal),

@@ -135,7 +135,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   operations: ['streams', 'access', 'load', 'graph'],
   'streams/sending': ['streams', 'access', 'graph', 'operations'],
-  serve: ['config', 'access', 'identity', 'operations', 'streams', 'streams/sending'],
+  serve: ['config', 'access', 'audit', 'identity', 'operations', 'streams', 'streams/sending'],
   sim: ['config', 'model'],
   cli: ['config'],
 };

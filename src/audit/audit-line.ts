@@ -26,14 +26,15 @@ export function lineOfAction({ caller, objects, ...action }: AuditedAction, atMs
  *
  * @param count The number of credentials that the line stands for.
  */
-export function lineOfLogin({ requestId, issuer, reason, address }: RefusedLogin, atMs: number, count: number): string {
+export function lineOfLogin({ requestId, method, reason, address }: RefusedLogin, atMs: number, count: number): string {
   return JSON.stringify({
     ...head(requestId, atMs),
-    user: { username: 'system:anonymous', groups: ['system:unauthenticated'], issuer },
+    user: { username: 'system:anonymous', groups: ['system:unauthenticated'] },
     verb: 'login',
     dryRun: false,
     force: false,
     code: 'UNAUTHENTICATED',
+    method,
     reason,
     address,
     count: count === 1 ? undefined : count,

@@ -34,9 +34,9 @@ export interface AuditedAction {
 /** A credential that was not accepted. */
 export interface RefusedLogin {
   readonly requestId?: string | undefined;
-  /** The source that refused: the URL of an OIDC issuer, `tokenreview`, `certificate` or `proxy`. Undefined: no source applied. */
-  readonly issuer?: string | undefined;
-  /** Why, in a few words, such as `expired`. Not a text of the client: it may contain the token. */
+  /** The kind of the credential: `oidc`, `tokenreview`, `certificate` or `proxy`. */
+  readonly method: string;
+  /** Why, in one word, such as `expired`. Not a text of the client: it may contain the token. */
   readonly reason: string;
   /** The address of the peer. */
   readonly address?: string | undefined;

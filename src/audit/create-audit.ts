@@ -66,9 +66,9 @@ class AuditLines implements Audit, AsyncDisposable {
       this.#appendLogin(lineOfLogin(login, nowMs, 1));
       return;
     }
-    const { issuer, reason } = login;
-    const key = JSON.stringify([issuer, reason]);
-    const others = window.others.get(key) ?? { issuer, reason, count: 0 };
+    const { method, reason } = login;
+    const key = JSON.stringify([method, reason]);
+    const others = window.others.get(key) ?? { method, reason, count: 0 };
     others.count++;
     window.others.set(key, others);
   }
@@ -97,7 +97,7 @@ class AuditLines implements Audit, AsyncDisposable {
     if (!signal.aborted) this.#writeLogins();
   }
 
-  /** Writes the credentials of the window that have no line yet: one line for each source and reason. */
+  /** Writes the credentials of the window that have no line yet: one line for each method and reason. */
   #writeLogins(): void {
     const { others } = this.#logins ?? {};
     this.#logins = undefined;
@@ -171,7 +171,7 @@ class AuditLines implements Audit, AsyncDisposable {
 /** The refused credentials of one second. */
 interface LoginWindow {
   lines: number;
-  readonly others: Map<string, { readonly issuer: string | undefined; readonly reason: string; count: number }>;
+  readonly others: Map<string, { readonly method: string; readonly reason: string; count: number }>;
 }
 
 function unwritable(cause: unknown): MusterError {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../access/access.ts';
+import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
@@ -44,6 +45,8 @@ export interface ServeOptions {
   readonly token?: string;
   /** Finds the callers of requests. Default: local mode. */
   readonly authenticator?: Authenticator | undefined;
+  /** Records credentials that are not accepted. Default: they are not recorded. */
+  readonly audit?: Pick<Audit, 'refusedLogin'> | undefined;
   readonly served: () => ServedSchema;
   /** Makes the context of the resolvers of one operation. */
   readonly contextOf: (scope: OperationScope) => object;
@@ -153,14 +156,14 @@ export function serve(options: ServeOptions): Serving {
 }
 
 /** Creates the checks of all requests: their origin, and their caller. */
-function createGuards({ config, token, authenticator, caller, clock, log }: ServeOptions, metrics: Metrics) {
+function createGuards({ config, token, authenticator, audit, caller, clock, log }: ServeOptions, metrics: Metrics) {
   const { host, allowOrigins } = config;
   const onFailure: CountAuthFailure = (method, reason) => metrics.authFailed(method, reason);
   const guard = createGuard({ host: authenticator === undefined ? host : undefined, allowOrigins, token });
   const gate =
     authenticator === undefined
       ? createLocalGate({ checkToken: guard.checkToken, caller, onFailure })
-      : createAuthenticatedGate({ authenticator, clock, log, onFailure });
+      : createAuthenticatedGate({ authenticator, clock, log, onFailure, audit });
   return { guard, gate };
 }
 

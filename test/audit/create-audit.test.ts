@@ -124,13 +124,13 @@ test('an action that is refused as a whole has a line with the code, and no obje
 test('writes a line per refused credential, and one line that counts those beyond 100 in a second', async () => {
   const { sink, lines } = memorySink();
   const { audit, clock } = auditOver(sink);
-  for (let index = 0; index < 130; index++) audit.refusedLogin({ reason: 'expired', issuer: 'i', address: '10.0.0.1' });
+  for (let index = 0; index < 130; index++) audit.refusedLogin({ method: 'oidc', reason: 'expired', address: '10.0.0.1' });
   await clock.advance(1_000);
   const found = lines();
   expect(found.length).toBe(101);
   expect(found[0]).toMatchObject({ verb: 'login', user: { username: 'system:anonymous' }, code: 'UNAUTHENTICATED', address: '10.0.0.1' });
-  expect(found[100]).toMatchObject({ verb: 'login', reason: 'expired', count: 30, objects: [] });
-  audit.refusedLogin({ reason: 'expired' });
+  expect(found[100]).toMatchObject({ verb: 'login', method: 'oidc', reason: 'expired', count: 30, objects: [] });
+  audit.refusedLogin({ method: 'oidc', reason: 'expired' });
   await clock.advance(1_000);
   expect(lines().length).toBe(102);
   await audit[Symbol.asyncDispose]();
@@ -142,7 +142,7 @@ test('counts refused credentials while no line can be written, and writes the co
   const { audit, clock } = auditOver(sink);
   state.refuses = true;
   await expect(audit.record(applied)).rejects.toThrow();
-  for (let index = 0; index < 5; index++) audit.refusedLogin({ reason: 'expired' });
+  for (let index = 0; index < 5; index++) audit.refusedLogin({ method: 'oidc', reason: 'expired' });
   await clock.advance(3_000);
   expect(lines()).toEqual([]);
   state.refuses = false;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../../access/access.ts';
+import type { Audit } from '../../audit/audit.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Authenticator, CallerSession, CredentialMethod, Identification, RefusalReason } from '../../identity/authenticator.ts';
@@ -57,23 +58,29 @@ export interface GateOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly onFailure: CountAuthFailure;
+  /** Records each credential that is not accepted. Default: none is recorded. */
+  readonly audit?: Pick<Audit, 'refusedLogin'> | undefined;
 }
 
 /** Creates the gate of a gateway with authentication. */
-export function createAuthenticatedGate({ authenticator, clock, log, onFailure }: GateOptions): CallerGate {
+export function createAuthenticatedGate({ authenticator, clock, log, onFailure, audit }: GateOptions): CallerGate {
   const report = reportRefusals({ clock, log });
   const refusedAs = (refusal: (requestId: string) => RequestRefusal, { method }: Refused, facts: RefusalFacts) => {
+    const { address, ...logged } = facts;
+    const { reason } = logged;
     const requestId = randomUUID();
-    onFailure(method, facts.reason);
-    report({ requestId, method, ...facts });
+    onFailure(method, reason);
+    report({ requestId, method, ...logged });
+    // A request without a credential is no attempt to log in.
+    if (reason !== 'unavailable' && reason !== 'missing') audit?.refusedLogin({ requestId, method, reason, address });
     return refusal(requestId);
   };
-  const sessionOf = (found: Identification): CallerSession => {
+  const sessionOf = (found: Identification, address: string | undefined): CallerSession => {
     switch (found.result) {
       case 'known':
         return found.session;
       case 'unknown':
-        throw refusedAs(unauthenticated, found, { reason: found.reason });
+        throw refusedAs(unauthenticated, found, { reason: found.reason, address });
       case 'unavailable':
         throw refusedAs(uncheckable, found, { reason: 'unavailable', problem: found.problem });
       default:
@@ -86,7 +93,8 @@ export function createAuthenticatedGate({ authenticator, clock, log, onFailure }
     admit: ({ headers, rawHeaders, socket }, authorization = headers.authorization) => {
       const headerValues = (name: string) => valuesOf(rawHeaders, name.toLowerCase());
       const found = authenticator.identify({ authorization, headerValues, certificate: peerCertificateOf(socket) });
-      return found instanceof Promise ? found.then(sessionOf) : sessionOf(found);
+      const address = socket.remoteAddress;
+      return found instanceof Promise ? found.then((later) => sessionOf(later, address)) : sessionOf(found, address);
     },
   };
 }
@@ -101,6 +109,8 @@ type Refused = Exclude<Identification, { readonly result: 'known' }>;
 interface RefusalFacts {
   readonly reason: RefusalReason | 'unavailable';
   readonly problem?: string;
+  /** The address of the peer. */
+  readonly address?: string | undefined;
 }
 
 function unauthenticated(requestId: string): RequestRefusal {

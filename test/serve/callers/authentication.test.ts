@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { RefusedLogin } from '../../../src/audit/audit.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { listen } from '../../../src/serve/http/listen.ts';
 import { askForEvents } from '../../support/clients/event-client.ts';
@@ -9,6 +10,7 @@ import { TestSocket } from '../../support/serving/start-web-sockets.ts';
 type Edge = Awaited<ReturnType<typeof startAuthenticated>>;
 const ticks = 'subscription { ticks { n mine } }';
 const lines: object[] = [];
+const logins: RefusedLogin[] = [];
 const log: Log = {
   debug: () => undefined,
   info: (fields) => lines.push(fields),
@@ -18,7 +20,8 @@ const log: Log = {
 
 let edge: Edge;
 beforeAll(async () => {
-  edge = await startAuthenticated({ log, config: { host: '0.0.0.0', allowOrigins: ['https://portal.example.com'] } });
+  const audit = { refusedLogin: (login: RefusedLogin) => logins.push(login) };
+  edge = await startAuthenticated({ log, audit, config: { host: '0.0.0.0', allowOrigins: ['https://portal.example.com'] } });
 });
 afterAll(() => edge[Symbol.asyncDispose]());
 
@@ -126,6 +129,13 @@ describe('without credentials that are accepted', () => {
     const answer = await post({ origin });
     expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([401, origin]);
     expect((await post({ origin: 'https://evil.example.com', ...edge.as('alice') })).status).toBe(403);
+  });
+
+  test('each credential that is not accepted is recorded with its request, and a request without one is not', async () => {
+    logins.length = 0;
+    const { headers } = await post({ authorization: edge.as('alice', { aud: 'other' }).authorization });
+    await post({});
+    expect(logins).toEqual([{ requestId: headers['x-request-id'], method: 'oidc', reason: 'audience', address: '127.0.0.1' }]);
   });
 
   test('the reason stands in the log, at most ten lines a second, without names and tokens', async () => {
