@@ -7,10 +7,15 @@ import { type RunningProcess, runMuster } from '../support/run-process.ts';
 import { certainLines, comparableText, sectionsOfMove } from '../support/shell-sessions.ts';
 
 // Pages show shell sessions. Each line after `$` runs unchanged and in order on one embedded fleet. The sessions of the guide run first,
-// then those of the README, which repeats some of them. move.test.ts runs those that need a config file.
+// then those of the README, which repeats some of them. move.test.ts and access.test.ts run those that need a config file.
 
 const moving = sectionsOfMove();
-const session = sessionsOf(blocksOf(userPages.toReversed()).filter(({ page, line }) => page !== moving.page || line < moving.hookLine));
+const own = new Set(['docs/guide/access.md']);
+const session = sessionsOf(
+  blocksOf(userPages.filter((page) => !own.has(page)).toReversed()).filter(
+    ({ page, line }) => page !== moving.page || line < moving.hookLine,
+  ),
+);
 
 let folder: string;
 let gateway: RunningProcess;
