@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 
 const root = path.join(import.meta.dirname, '..');
 /** The number of rows per section. */
-const sections = { A: 18, B: 20, C: 9, D: 18, M: 5, P: 18 };
-const rowName = /\b([ABCDMP])(\d{1,2})\b/g;
+const sections = { A: 18, B: 20, C: 9, D: 18, E: 10, M: 5, P: 18 };
+const rowName = /\b([ABCDEMP])(\d{1,2})\b/g;
 
 interface PageRow {
   readonly name: string;
@@ -17,7 +17,7 @@ const page: readonly PageRow[] = readFileSync(path.join(root, 'docs/promises.md'
   .split('\n')
   .flatMap((line) => {
     const [, name = '', , tests = ''] = line.split('|').map((cell) => cell.trim());
-    if (!/^[ABCDMP]\d+$/.test(name)) return [];
+    if (!/^[ABCDEMP]\d+$/.test(name)) return [];
     return [{ name, tests: [...tests.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file), notYet: /^not yet: .{10}/.test(tests) }];
   });
 
@@ -28,7 +28,9 @@ const page: readonly PageRow[] = readFileSync(path.join(root, 'docs/promises.md'
 function rowsNamedIn(file: string): ReadonlySet<string> {
   const text = readFileSync(path.join(root, file), 'utf8');
   const titles = [
-    ...text.matchAll(/['`](?:(?<first>[ABCDMP]\d+(?:(?:, | and )[ABCDMP]\d+)*):|[^'`\n]*\((?<last>[ABCDMP]\d+(?:, [ABCDMP]\d+)*)\)['`])/g),
+    ...text.matchAll(
+      /['`](?:(?<first>[ABCDEMP]\d+(?:(?:, | and )[ABCDEMP]\d+)*):|[^'`\n]*\((?<last>[ABCDEMP]\d+(?:, [ABCDEMP]\d+)*)\)['`])/g,
+    ),
   ];
   return new Set(titles.flatMap(({ groups }) => [...(groups?.first ?? groups?.last ?? '').matchAll(rowName)].map(([name]) => name)));
 }

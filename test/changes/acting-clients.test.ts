@@ -106,7 +106,7 @@ test('asks before each call whether the requester may impersonate the ServiceAcc
   expect(sent.length).toBe(1);
 });
 
-test('never uses the account of the gateway for an identity without a requester', async () => {
+test('P15: never uses the account of the gateway for an identity without a requester', async () => {
   const { clients, sent } = clientsWith('many');
   for (const runAs of [asRequester.runAs, asAccount.runAs]) {
     const answer = await clients.ofIdentity(north, { runAs })?.get(address, never);

@@ -90,7 +90,7 @@ test('bob sees both clusters, and can-i exits with 0 only for what both allow', 
   expect((await run('muster auth can-i delete pods', 'bob.token')).code).toBe(1);
 });
 
-test('a hidden cluster is unknown to can-i', { timeout: 60_000 }, async () => {
+test('E3: a hidden cluster is unknown to can-i', { timeout: 60_000 }, async () => {
   const hidden = await run('muster auth can-i list pods --context us-prod', 'alice.token');
   const absent = await run('muster auth can-i list pods --context zz-prod', 'alice.token');
   expect(hidden).toEqual({ code: 2, text: expect.stringContaining('no cluster named "us-prod"') });

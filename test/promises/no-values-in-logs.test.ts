@@ -40,7 +40,7 @@ test('a bug that a value causes is logged without the value', async () => {
   expect([...lines, JSON.stringify(answer), metrics].join('')).not.toContain(canary);
 });
 
-test('objects with unique values leave none of the values in logs, errors or metrics, for any request', async () => {
+test('E9: objects with unique values leave none of the values in logs, errors or metrics, for any request', async () => {
   const { lines, log } = keptLog();
   const odd = { [canary]: canary, list: [canary, null, { [canary]: canary }] };
   const properties = { flag: { type: 'boolean' }, size: { type: 'integer' }, parts: { type: 'array', items: { type: 'number' } } };

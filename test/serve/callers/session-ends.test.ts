@@ -29,7 +29,7 @@ const lastErrors = [
   { event: 'complete', data: undefined },
 ];
 
-test('streams end between the end of the token and 30 s later: WebSocket with 4403, SSE with UNAUTHENTICATED', async () => {
+test('E6: streams end between the end of the token and 30 s later: WebSocket with 4403, SSE with UNAUTHENTICATED', async () => {
   await using edge = await startAuthenticated();
   const exp = Math.floor(edge.clock.now() / 1_000) + 60;
   const { socket, events } = await openBoth(edge, edge.as('alice', { exp }).authorization);
