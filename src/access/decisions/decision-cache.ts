@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
+import type { Visibility } from '../access.ts';
 import { Decisions } from './decisions.ts';
 
 /** Maximum number of cached entries. */
@@ -9,6 +10,12 @@ const maxEntries = 200_000;
 const maxDecisions = 2_000_000;
 
 const sweepEveryMs = 60_000;
+
+/** Maximum number of sets of namespaces that entries share. */
+const maxShared = 10_000;
+
+/** Maximum characters of a set that is shared. */
+const maxSharedLength = 10_000;
 
 /** Entries that one event-loop turn of a sweep looks at. */
 const sweptAtOnce = 5_000;
@@ -23,6 +30,9 @@ export class DecisionCache {
     maxSize: maxDecisions,
     sizeCalculation: ({ size }) => size + 1,
   });
+
+  /** Visibilities by their namespaces. Callers of the same groups have equal ones. */
+  readonly #shared = new LRUCache<string, Visibility>({ max: maxShared });
 
   /** @param signal Ends the sweeps. */
   constructor(clock: Clock, signal: AbortSignal) {
@@ -51,6 +61,17 @@ export class DecisionCache {
     // lru-cache keeps the old size if the value is the same.
     this.#entries.delete(key);
     this.#entries.set(key, decisions);
+  }
+
+  /** Returns an equal visibility that other entries may have too. It takes memory only once. */
+  shared(visibility: Visibility): Visibility {
+    if (visibility.type !== 'namespaces' || visibility.fault !== undefined) return visibility;
+    const key = [...visibility.namespaces].sort().join('/');
+    if (key.length > maxSharedLength) return visibility;
+    const known = this.#shared.get(key);
+    if (known !== undefined) return known;
+    this.#shared.set(key, visibility);
+    return visibility;
   }
 
   async #sweepNowAndThen(clock: Clock, signal: AbortSignal): Promise<void> {

@@ -22,6 +22,19 @@ interface AnswerTimes {
 /** Milliseconds for which `isVisible` uses an answer that is too old. Operations ask before they begin, and may last for this time. */
 const graceMs = 60_000;
 
+/** A user as some clusters know it. Clusters with the same prefixes share it, because there may be many callers and clusters. */
+export interface KnownUser {
+  readonly user: Impersonation;
+  /** The keys of the user and of its groups, for the RBAC mirror. */
+  readonly subjects: readonly SubjectKey[];
+}
+
+/** Returns the user as a cluster with these prefixes knows it. */
+export function knownUserIn(identity: ClusterIdentity | undefined, user: Impersonation): KnownUser {
+  const known = userIn(identity, user);
+  return { user: known, subjects: subjectKeysOf(known) };
+}
+
 /** The facts that are known about one caller in one cluster. */
 export class CallerInCluster {
   readonly key: string;
@@ -37,10 +50,10 @@ export class CallerInCluster {
   #untilMs = Number.NEGATIVE_INFINITY;
   #answeredMs = Number.NEGATIVE_INFINITY;
 
-  constructor(key: string, user: Impersonation, identity: ClusterIdentity | undefined) {
+  constructor(key: string, { user, subjects }: KnownUser) {
     this.key = key;
-    this.user = userIn(identity, user);
-    this.subjects = subjectKeysOf(this.user);
+    this.user = user;
+    this.subjects = subjects;
   }
 
   /** The version of the rights in the cluster at which the visibility was decided. */

@@ -20,7 +20,7 @@ import { attributesOf } from '../rights/asked-attributes.ts';
 import { explainAnswer } from '../rights/explain-answer.ts';
 import type { RightAnswer, RightQuestion } from '../rights/own-rights.ts';
 import type { ClusterIdentity } from '../user-in-cluster.ts';
-import { CallerInCluster } from './caller-in-cluster.ts';
+import { CallerInCluster, type KnownUser } from './caller-in-cluster.ts';
 
 /** A cluster whose rights are checked. */
 export interface AccessMember {
@@ -43,6 +43,8 @@ export interface AccessServices {
   readonly log: Log;
   /** Returns what is known of a caller in a cluster, by the key of both. Creates it with `create` if nothing is. */
   readonly callerIn: (key: string, create: () => CallerInCluster) => CallerInCluster;
+  /** Returns the user of a caller as clusters with these prefixes know it. */
+  readonly userIn: (identity: ClusterIdentity | undefined, caller: AuthenticatedCaller) => KnownUser;
   /** Called after rights in the cluster may have changed. */
   readonly onChange: (cluster: ClusterName) => void;
 }
@@ -163,7 +165,10 @@ export class ClusterAccess {
   }
 
   #callerOf({ key, user }: AuthenticatedCaller): CallerInCluster {
-    return this.#services.callerIn(`${key} ${this.#id}`, () => new CallerInCluster(key, user, this.#member.identity));
+    return this.#services.callerIn(
+      `${key} ${this.#id}`,
+      () => new CallerInCluster(key, this.#services.userIn(this.#member.identity, { key, user })),
+    );
   }
 
   #rightsChanged(subjects: readonly SubjectKey[] | 'all'): void {
@@ -214,7 +219,8 @@ export class ClusterAccess {
     const forbidden = () => this.#forbidden(kind, verb);
     const found = visibilityFrom(verdictOf, { isNamespaced, candidates, named, forbidden });
     const holds = () => this.#epochs.holdsSince(decisions.version, caller.subjects);
-    if (found.type === 'settled' && named === undefined && holds()) decisions.keep(found.visibility, found.namespaces);
+    if (found.type === 'settled' && named === undefined && holds())
+      decisions.keep(this.#services.cache.shared(found.visibility), found.namespaces);
     return found;
   }
 

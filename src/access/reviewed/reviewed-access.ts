@@ -8,7 +8,7 @@ import type { MemberObjects } from '../../store/member-objects.ts';
 import type { Access, AccessRequest, Caller, Visibility } from '../access.ts';
 import { DecisionCache } from '../decisions/decision-cache.ts';
 import { deniedRight, type OwnRights, type RightAnswer, type RightQuestion, unknownRight } from '../rights/own-rights.ts';
-import type { CallerInCluster } from './caller-in-cluster.ts';
+import { type CallerInCluster, type KnownUser, knownUserIn } from './caller-in-cluster.ts';
 import { type AccessMember, type AccessServices, type AuthenticatedCaller, ClusterAccess, nothingVisible } from './cluster-access.ts';
 
 interface ReviewedAccessOptions {
@@ -27,7 +27,7 @@ export interface OwnedAccess extends Access, OwnRights {
 /** Maximum number of pairs of a caller and a cluster that are remembered. */
 const maxCallersInClusters = 200_000;
 
-/** Maximum number of callers whose last `prepare` is remembered. */
+/** Maximum number of callers whose user and last `prepare` are remembered. */
 const maxPrepared = 10_000;
 
 /** Milliseconds that an operation waits to know which clusters its caller may see. */
@@ -47,6 +47,8 @@ class ReviewedAccess implements OwnedAccess {
   readonly #services: AccessServices;
   readonly #clusters = new Map<ClusterName, ClusterAccess>();
   readonly #callers = new LRUCache<string, CallerInCluster>({ max: maxCallersInClusters });
+  /** The users of callers, by caller and prefixes. */
+  readonly #users = new LRUCache<string, KnownUser>({ max: maxPrepared });
   /** The monotonic time until which all clusters are known for a caller, and the number of changes at that moment. */
   readonly #prepared = new LRUCache<string, { readonly untilMs: number; readonly changes: number }>({ max: maxPrepared });
   readonly #callbacks = new Set<(cluster: ClusterName) => void>();
@@ -63,7 +65,11 @@ class ReviewedAccess implements OwnedAccess {
       clock,
       log,
       cache: new DecisionCache(clock, signal),
-      callerIn: (key, create) => this.#callerIn(key, create),
+      callerIn: (key, create) => valueIn(this.#callers, key, create),
+      userIn: (identity, { key, user }) => {
+        const prefixes = JSON.stringify([key, identity?.userPrefix, identity?.groupPrefix]);
+        return valueIn(this.#users, prefixes, () => knownUserIn(identity, user));
+      },
       onChange: (cluster) => this.#changed(cluster),
     };
     objects.onChange((changes) => {
@@ -140,14 +146,6 @@ class ReviewedAccess implements OwnedAccess {
     done.abort();
   }
 
-  #callerIn(key: string, create: () => CallerInCluster): CallerInCluster {
-    const known = this.#callers.get(key);
-    if (known !== undefined) return known;
-    const made = create();
-    this.#callers.set(key, made);
-    return made;
-  }
-
   #changed(cluster: ClusterName): void {
     this.#changes += 1;
     if (this.#gathered.size === 0) void this.#publishSoon();
@@ -161,6 +159,15 @@ class ReviewedAccess implements OwnedAccess {
     if (this.#signal.aborted) return;
     for (const cluster of clusters) for (const callback of [...this.#callbacks]) callback(cluster);
   }
+}
+
+/** Returns the value of a key. Creates it if there is none. */
+function valueIn<Value extends object>(values: LRUCache<string, Value>, key: string, create: () => Value): Value {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const made = create();
+  values.set(key, made);
+  return made;
 }
 
 function isAuthenticated(caller: Caller): caller is AuthenticatedCaller {
