@@ -150,7 +150,7 @@ function migrationSideOf(general: WriteSideOptions, options: MigrationSideOption
   const { access, audit, hooks, backups, clock, log } = general;
   const { hub, ...shared } = options;
   const { members, clientOf, sight } = shared;
-  const readBackup = createBackupReader({ members, clientOf, config: backups, clock });
+  const readBackup = createBackupReader({ members, clientOf, sight, config: backups, clock });
   const planner = createMigrationPlanner({ ...shared, readBackup, clock, ...(hub && { hub: { ...hub, cluster: hub.hub.cluster } }) });
   const onHub = hub && { hub: hub.hub, migrations: createMigrationStore(hub.hub, signal) };
   const rights = hub && rightsOnHub(general, hub.hub.cluster, migrationKind);

@@ -292,5 +292,29 @@ describe.skipIf(realPrograms === undefined)(`the hub on ${realServerTitle}`, () 
     expect((await patch({ metadata: { labels: { a: 'b' } } })).status).toBe(200);
     expect((await patch({ spec: { strict: true } })).status).toBe(403);
     expect((await patch({ spec: { strict: true, requester: null } })).status).toBe(200);
+
+    const move = (requester?: JsonObject) => {
+      const spec = {
+        from: 'a',
+        to: 'b',
+        apps: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }],
+        ...(requester && { requester }),
+      };
+      const body = { apiVersion: 'muster.dev/v1alpha1', kind: 'Migration', metadata: { name: 'moved' }, spec };
+      return bob.send('POST', '/apis/muster.dev/v1alpha1/namespaces/default/migrations?dryRun=All', { body });
+    };
+    const at = '2026-01-01T00:00:00Z';
+    expect((await move({ user: 'alice', at })).status).toBe(403);
+    expect((await move({ user: 'bob', uid: 'of-alice', at })).status).toBe(403);
+    expect((await move({ user: 'bob', groups: ['of-alice'], at })).status).toBe(403);
+    expect((await move({ user: 'bob', at })).status).toBe(201);
+    expect((await move()).status).toBe(201);
+
+    await client.send('PATCH', '/api/v1/namespaces/muster-system/configmaps/muster-gateway', {
+      body: { data: { username: 'bob' } },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+    await expect.poll(async () => (await move({ user: 'alice', at })).status, { timeout: 20_000 }).toBe(201);
+    expect((await create(bob, as('alice', { groups: ['of-alice'], extra: { scopes: ['all'] } }))).status).toBe(201);
   });
 });

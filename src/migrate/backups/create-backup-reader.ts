@@ -1,3 +1,4 @@
+import type { IdentitySight } from '../../changes/acting-clients.ts';
 import type { Members } from '../../changes/members.ts';
 import type { ConfiguredBackups } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -16,6 +17,8 @@ import { type BackupLimits, readBackup } from './read-backup.ts';
 export interface BackupReaderPorts {
   readonly members: Members;
   readonly clientOf: ClientOf;
+  /** The clusters that the requester may see. Backups of others are not found. Absent: all. */
+  readonly sight?: Pick<IdentitySight, 'clusters'> | undefined;
   readonly config: ConfiguredBackups;
   readonly clock: Clock;
   /** Default: the real bounds. */
@@ -26,12 +29,13 @@ export interface BackupReaderPorts {
  * Creates the reader of backups for the planner and the engine. Reads the kinds that can belong to applications, in the namespaces of the
  * spec. Each call reads the archive once and keeps nothing. Data of Secrets are only in `secretData`.
  */
-export function createBackupReader({ members, clientOf, config, clock, limits }: BackupReaderPorts): ReadBackup {
+export function createBackupReader({ members, clientOf, sight, config, clock, limits }: BackupReaderPorts): ReadBackup {
   return async (request, signal) => {
     const { spec } = request;
     invariant(spec.backup !== undefined, 'a spec with the source Velero has a backup');
+    const isVisible = await sight?.clusters(spec, signal);
     const ports = {
-      members,
+      members: isVisible === undefined ? members : { ...members, all: () => members.all().filter(({ name }) => isVisible(name)) },
       config,
       clock,
       clientOf: (cluster: Parameters<ClientOf>[0]) => clientOf(cluster, spec),
