@@ -33,13 +33,15 @@ export interface PlannerWorldOptions extends PropagationWorldOptions {
   readonly shares?: readonly ClusterShare[] | 'unreadable';
   /** Default: `one`. */
   readonly accounts?: PlannerPorts['accounts'];
+  /** Default: the requester may see everything. */
+  readonly sight?: PlannerPorts['sight'];
 }
 
 const model = loadBaseline();
 
 export async function startPlannerWorld(
   fleet: Readonly<Record<string, readonly KubernetesObject[]>>,
-  { hubless, shares = [], accounts, ...options }: PlannerWorldOptions = {},
+  { hubless, shares = [], accounts, sight, ...options }: PlannerWorldOptions = {},
 ): Promise<PlannerWorld> {
   const world = await startPropagationWorld(fleet, options);
   const ports: PlannerPorts = {
@@ -50,6 +52,7 @@ export async function startPlannerWorld(
     sensitiveKinds: createSensitiveKinds(['Config.example.com']),
     clock: world.clock,
     log: silentLog,
+    sight,
     ...(accounts === undefined ? {} : { accounts }),
   };
   const planner = createPlanner(ports);
