@@ -11,7 +11,7 @@ import { createObjectClient } from './create-object-client.ts';
 import type { ObjectClient } from './object-client.ts';
 
 /**
- * Says whose rights an action needs. A requester is the user who made the request for a Propagation or a Migration.
+ * Defines with whose rights actions are done. A requester is the user who made the request for a Propagation or a Migration.
  *
  * - `one` (local mode): callers, requesters and the gateway all act with the account of the gateway.
  * - `many`: each acts with rights of their own. With its own account, the gateway writes only objects of Muster.

@@ -47,7 +47,7 @@ export function holdersOfRight(
   return found.size === 0 ? undefined : `it is given to ${[...found].join(', ')}`;
 }
 
-/** Returns the subjects without the groups that every authenticated user has. */
+/** Returns the subjects without the groups that every authenticated user or every ServiceAccount has. */
 function personalSubjects(subjects: readonly SubjectKey[]): readonly SubjectKey[] {
   return subjects.filter((subject) => subject !== 'g:system:authenticated' && !subject.startsWith('g:system:serviceaccounts'));
 }

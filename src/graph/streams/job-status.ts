@@ -44,7 +44,7 @@ interface StatusTypes {
   readonly namespacedName: InputRefOf<PropagationName>;
 }
 
-/** A summary of Jobs. Those of a Propagation have a completion. */
+/** A summary of Jobs. `completion` is set only for the Jobs of a Propagation. */
 interface SummaryView extends JobSummaryView {
   readonly completion?: CompletionStatus;
 }

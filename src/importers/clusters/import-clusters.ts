@@ -29,7 +29,7 @@ export interface NamesInDocument {
   readonly pathOf: (index: number) => string;
 }
 
-/** Prepares the clusters of an import for the documents of one system. */
+/** Returns the clusters that an import of documents of one system knows. */
 export function importClustersOf(context: ImportContext, system: SourceSystem): ImportClusters {
   const { isExact, clusters, living, leavesOutUnknownClusters } = context;
   const members = living?.members.get(system);
@@ -71,8 +71,8 @@ function messageOfUnknown(names: readonly string[], isKept: boolean): string {
 }
 
 /**
- * Returns the set with a list of clusters. If the set has none, it gets all clusters that the source system manages, because copies would
- * otherwise also go to clusters that only Muster has. Without `members`, the set stays as it is.
+ * Returns the set. If `members` are known and the set has no list of clusters, it gets all of them, because copies would otherwise also go
+ * to clusters that only Muster has.
  *
  * Reports a warning LABELS_DIFFER if the selector of the set matches a cluster by its labels in only one of the two systems.
  */

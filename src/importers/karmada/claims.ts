@@ -18,7 +18,7 @@ export interface PolicyChoice {
   readonly losers: readonly PropagationPolicy[];
 }
 
-/** Prepares a document for selection by policies. */
+/** Returns the document as a resource that policies can select. */
 export function resourceOf(document: ObjectDocument): KarmadaResource {
   const manifest = document.object as Manifest;
   if (document.key.namespace !== undefined || isClusterScopedKind(document.key)) return { document, manifest };

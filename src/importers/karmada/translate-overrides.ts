@@ -104,8 +104,8 @@ function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
 }
 
 /**
- * Returns the image overriders that Muster can hold. Muster refuses empty values. In Karmada, an empty value changes nothing or removes the
- * registry: the latter becomes `remove`, and the others are left out, with a note.
+ * Returns the image overriders that Muster can hold. Muster refuses empty values. `replace` of the registry with an empty value becomes
+ * `remove`, as in Karmada. All other empty values are left out, with a note.
  */
 function imagesOf({ imageOverrider }: Overriders, { tell, path }: PartScope): NonNullable<Overriders['imageOverrider']> {
   return (imageOverrider ?? []).flatMap((item, index) => {

@@ -50,8 +50,8 @@ export function placeObject(
   const own = isExact && disabled.length > 0 ? noClusters : ownChoice(object, preference);
   if (namespace !== undefined) {
     const limit = choiceOf(namespace.current);
-    // If the namespace has names and a selector, KubeFed divides the replicas of such a preference by the selector, but writes copies by
-    // the names.
+    // If the namespace has names and a selector, KubeFed divides replicas by the selector for a preference with
+    // `intersectWithClusterSelector`, but writes copies by the names.
     const isDividedBySelector = preference?.intersectsWithSelector === true && limit.names !== undefined;
     const divided = isDividedBySelector ? clusterIntersection([own, selectorOnlyChoiceOf(namespace.current)]) : own;
     const isLosing = losesReplicas(preference, limit);

@@ -3,8 +3,8 @@ import type { JsonPatchOperation } from '../../manifests/json-patch-definition.t
 import { parsePointer, printPointer, valueAtKeys } from '../../manifests/json-pointer.ts';
 
 /**
- * Returns the operations of RFC 6902 that replace one operation of the operator of MultiClusterResources. The operator patches the applied
- * object. A plan patches the template, which can lack members that an API server adds.
+ * Returns the operations of RFC 6902 that replace one operation of a MultiClusterResource. Its operator patches the applied object. A plan
+ * patches the template, which can lack members that an API server adds.
  *
  * - The applied object always has annotations and labels. So the map is added if the template has none.
  * - `replace` adds a missing member to an existing map, as an API server does.

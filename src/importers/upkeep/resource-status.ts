@@ -41,7 +41,10 @@ export function statusOfResource({ metadata }: KubernetesObject, outcome: Upkeep
   };
 }
 
-/** Returns why the Propagation is not as the resource says: it is refused or held, or the first cluster that has a message. */
+/**
+ * Returns the reason why the Propagation is not what the resource asks for: its spec was refused, its plan is held, or the first cluster
+ * that has a message. Undefined if there is none, or if the status is that of an older spec.
+ */
 function messageOf({ metadata, status }: Propagation): string | undefined {
   if (metadata.deletionTimestamp === undefined && status.observedGeneration !== metadata.generation) return undefined;
   const stopped = status.conditions?.find(({ type, status: holds }) => (type === 'Accepted' || type === 'Planned') && holds === 'False');

@@ -34,7 +34,9 @@ export interface ResourceState {
   latest?: { readonly propagation: Propagation; readonly atMs: number } | undefined;
   /** The hashes of the spec that was last written, and of the spec that the hub stored for it. */
   accepted?: { readonly wanted: string; readonly stored: string };
-  /** How often the Propagation was put back after changes of other clients, and when it may be put back again. */
+  /**
+   * How often the Propagation was corrected after changes of other clients, and the monotonic time from which it may be corrected again.
+   */
   corrections: { readonly count: number; readonly dueMs: number };
   /**
    * The last write of the status: the hash of the status that was sent, the hash of the status that the hub stored for it, the version of

@@ -56,7 +56,7 @@ function withReferences({ members }: MigrationsPorts, input: MigrateInput): Migr
   const apps = (input.apps as readonly TargetInput[]).map((target, index) => {
     if (!('id' in target)) return target;
     const { cluster, namespace, name, uid, ...kind } = parseObjectId(target.id);
-    // A source that is down may never have answered. Other clusters serve the kind in the same version, as far as one migration can use it.
+    // A source that is down may never have answered. The version is then that of the first other cluster that serves the kind.
     const clusters = [cluster, ...members.all().map(({ name }) => name)].map(parseClusterName);
     const versions = clusters.map((name) => (name === undefined ? undefined : members.objects.served(name, kind)));
     const served = versions.find((one) => one !== undefined && one !== 'absent');

@@ -40,8 +40,11 @@ export function siblingObjectOf(
 }
 
 /**
- * Tells whether other applications of the migration use an object that this application would delete. `used`: it stays, and the last of them
- * deletes it. `unclear`: another application is creating its objects now, so it must be asked again.
+ * Tells whether other applications of the migration use an object that this application would delete:
+ *
+ * - `used`: another application needs the object. It stays, and the last application that uses it deletes it.
+ * - `unclear`: another application is creating its objects now, so the caller asks again later.
+ * - `unused`: this application may delete it.
  */
 export function useBySiblings(pass: AppPass, app: MigratedApp, object: SharedObject): 'used' | 'unclear' | 'unused' {
   const uses = siblingsOf(pass, app).map((other) => useBy(other, app, object));

@@ -163,8 +163,10 @@ function decisionOf(
 }
 
 /**
- * Returns the evictions after the plan: with the clusters that it leaves, and after a return with those that lose copies to the cluster
- * that is back. Also returns the labels that copies keep.
+ * Returns the evictions as the plan changes them. Each existing eviction gets the clusters to which the plan moves its copies. If copies
+ * return to a cluster that is back, each cluster that loses them gets an eviction with the cause `Return`.
+ *
+ * Also returns the labels that copies keep when they move.
  */
 function evictionsAfter(
   { clock }: ControllerPorts,

@@ -50,8 +50,9 @@ export interface RenderedObject {
    */
   readonly leftPaths?: readonly (readonly string[])[] | undefined;
   /**
-   * Set with `exact.system` Kubefed and write mode Replace. KubeFed copies the fields of the member cluster first, and then applies the
-   * overrides. So an override also wins over a value of the member.
+   * The overrides, to be applied once more at the write. Set with `exact.system` Kubefed and write mode Replace: KubeFed copies the fields
+   * of the member cluster first, and then applies the overrides, so an override also wins over a value of the member. Undefined in all
+   * other cases.
    */
   readonly overriding?: Overriding | undefined;
   /** The Secret from which the data are read at the moment of the write. Absent for other objects. */

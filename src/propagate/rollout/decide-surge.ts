@@ -61,7 +61,10 @@ function dropOf({ current, to, ready }: CountMove): number {
   return Math.max(0, Math.min(ready, current) - to);
 }
 
-/** Returns the planned replicas that are not ready yet. */
+/**
+ * Returns the number of planned replicas that are not ready yet. It is 0 if the number of replicas falls, or if the rollout mark is
+ * `Succeeded`.
+ */
 function lackOf({ current, to, ready, mark }: CountMove): number {
   return current > to || mark === 'Succeeded' ? 0 : Math.max(0, to - ready);
 }

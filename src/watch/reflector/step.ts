@@ -112,8 +112,8 @@ function stepWaiting(situation: StepSituation<Extract<ReflectorState, { readonly
 }
 
 /**
- * Resets the number of failures if the stream was open for 2 minutes. Such a stream was healthy, so the backoff begins anew (row 13, and
- * docs/internals/mirror.md 3.2).
+ * Resets the number of failures if the stream was open for 2 minutes. Such a stream was healthy, so the backoff begins anew (row 13 of the
+ * table in docs/internals/mirror.md 3.1, and 3.2).
  */
 function withRestedBackoff(state: ReflectorState, memory: ReflectorMemory, nowMs: number): ReflectorMemory {
   if (memory.failures === 0 || state.phase !== 'watching' || state.openedMs === undefined) return memory;

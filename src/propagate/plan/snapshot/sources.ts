@@ -16,9 +16,8 @@ export interface SourceObject {
   readonly key: ObjectKey;
   readonly uid?: string | undefined;
   /**
-   * The clusters from which other Propagations make this source, directly or in several steps: they read the object with the same key
-   * there. A copy in such a cluster would close a circle, because the source would be made from its own copy. The value is one of these
-   * Propagations, as `namespace/name`.
+   * By cluster: a Propagation, as `namespace/name`, that makes this source from the object with the same key in that cluster, directly or
+   * through other Propagations. A copy in such a cluster would close a circle, because the source would be made from its own copy.
    */
   readonly madeFrom: ReadonlyMap<string, string>;
   /** True if it is not known whether the dependency was read from this cluster or from another one. Default: false. */
