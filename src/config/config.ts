@@ -30,7 +30,10 @@ interface NamePrefixes {
 /** A system whose resources on the hub become Propagations, and stay in sync with them. */
 export interface ConfiguredImporter {
   readonly system: 'MultiClusterResource';
-  /** The service account in the namespace of each resource that writes its copies. Default: the account of the gateway. */
+  /**
+   * The name of the service account that writes the copies of a resource. It is in the namespace of the resource. Default: the account of
+   * the gateway.
+   */
   readonly serviceAccount?: string;
 }
 

@@ -33,7 +33,7 @@ export interface PrintedColumn<Item extends ListedItem = ListedItem> {
   readonly header: string;
   /** Set for a column that is shown only with `-o wide`. */
   readonly isWide?: true;
-  /** The GraphQL selection on the kind's type that the cells need, besides `itemFields`. Empty: nothing. */
+  /** The GraphQL selection on the kind's type that the cells need, in addition to `itemFields`. May be empty. */
   readonly fields: string;
   /** Returns the cell of an object, or undefined if the object has no such column. Any selected field may be null. */
   cell(item: Item, at: CellContext): string | undefined;

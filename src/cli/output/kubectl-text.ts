@@ -3,7 +3,10 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
 
-/** The units for durations below a number of seconds. Longer durations get coarser units, as in kubectl. */
+/**
+ * For durations of less than `below` seconds: the unit, and the finer unit in which the rest is shown. Longer durations have coarser units,
+ * as in kubectl.
+ */
 const steps: readonly { readonly below: number; readonly unit: number; readonly finer?: number }[] = [
   { below: 2 * minute, unit: 1 },
   { below: 10 * minute, unit: minute, finer: 1 },

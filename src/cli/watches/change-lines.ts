@@ -66,7 +66,7 @@ export class ChangeLines<Item extends StreamedItem> {
 /** Prints the messages of a stream as JSON, one per line. A restart is printed as `RESET` messages, as the gateway sends them. */
 export class MessageLines {
   readonly #write: (text: string) => Promise<void>;
-  /** The clusters and kinds of the printed messages. */
+  /** The clusters and kinds of the printed messages, by their JSON text. */
   readonly #scopes = new Map<string, Pick<ChangeMessage<unknown>, 'cluster' | 'kind'>>();
 
   constructor(write: (text: string) => Promise<void>) {

@@ -20,7 +20,7 @@ export interface SourceDocument {
   readonly object?: JsonObject;
   /** The uid of the object in its cluster. Karmada decides ties with it. Absent for an object that was never in a cluster. */
   readonly uid?: string;
-  /** The reason why an API server refuses the object: its namespace is no text. Absent for all other documents. */
+  /** The reason why an API server refuses the object: its namespace is not a string. Absent for all other documents. */
   readonly problem?: DocumentProblem;
 }
 

@@ -47,7 +47,7 @@ async function listAll(
   return (await Promise.all(kinds.map((kind) => reader.list({ kind, namespaces })))).flatMap(({ objects }) => objects);
 }
 
-/** Lists the bindings of resources. A binding may suspend the scheduling of its resource. */
+/** Lists the bindings of resources, because a binding may suspend the scheduling of its resource. */
 async function listBindings(reader: ClusterReader, scope: ImportScope): Promise<readonly JsonObject[]> {
   const kinds = await reader.kindsIn('work.karmada.io');
   const wanted = ['ResourceBinding', ...(scope.namespaces === undefined ? ['ClusterResourceBinding'] : [])];

@@ -95,7 +95,9 @@ function discovered(kind: SimKind, version: string): object {
 const partVerbs = ['get', 'patch', 'update'];
 const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
-/** Returns the subresources: of built-in kinds in alphabetical order, of custom kinds in the reverse order. */
+/**
+ * Returns the subresources in the order in which an API server lists them: alphabetical for built-in kinds, the reverse for custom kinds.
+ */
 function partsOf({ hasStatus, scale, source }: SimKind): readonly ('scale' | 'status')[] {
   const parts = [...(scale === undefined ? [] : (['scale'] as const)), ...(hasStatus ? (['status'] as const) : [])];
   return source === 'custom' ? parts.toReversed() : parts;

@@ -5,8 +5,7 @@ import type { ResourceSelector } from '../../../propagate/karmada/resource-selec
 import { type AdmissionProblem, checkEach, isPresent, problemIf, quoted } from './problems.ts';
 
 /**
- * Checks the conditions of a ClusterAffinity: its field selector. Returns the problems, none if all is valid. Karmada does not check its
- * label selector.
+ * Checks the field selector of a ClusterAffinity. Returns the problems, none if all is valid. Karmada does not check the label selector.
  */
 export function validateClusterAffinity(affinity: ClusterAffinity | null | undefined, path: string): readonly AdmissionProblem[] {
   const expressions = affinity?.fieldSelector?.matchExpressions ?? [];
@@ -37,7 +36,7 @@ export function validateClusterAffinities(
   ]);
 }
 
-/** Checks the overflow of one group of `clusterAffinities`. Returns the problems, none if all is valid. */
+/** Checks the `overflowAffinities` of one group of `clusterAffinities`. Returns the problems, none if all is valid. */
 export function validateOverflowAffinities(affinity: ClusterAffinityTerm, path: string): readonly AdmissionProblem[] {
   const { overflowAffinities, affinityName = '' } = affinity;
   if (!isPresent(overflowAffinities)) return [];
