@@ -167,8 +167,8 @@ function failureOf(fault: Fault, { resource }: ObjectAddress): ObjectCallResult 
 }
 
 /**
- * True if the API server answered 404, so it does not serve the path. The code of such a fault is `NOT_FOUND` if the answer names an
- * object, else `NOT_SERVED`.
+ * True if the API server answered 404: it does not serve the path. The code of the fault is `NOT_FOUND` if the answer names an object, else
+ * `NOT_SERVED`.
  */
 function isNotFound({ code }: Fault): boolean {
   return code === 'NOT_SERVED' || code === 'NOT_FOUND';

@@ -26,7 +26,8 @@ export interface ImportedRules {
  * Translates preferences to the rules of a spec: one for each named cluster, and one for the others if there is `*`. A cluster without a
  * rule gets no replicas. Without any preference, one rule gives all clusters the weight 0.
  *
- * Notes tell where the planner of the source divides otherwise (`MIN_FIRST`, `TIE_BY_HASH`). In exact mode there is no such difference.
+ * Notes tell where the source system divides replicas in another way (`MIN_FIRST`, `TIE_BY_HASH`). In exact mode there is no such
+ * difference.
  */
 export function importedRules({ clusters, path }: PreferencesToImport, fleet: ImportClusters): ImportedRules {
   const named = Object.entries(clusters).filter(([name]) => name !== '*');

@@ -20,7 +20,7 @@ import { type Customization, type LocatedOperation, readCustomizations } from '.
 
 /**
  * Translates MultiClusterResources: each becomes a Propagation of the same namespace and name. Names of clusters that are unknown to Muster
- * are left out in exact mode, and for resources that Muster keeps in sync, as by their operator.
+ * are left out, as by their operator, in exact mode and for resources that Muster keeps in sync.
  */
 export const multiClusterResourceImporter: Importer = { system: 'MultiClusterResource', translate };
 

@@ -23,8 +23,10 @@ export function* importText(text: string, context: ImportContext): Steps<ImportR
 }
 
 /**
- * Translates documents of other systems to Propagations. Documents that no importer takes are unread, with a note. So are objects that a
- * later document has again, and those that make no valid Propagation. Writes nothing.
+ * Translates documents of other systems to Propagations. Writes nothing.
+ *
+ * The result lists as unread, each with a note: documents that no importer takes, objects that a later document has again, and objects
+ * that make no valid Propagation.
  */
 export function* importDocuments(documents: readonly SourceDocument[], context: ImportContext): Steps<ImportResult> {
   const { latest, repeated } = divideRepeatedObjects(documents);

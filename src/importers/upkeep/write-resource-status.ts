@@ -60,8 +60,8 @@ export async function writeResourceStatus(
 }
 
 /**
- * Returns for how long to wait for the mirror, because it lacks the last written status. A patch must be made from the status that the hub
- * has. The mirror reports the status when it has it. After 5 s the mirror counts as current, because the hub may have been restored.
+ * Returns the milliseconds to wait until the mirror has the last written status, because a patch must be made from the status that the hub
+ * has. At most 0: the mirror counts as current. This is also so 5 s after the write, because the hub may have been restored.
  */
 function mirrorDelayMs({ state: { status } }: UpkeepPass, resource: KubernetesObject, nowMs: number): number {
   if (status === undefined) return 0;
