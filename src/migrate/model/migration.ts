@@ -37,9 +37,9 @@ export const migrationMarks = {
   finalizer: 'muster.dev/migration',
   /** Label of copies and revisions: the uid of the Migration. A hint, not a proof. */
   migration: 'muster.dev/migration',
-  /** Annotation of copies: the intent token of the inventory. */
+  /** Annotation of copies: the random token that the inventory saved before the copy was created. It proves that the copy is ours. */
   intent: 'muster.dev/intent',
-  /** Annotations of a Migration: the digest of the requested plan, the time at which the undo was requested, and the time of a resumption. */
+  /** Annotation of copies: a random text that the inventory saves before the copy is created. It identifies the copy after a crash. */
   planDigest: 'muster.dev/plan-digest',
   undo: 'muster.dev/undo',
   resumedAt: 'muster.dev/resumed-at',

@@ -123,7 +123,10 @@ export class MigrationRecord {
     this.#options.log.warn(about, `the hub did not save the status of a migration: ${message}`);
   }
 
-  /** Reads the version of the resource. False if it is gone, or if another process has written its status. */
+  /**
+   * Reads the resource again and takes over its metadata, so that the next write has the current version. Returns false if the resource is
+   * gone or cannot be read. Also returns false, and takes over the status, if another process has written the status.
+   */
   async #readAgain(): Promise<boolean> {
     const { metadata, status } = this.#migration;
     const found = await this.#options.store.fetch(metadata, this.#signal);

@@ -23,7 +23,7 @@ export interface MirrorLine {
 export class MirrorLog {
   readonly #name: ClusterName;
   readonly #log: Log;
-  /** Kinds whose last fault is explained by an outage. */
+  /** The kinds whose last fault came from an outage of the whole cluster. */
   readonly #explained = new Set<string>();
 
   constructor(name: ClusterName, log: Log) {
