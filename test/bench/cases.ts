@@ -1,4 +1,5 @@
 import type { BenchCase } from './bench-case.ts';
+import { accessCase } from './cases/access-case.ts';
 import { costlyCase } from './cases/costly-case.ts';
 import { fanOutCases } from './cases/fan-out-case.ts';
 import { firstAnswerCase } from './cases/first-answer-case.ts';
@@ -29,6 +30,7 @@ export const cases: readonly BenchCase[] = [
   costlyCase,
   helloCase,
   listToBytesCase,
+  accessCase,
   relationsCase,
   importCase,
   ...fanOutCases,

@@ -14,7 +14,9 @@ pin(0);
 const publisher = await publisherOf(variant);
 using clients = startReaders();
 const { port, protocol, query } = publisher;
-await clients.ask({ type: 'open', protocol, port, query, sockets: readers, streamsEach: 1, frameBytes });
+// A caller may have 20 sockets, so the readers of ten callers share sockets. Those of one caller then do so too.
+const streamsEach = variant.startsWith('identities-') ? 5 : 1;
+await clients.ask({ type: 'open', protocol, port, query, sockets: readers / streamsEach, streamsEach, frameBytes });
 // The reader that synced last must first request its next message.
 await sleep(500);
 await clients.ask({ type: 'time' });
@@ -50,6 +52,9 @@ async function publisherOf(name: string): Promise<Publisher> {
     case 'websocket':
     case 'sse':
       return ours(name);
+    case 'identities-1':
+    case 'identities-10':
+      return ours('websocket', Number(name.slice('identities-'.length)));
     case 'raw':
       return (await import('./fan-out/floors.ts')).rawWrites(frameBytes);
     case 'ws':
@@ -64,9 +69,9 @@ async function publisherOf(name: string): Promise<Publisher> {
 }
 
 /** Starts our publisher with few pods, so that the first state is small compared with the changes. */
-async function ours(transport: 'websocket' | 'sse'): Promise<Publisher> {
+async function ours(transport: 'websocket' | 'sse', identities?: number): Promise<Publisher> {
   const { startStreaming } = await import('./fan-out/ours.ts');
   const { fifteenLeaves } = await import('../fifteen-leaves.ts');
-  const { port: at, change } = await startStreaming(20);
+  const { port: at, change } = await startStreaming(20, identities);
   return { port: at, protocol: transport, query: podStream(fifteenLeaves), publish: change };
 }

@@ -1,3 +1,4 @@
+import type { Access, Caller } from '../../../../src/access/access.ts';
 import { createLocalAccess } from '../../../../src/access/local-access.ts';
 import { systemClock } from '../../../../src/core/clock.ts';
 import { silentLog } from '../../../../src/core/log.ts';
@@ -7,15 +8,17 @@ import { TimeSliceScheduler } from '../../../../src/core/scheduling/operation-sc
 import { createBudget } from '../../../../src/graph/context/budget.ts';
 import type { GraphContext } from '../../../../src/graph/context/context.ts';
 import { buildGraph } from '../../../../src/graph/graph.ts';
+import type { Authenticator } from '../../../../src/identity/authenticator.ts';
 import { createReads } from '../../../../src/load/create-reads.ts';
 import { createLoaderFactory } from '../../../../src/load/reads/operation-loaders.ts';
 import type { OperationScope } from '../../../../src/operations/operation.ts';
 import type { MirrorStore } from '../../../../src/store/mirror-store.ts';
 import { createStreams } from '../../../../src/streams/views/create-streams.ts';
-import { createFakeMirrors } from '../../../support/graph/fake-mirrors.ts';
+import { createFakeMirrors, type FakeCluster, type FakeMirrors } from '../../../support/graph/fake-mirrors.ts';
 import { loadBaseline, servedAs } from '../../../support/kubernetes-objects.ts';
 import { startServing } from '../../../support/serving/start-serving.ts';
 import { podOf } from '../../pods.ts';
+import { benchCaller, createBenchAccess, engageReviewing } from '../../support/reviewing-clusters.ts';
 
 /** The gateway's own parts from the store to the socket. Only the source of the objects belongs to the bench. */
 export interface StreamingGateway {
@@ -27,17 +30,21 @@ export interface StreamingGateway {
 /** The part of the context that resolvers of a subscription without relations need. */
 type BenchContext = Pick<GraphContext, 'reads' | 'streams' | 'read' | 'gateway' | 'clock' | 'budget'>;
 
-/** Serves a mirror with this number of pods. */
-export async function startStreaming(pods: number): Promise<StreamingGateway> {
+/**
+ * Serves a mirror with this number of pods.
+ *
+ * @param identities Number of callers, who take turns in the order of their connections and have equal rights. Default: one in local mode.
+ */
+export async function startStreaming(pods: number, identities?: number): Promise<StreamingGateway> {
   const model = loadBaseline();
   const mirrors = createFakeMirrors(systemClock);
   const cluster = mirrors.join('bench');
-  cluster.discover(servedAs(model, 'Pod'));
+  const life = new AbortController().signal;
+  const { access, ...callers } = await callersOf(identities, { mirrors, cluster, signal: life });
   const mirror = cluster.mirror({ group: '', kind: 'Pod' });
   mirror.list(...Array.from({ length: pods }, (_, index) => podIn(index, { revision: 0, version: String(index + 1), stamp: '0' })));
-  const shared = { mirrors, access: createLocalAccess(), model: () => model, sealKey: new Uint8Array(32), sensitiveKinds: [] };
+  const shared = { mirrors, access, model: () => model, sealKey: new Uint8Array(32), sensitiveKinds: [] };
   const reads = createReads({ ...shared, member: () => undefined, clock: systemClock, log: silentLog });
-  const life = new AbortController().signal;
   const streams = createStreams({ ...shared, settingsOf: () => undefined, clock: systemClock, log: silentLog }, life);
   const schema = buildGraph(model);
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
@@ -49,8 +56,39 @@ export async function startStreaming(pods: number): Promise<StreamingGateway> {
     const read = { ...asked, loaders, countReads: budget.countReads, timeSlices: timeSlices.createSlices(throwIfOver) };
     return { reads, streams, read, gateway, clock: systemClock, budget };
   };
-  const { serving } = await startServing({ schema: () => schema, contextOf });
+  const { serving } = await startServing({ schema: () => schema, contextOf, ...callers });
   return { port: serving.port, change: changesOf(mirror.store, pods) };
+}
+
+/** Returns the access and the callers of the edge. */
+async function callersOf(
+  identities: number | undefined,
+  { mirrors, cluster, signal }: { readonly mirrors: FakeMirrors; readonly cluster: FakeCluster; readonly signal: AbortSignal },
+): Promise<{
+  readonly access: Access;
+  readonly caller?: Caller;
+  readonly authenticator?: Authenticator;
+  readonly prepare?: Access['prepare'];
+}> {
+  if (identities === undefined) {
+    cluster.discover(servedAs(loadBaseline(), 'Pod'));
+    return { access: createLocalAccess() };
+  }
+  const access = createBenchAccess(mirrors, systemClock, signal);
+  engageReviewing(access, cluster, { rights: { teams: 1, namespacesEach: 1 }, signal });
+  // The second check of the rights after the RBAC objects were listed.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const prepare: Access['prepare'] = (caller, until) => access.prepare(caller, until);
+  const callers = Array.from({ length: identities }, (_, index) => benchCaller(`user-${index}`, 'all'));
+  const [only] = callers;
+  if (only !== undefined && identities === 1) return { access, prepare, caller: only };
+  let next = 0;
+  const identify = () => {
+    next += 1;
+    const caller = callers[next % identities] ?? { key: 'none' };
+    return { result: 'known', session: { caller, expiresAtMs: undefined, check: undefined } } as const;
+  };
+  return { access, prepare, authenticator: { identify } };
 }
 
 function changesOf(store: MirrorStore, pods: number): StreamingGateway['change'] {
