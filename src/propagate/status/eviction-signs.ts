@@ -23,7 +23,10 @@ interface LineSigns {
 export function evictionSignsOf({ facts: { member, previous }, health, mark, now }: LineSigns): EvictionSigns {
   const isUndecided = member === undefined || member.phase === 'CONNECTING';
   const isAway = member?.phase === 'UNREACHABLE';
-  const awaySince = isUndecided ? previous?.awaySince : isAway ? (previous?.awaySince ?? now) : undefined;
+  // The time of the fault, and not of this pass: with many Propagations, the last pass follows seconds later.
+  const lostAtMs = member?.faults[0]?.sinceMs;
+  const lostAt = lostAtMs === undefined ? now : new Date(lostAtMs).toISOString();
+  const awaySince = isUndecided ? previous?.awaySince : isAway ? (previous?.awaySince ?? lostAt) : undefined;
   const wasRolledOut = previous?.unhealthySince !== undefined || mark?.phase === 'Succeeded';
   const unhealthySince =
     health === 'Unknown'

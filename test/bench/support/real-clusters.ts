@@ -85,7 +85,7 @@ export interface RealGateway {
 export async function startRealGateway(kubeconfig: string, { hub, folder }: Pick<RealClusters, 'hub' | 'folder'>): Promise<RealGateway> {
   const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
   const flags = ['--kubeconfig', kubeconfig, '--hub', hub, '--port', '0', '--log-level', 'silent'];
-  const child = spawn(process.execPath, [...(process.env.MUSTER_BENCH_NODE_FLAGS?.split(' ') ?? []), main, ...flags], {
+  const child = spawn(process.execPath, [main, ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, XDG_STATE_HOME: folder },
   });

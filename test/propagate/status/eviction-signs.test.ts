@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { fault } from '../../../src/core/faults.ts';
+import { clusterName } from '../../../src/core/names.ts';
 import type { ClusterLine, Eviction } from '../../../src/propagate/model/propagation.ts';
 import { doubledNotes } from '../../../src/propagate/status/doubled-notes.ts';
 import { evictionSignsOf } from '../../../src/propagate/status/eviction-signs.ts';
@@ -9,6 +11,7 @@ type Member = NonNullable<ClusterFacts['member']>;
 type Signs = Pick<ClusterLine, 'awaySince' | 'unhealthySince' | 'taints'>;
 
 const member = (phase: Member['phase'], taints: Member['taints'] = []): Member => ({ phase, taints, faults: [] });
+const lost = fault('UNREACHABLE', 'the connection failed', { cluster: clusterName('north'), retry: 'LATER' });
 const line: ClusterLine = { cluster: 'north', phase: 'Settled', health: 'Healthy', since: ago(99) };
 const succeeded = { phase: 'Succeeded', since: ago(99) } as const;
 const noExecute = { key: 'dead', effect: 'NoExecute' };
@@ -23,6 +26,11 @@ interface Given {
 test.each<[string, Given, Signs]>([
   ['a healthy cluster has none', { member: member('SYNCED') }, {}],
   ['a cluster that stops to answer is away from now on', { member: member('UNREACHABLE') }, { awaySince: now }],
+  [
+    'a cluster is away since its fault began',
+    { member: { ...member('UNREACHABLE'), faults: [{ ...lost, sinceMs: Date.parse(ago(5)) }] } },
+    { awaySince: new Date(Date.parse(ago(5))).toISOString() },
+  ],
   ['a cluster stays away since then', { member: member('UNREACHABLE'), previous: { awaySince: ago(9) } }, { awaySince: ago(9) }],
   ['a start of the gateway forgets nothing', { member: member('CONNECTING'), previous: { awaySince: ago(9) } }, { awaySince: ago(9) }],
   ['a cluster outside the fleet keeps its time', { previous: { awaySince: ago(9) } }, { awaySince: ago(9) }],
