@@ -111,7 +111,7 @@ export const memberAccessKeys = {
   authorization: oneOf(authorizationModes)
     .exactOptional()
     .describe(
-      `How rights of callers are decided: sar asks the cluster, rbac evaluates its RBAC objects, live mirrors nothing and reads as the caller; ${defaultAuthorization} by default.`,
+      `How rights of callers are decided: sar asks the cluster, rbac evaluates its RBAC objects; ${defaultAuthorization} by default.`,
     ),
 };
 

@@ -49,9 +49,9 @@ export type SecretsMode = (typeof secretsModes)[number];
 
 /**
  * How the rights of callers in a cluster are decided. `sar`: by SubjectAccessReviews. `rbac`: from its RBAC objects, for clusters without
- * another authorizer. `live`: the cluster is not mirrored, and each request is sent as the caller.
+ * another authorizer.
  */
-export const authorizationModes = ['sar', 'rbac', 'live'] as const;
+export const authorizationModes = ['sar', 'rbac'] as const;
 
 export type AuthorizationMode = (typeof authorizationModes)[number];
 

@@ -17,9 +17,9 @@ export interface MemberSettings {
   readonly secrets: 'none' | 'metadata' | 'live';
   /**
    * How the rights of callers are decided; without meaning in local mode. `sar`: by SubjectAccessReviews. `rbac`: from the RBAC objects of the
-   * cluster. `live`: the cluster is not mirrored, and each request is sent as the caller.
+   * cluster.
    */
-  readonly authorization: 'sar' | 'rbac' | 'live';
+  readonly authorization: 'sar' | 'rbac';
   /** The texts that are put in front of the names of users and groups in this cluster. An empty text changes nothing. Default: none. */
   readonly identity?: { readonly userPrefix: string; readonly groupPrefix: string };
 }

@@ -78,7 +78,9 @@ interface ServedOptions extends InModel {
   readonly access: Access;
 }
 
+/** Returns the kinds that a cluster serves. Empty if the cluster is hidden from the caller: a row may name such a cluster. */
 function servedKinds({ mirrors, access, model }: ServedOptions, context: ReadContext, cluster: ClusterView): readonly ServedKindView[] {
+  if (!access.maySeeCluster(context.caller, cluster.name)) return [];
   const resources = mirrors.cluster(cluster.name)?.resources ?? [];
   const known = resources.flatMap((resource) => {
     const kind = model.kinds.get(keyOfKind(resource));

@@ -139,7 +139,7 @@ test.each([
   [{ metricsPort: 70_000 }, 'metricsPort: expected an integer from 0 to 65535, got 70000'],
   [{ clusters: [{ name: 'a', identity: 'passthrough' }] }, 'clusters[0].identity: expected a mapping, got "passthrough"'],
   [{ clusters: [{ name: 'a', identity: { userPrefix: 'system:' } }] }, 'clusters[0].identity.userPrefix: expected a prefix'],
-  [{ clusters: [{ name: 'a', authorization: 'open' }] }, 'clusters[0].authorization: expected sar, rbac, live, got "open"'],
+  [{ clusters: [{ name: 'a', authorization: 'open' }] }, 'clusters[0].authorization: expected sar, rbac, got "open"'],
 ])('refuses %j in one line, with the file and the key', async (keys, message) => {
   const refused = await problem(load(keys));
   expect(refused).toContain(`/muster.yaml: ${message}`);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
+import { readContext } from '../support/graph/read-context.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { createRestrictingAccess } from '../support/restricting-access.ts';
 
@@ -89,4 +90,12 @@ test('an id of a hidden, unknown or absent object is null', async () => {
   expect((await byId(id, 'alice')).data).toEqual({ resource: null });
   expect((await byId(elsewhere, 'bob')).data).toEqual({ resource: null });
   expect((await byId(unknownKind, 'bob')).data).toEqual({ resource: null });
+});
+
+test('a cluster that is hidden tells no kinds, even if a row names it', () => {
+  const { reads, mirrors, clock } = graphFor({ alice: { north: ['shop'] }, bob: {} });
+  const context = (key: string) => readContext({ mirrors, clock }, { caller: { key } });
+  const [north] = reads.clusters(context('alice'), {});
+  const kindsFor = (caller: string) => north && reads.servedKinds(context(caller), north).length;
+  expect([kindsFor('alice'), kindsFor('bob')]).toEqual([2, 0]);
 });

@@ -6,8 +6,9 @@ import { Decisions } from './decisions.ts';
 /** Maximum number of cached entries. */
 const maxEntries = 200_000;
 
-/** Maximum number of decisions in all entries: about 100 bytes each. */
-const maxDecisions = 2_000_000;
+/** Maximum size of all entries, in units of about 100 bytes: a decision is one, and so are 100 characters of a key. */
+const maxUnits = 2_000_000;
+const keyCharactersPerUnit = 100;
 
 const sweepEveryMs = 60_000;
 
@@ -21,14 +22,14 @@ const maxSharedLength = 10_000;
 const sweptAtOnce = 5_000;
 
 /**
- * The decisions of all callers, by a key of caller, cluster, verb and resource. At most 200,000 entries and two million decisions; the entry
- * that was not used for the longest time goes first. Entries that are too old are dropped within a minute, also without traffic.
+ * The decisions of all callers, by a key of caller, cluster, verb and resource. At most 200,000 entries and about 200 MB; the entry that was
+ * not used for the longest time goes first. Entries that are too old are dropped within a minute, also without traffic.
  */
 export class DecisionCache {
   readonly #entries = new LRUCache<string, Decisions>({
     max: maxEntries,
-    maxSize: maxDecisions,
-    sizeCalculation: ({ size }) => size + 1,
+    maxSize: maxUnits,
+    sizeCalculation: ({ size }, key) => size + 1 + Math.floor(key.length / keyCharactersPerUnit),
   });
 
   /** Visibilities by their namespaces. Callers of the same groups have equal ones. */

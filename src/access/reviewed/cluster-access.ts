@@ -29,10 +29,9 @@ export interface AccessMember {
   /** How the users of the gateway are named in this cluster. Default: as in the gateway. */
   readonly identity?: ClusterIdentity | undefined;
   /**
-   * `sar`: the API server decides. `rbac`: the mirrored RBAC objects decide, as long as the API server decides as they do. `live`: as `sar`,
-   * with a warning in the log, because reads without mirrors do not exist yet. Default: `sar`.
+   * `sar`: the API server decides. `rbac`: the mirrored RBAC objects decide, as long as the API server decides as they do. Default: `sar`.
    */
-  readonly authorization?: 'sar' | 'rbac' | 'live' | undefined;
+  readonly authorization?: 'sar' | 'rbac' | undefined;
 }
 
 /** The parts that the access of all clusters shares. */
@@ -75,8 +74,6 @@ const visibleWithoutAnswerMs = 86_400_000;
 /** Share of the later local decisions that are compared with the API server. */
 const comparedShare = 0.01;
 
-const liveNotServed = 'authorization: live is not available yet: the cluster is mirrored, and reviews decide as with sar';
-
 const noNamespaces: ReadonlySet<string> = new Set();
 
 /** The visibility of an empty set of namespaces. It has no fault, because a hidden object looks like an absent one. */
@@ -103,7 +100,6 @@ export class ClusterAccess {
     this.#services = services;
     this.#signal = signal;
     this.#authorization = member.authorization === 'rbac' ? 'rbac' : 'sar';
-    if (member.authorization === 'live') services.log.warn({ cluster: member.name }, liveNotServed);
     this.#reviews = new ClusterReviews({ api: member.api, clock: services.clock }, signal);
     const { objects } = services;
     this.#rbac = new ClusterRbac({ cluster: member.name, objects, onChange: (subjects) => this.#rightsChanged(subjects) }, signal);

@@ -30,6 +30,10 @@ const maxCallersInClusters = 200_000;
 /** Maximum number of callers whose user and last `prepare` are remembered. */
 const maxPrepared = 10_000;
 
+/** Maximum characters of the names of objects and namespaces in Kubernetes. */
+const maxNameLength = 253;
+const maxNamespaceLength = 63;
+
 /** Milliseconds that an operation waits to know which clusters its caller may see. */
 const prepareMs = 2_000;
 
@@ -99,7 +103,10 @@ class ReviewedAccess implements OwnedAccess {
     // A kind that is not served, or a cluster that has left, has no objects to hide. The reader of the mirror reports the fault.
     if (access === undefined || served === undefined || served === 'absent') return nothingVisible;
     if (!isAuthenticated(caller)) return withoutUser(request);
-    const visibility = access.visibilityOf(caller, { ...request, served });
+    // Such an object cannot exist. Its name must not be kept, because it may be as long as a request.
+    if (request.object !== undefined && !canExist(request.object)) return nothingVisible;
+    const namespaces = request.namespaces?.filter((namespace) => namespace.length <= maxNamespaceLength);
+    const visibility = access.visibilityOf(caller, { ...request, namespaces, served });
     if (!(visibility instanceof Promise)) return visibility;
     return untilAborted(visibility, signal).then((known) => known ?? nothingVisible);
   }
@@ -168,6 +175,11 @@ function valueIn<Value extends object>(values: LRUCache<string, Value>, key: str
   const made = create();
   values.set(key, made);
   return made;
+}
+
+/** False for names that are longer than Kubernetes allows (RFC 1123: labels of 63, subdomains of 253 characters). */
+function canExist({ namespace = '', name }: NonNullable<AccessRequest['object']>): boolean {
+  return name.length <= maxNameLength && namespace.length <= maxNamespaceLength;
 }
 
 function isAuthenticated(caller: Caller): caller is AuthenticatedCaller {

@@ -204,7 +204,10 @@ export interface Reads {
   ): readonly ClusterView[];
   /** Returns the cluster, or undefined if it is unknown or hidden. */
   cluster(context: ReadContext, name: string): ClusterView | undefined;
-  /** Returns the kinds that the cluster serves and the model knows, ordered by group and kind. Empty until discovery has succeeded once. */
+  /**
+   * Returns the kinds that the cluster serves and the model knows, ordered by group and kind. Empty until discovery has succeeded once,
+   * and for a cluster that is hidden from the caller.
+   */
   servedKinds(context: ReadContext, cluster: ClusterView): readonly ServedKindView[];
   /** Resolves a list field of one kind. */
   list(context: ReadContext, kind: ModelKind, args: ListArguments): Promise<ListPage>;

@@ -36,8 +36,9 @@ interface ResumedView {
 /**
  * Returns what the view has to send to a reader with this cursor. Call it right after a cut.
  *
- * If the cursor was made for another scope, its positions are void, because that scope may show other objects. Positions in sources that
- * have left are void too.
+ * If the cursor was made for another scope, its positions are void, because that scope may show other objects. Its positions in sources that
+ * are not in this view are then ignored: their clusters may be hidden from the reader. In the same scope such sources have left,
+ * and the reader receives a fault.
  */
 export function sliceForResume({ scope, kinds, sources }: ResumedView, cursor: StreamCursor): Resumption {
   const known = new Map<SourceSlice, SourceKnowledge>();
@@ -55,7 +56,8 @@ export function sliceForResume({ scope, kinds, sources }: ResumedView, cursor: S
       if (slice === undefined) incomplete.push({ source, known: { position, fault: undefined }, goal: source.known });
     }
   }
-  for (const [key, position] of cursor.positions) if (!sources.has(key)) add(voidOf(key, kinds), position);
+  if (cursor.scope === scope || cursor.isUnreadable === true)
+    for (const [key, position] of cursor.positions) if (!sources.has(key)) add(voidOf(key, kinds), position);
   return { slices: [...known.keys()], known, incomplete };
 }
 

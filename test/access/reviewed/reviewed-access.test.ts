@@ -35,6 +35,19 @@ describe('asks the API server', () => {
     expect(north.reviews).toHaveLength(1);
   });
 
+  test('about no name that is too long for Kubernetes, and hides it without a fault', async () => {
+    const world = createAccessWorld();
+    const north = world.join('north');
+    north.put(roleOf(undefined, 'reader', readsPods), bindingOf(undefined, 'ann', 'ClusterRole/reader', 'User/oidc:ann'));
+    await turns();
+    const get = { ...requestOf(ann, north.name), verb: 'get' } as const;
+    const long = (length: number) => 'a'.repeat(length);
+    expect(await world.see({ ...get, object: { namespace: 'shop', name: long(254) } })).toEqual(namespaces());
+    expect(await world.see({ ...get, object: { namespace: long(64), name: 'web' } })).toEqual(namespaces());
+    expect(north.reviews).toEqual([]);
+    expect(await world.see({ ...get, object: { namespace: 'shop', name: long(253) } })).toEqual(namespaces('shop'));
+  });
+
   test('equal questions once, also those in flight', async () => {
     const world = createAccessWorld();
     const north = world.join('north');

@@ -69,6 +69,18 @@ test('a caller that may watch nothing is refused; one that may watch something r
   expect(bob.lines()).toEqual(['FAILED north FORBIDDEN', 'INITIAL south +south-shop', 'SYNCED south']);
 });
 
+test('the cursor of another caller does not name a cluster that is hidden', async () => {
+  const access = createRestrictingAccess({ ann: { north: ['shop'] }, bob: { north: 'all', south: 'all' } });
+  const graph = graphOverMirrors({ model, access });
+  join(graph, 'north');
+  join(graph, 'south');
+  const bob = await openAs(graph, 'bob');
+  await turns();
+  const stolen = await readEagerly(podsAs(graph, 'ann', { after: bob.messages.at(-1)?.cursor ?? '' }));
+  await turns();
+  expect(stolen.lines()).toEqual(['RESET north', 'INITIAL north +north-shop', 'SYNCED north']);
+});
+
 test('P16: callers with equal rights share their messages; callers that differ in one namespace share none', async () => {
   const access = createRestrictingAccess({ ann: { north: ['shop'] }, bob: { north: ['shop'] }, cid: { north: ['shop', 'bank'] } });
   const graph = graphOverMirrors({ model, access });
