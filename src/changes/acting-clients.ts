@@ -45,12 +45,8 @@ export interface IdentitySight {
    * not answered. They are hidden until then.
    */
   clusters(identity: ActingIdentity, signal: AbortSignal): Promise<(cluster: ClusterName) => boolean>;
-  /** Returns which objects of a kind the requester may get, as far as the rights in `namespaces` tell. */
-  objects(
-    identity: ActingIdentity,
-    request: Pick<AccessRequest, 'cluster' | 'kind' | 'namespaces'>,
-    signal: AbortSignal,
-  ): Promise<VisibleObjects>;
+  /** Returns which objects of a kind the requester may get, or list, as far as the rights in `namespaces` tell. Default verb: `get`. */
+  objects(identity: ActingIdentity, request: VisibilityRequest, signal: AbortSignal): Promise<VisibleObjects>;
   /** Returns why the requester may not do this. Undefined if the requester may. */
   refusalOf(identity: ActingIdentity, action: ObjectAction, signal: AbortSignal): Promise<Fault | undefined>;
 }
@@ -58,9 +54,11 @@ export interface IdentitySight {
 /** One action on one object. */
 type ObjectAction = Required<Pick<AccessRequest, 'cluster' | 'kind' | 'verb'>> & { readonly object: NonNullable<AccessRequest['object']> };
 
-/** The objects of one kind that a requester may get. */
+type VisibilityRequest = Pick<AccessRequest, 'cluster' | 'kind' | 'namespaces'> & { readonly verb?: 'get' | 'list' };
+
+/** The objects of one kind that a requester may get or list. */
 export interface VisibleObjects {
-  /** True if the requester may get the objects in this namespace. Undefined: objects without a namespace. */
+  /** True if the requester may see the objects in this namespace. Undefined: objects without a namespace, or in all namespaces. */
   has(namespace: string | undefined): boolean;
   /** The reason why the rights are unknown where `has` returns false. Undefined: the requester has no right there. */
   readonly fault?: Fault | undefined;
@@ -112,7 +110,7 @@ export function createActingClients({ member, access, accounts }: ActingClientsO
     },
     async objects({ requester }, request, signal) {
       if (requester === undefined) return { has: () => false };
-      const answer = await access.visibilityOf({ ...request, caller: callerOfRequester(requester), verb: 'get' }, signal);
+      const answer = await access.visibilityOf({ verb: 'get', ...request, caller: callerOfRequester(requester) }, signal);
       const unanswered = answer.type === 'all' || answer.fault?.code === 'FORBIDDEN' ? undefined : answer.fault;
       return { has: (namespace) => isVisibleIn(answer, namespace), fault: unanswered };
     },

@@ -13,8 +13,8 @@ import { isDividedAsKubeFed, type Placement } from '../../model/spec.ts';
 import { dependsOnUnknown, matchesSet } from '../placing/cluster-set.ts';
 import { locationFieldsIn, placementSetsIn } from '../placing/sets-in.ts';
 import { membersWithLocations, whenLocationsAreRead } from './cluster-locations.ts';
-import { hideObjects } from './hide-objects.ts';
-import { autoscaledIn, capacitiesIn, capacityKinds, type TemplateWorkloads } from './member-workloads.ts';
+import { hideObjects, visibleAutoscaledIn } from './hide-objects.ts';
+import { capacitiesIn, capacityKinds, type TemplateWorkloads } from './member-workloads.ts';
 import type { ExistingPropagation, PlannerPorts, PlanRequest } from './plan-request.ts';
 import { maxMirrorWaitMs } from './read-dependencies.ts';
 import { readTemplates } from './read-templates.ts';
@@ -51,9 +51,7 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   await members.objects.whenRead(wanted, untilMs - clock.monotonic(), signal);
   signal.throwIfAborted();
   const workloads = { spec, manifests: templates.objects.map(({ manifest }) => manifest) };
-  const clusters = await Promise.all(
-    reads.map((read) => hideObjects(ports, request, { read: readCluster(ports, read, workloads), keys: read.keys })),
-  );
+  const clusters = await Promise.all(reads.map((read) => readVisible(ports, request, { read, workloads })));
   // A cluster that leaves the fleet during the wait stays in `clusters`. So its share is not added to `sharesOutsideFleet` too.
   const readClusters = new Set(reads.map(({ cluster }) => cluster.name));
   const sharesOutsideFleet = shares.filter(({ cluster }) => !readClusters.has(cluster));
@@ -182,22 +180,30 @@ function missingKinds(
   return [...new Set(missing.map(({ manifest }) => `${manifest.kind}.${manifest.apiVersion}`))];
 }
 
-function readCluster(
+/** Reads one cluster as the requester sees it. Everything that the plan shows is computed from visible objects. */
+async function readVisible(
   ports: PlannerPorts,
-  { cluster, share, keys, missingKinds: missing, mayBeChosen }: ClusterReads,
-  workloads: TemplateWorkloads,
-): SnapshotCluster {
+  request: PlanRequest,
+  { read, workloads }: { readonly read: ClusterReads; readonly workloads: TemplateWorkloads },
+): Promise<SnapshotCluster> {
   const { members } = ports;
-  const live = new Map(keys.map((key) => [textOfKey(key), readObject(ports, cluster.name, key)]));
+  const { cluster, share, keys, missingKinds: missing, mayBeChosen } = read;
+  const { name } = cluster;
+  const objects = new Map(keys.map((key) => [textOfKey(key), readObject(ports, name, key)]));
+  const [live, autoscaled] = await Promise.all([
+    hideObjects(ports, request, { cluster: name, share, keys, live: objects }),
+    mayBeChosen ? visibleAutoscaledIn(ports, request, { cluster: name, workloads }) : new Set<string>(),
+  ]);
+  request.signal.throwIfAborted();
   const { manifests } = workloads;
   return {
     cluster,
     missingKinds: missing,
-    capacities: mayBeChosen ? capacitiesIn(members, cluster.name, workloads) : new Map(),
-    ...(isDividedAsKubeFed(workloads.spec) ? { running: runningReplicasIn(ports, cluster.name, { manifests, live }) } : {}),
+    capacities: mayBeChosen ? capacitiesIn(members, name, workloads) : new Map(),
+    ...(isDividedAsKubeFed(workloads.spec) ? { running: runningReplicasIn(ports, name, { manifests, live }) } : {}),
     live,
-    otherVersions: new Set(keys.filter((key) => isOtherVersion(members, cluster.name, key)).map(textOfKey)),
-    autoscaled: mayBeChosen ? autoscaledIn(members, cluster.name, workloads) : new Set(),
+    otherVersions: new Set(keys.filter((key) => isOtherVersion(members, name, key)).map(textOfKey)),
+    autoscaled,
     ...(share === undefined ? {} : { share }),
   };
 }

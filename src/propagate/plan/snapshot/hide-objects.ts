@@ -1,38 +1,70 @@
 import { keyOfKind } from '../../../core/kinds.ts';
+import type { ClusterName } from '../../../core/names.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
-import { groupKindOfKey, textOfKey } from '../../../manifests/object-key.ts';
+import { groupKindOfKey, keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
+import type { ClusterShare } from '../../model/inventory.ts';
+import { autoscaledIn, autoscalers, capacityKinds, type TemplateWorkloads } from './member-workloads.ts';
 import type { PlannerPorts, PlanRequest } from './plan-request.ts';
-import type { SnapshotCluster } from './snapshot.ts';
+
+/** The objects that were read in one cluster. */
+interface ReadObjects {
+  readonly cluster: ClusterName;
+  readonly share: ClusterShare | undefined;
+  /** The keys of the objects in `live`. */
+  readonly keys: readonly ObjectKey[];
+  readonly live: ReadonlyMap<string, MirroredObject>;
+}
 
 /**
- * Replaces the objects that the requester may not get by absent ones. So the plan shows neither a diff nor a conflict that tells that they
- * exist. An object whose rights are unknown is unread. The copies in the inventory stay as they are.
+ * Returns the objects, by `textOfKey`, with absent ones in place of those that the requester may not get. So the plan shows neither a diff
+ * nor a conflict that tells that they exist. An object whose rights are unknown is unread. The copies in the inventory stay as they are.
  *
- * @param keys The keys of the objects in `live`.
+ * The rights are checked for absent objects too: neither the duration nor a fault of the check tells whether an object exists.
  */
 export async function hideObjects(
   { sight }: PlannerPorts,
   { spec, signal }: PlanRequest,
-  { read, keys }: { readonly read: SnapshotCluster; readonly keys: readonly ObjectKey[] },
-): Promise<SnapshotCluster> {
-  if (sight === undefined) return read;
-  const copies = new Set(read.share?.entries.map(({ key }) => textOfKey(key)));
-  const existing = keys.filter((key) => !copies.has(textOfKey(key)) && read.live.get(textOfKey(key))?.result === 'held');
-  const live = new Map(read.live);
-  const byKind = Map.groupBy(existing, (key) => keyOfKind(groupKindOfKey(key)));
+  { cluster, share, keys, live }: ReadObjects,
+): Promise<ReadonlyMap<string, MirroredObject>> {
+  if (sight === undefined) return live;
+  const copies = new Set(share?.entries.map(({ key }) => textOfKey(key)));
+  // Whether a mirror is unread does not depend on the objects in it.
+  const read = keys.filter((key) => !copies.has(textOfKey(key)) && live.get(textOfKey(key))?.result !== 'unread');
+  const visible = new Map(live);
+  const byKind = Map.groupBy(read, (key) => keyOfKind(groupKindOfKey(key)));
   await Promise.all(
     byKind.values().map(async ([first, ...others]) => {
       if (first === undefined) return;
       const same = [first, ...others];
-      const namespaces = [...new Set(same.flatMap(({ namespace }) => namespace ?? []))];
-      const request = { cluster: read.cluster.name, kind: groupKindOfKey(first), ...(namespaces.length === 0 ? {} : { namespaces }) };
-      const visible = await sight.objects(spec, request, signal);
-      for (const key of same) if (!visible.has(key.namespace)) live.set(textOfKey(key), hidden(live.get(textOfKey(key)), visible.fault));
+      const objects = await sight.objects(spec, { cluster, kind: groupKindOfKey(first), ...namespacesOf(same) }, signal);
+      for (const key of same) if (!objects.has(key.namespace)) visible.set(textOfKey(key), hidden(live.get(textOfKey(key)), objects.fault));
     }),
   );
   signal.throwIfAborted();
-  return { ...read, live };
+  return visible;
+}
+
+/**
+ * Returns the workloads of the template that an autoscaler of the cluster scales, by `textOfKey`, as far as the requester may list
+ * autoscalers in their namespaces.
+ */
+export async function visibleAutoscaledIn(
+  { members, sight }: PlannerPorts,
+  { spec, signal }: PlanRequest,
+  { cluster, workloads }: { readonly cluster: ClusterName; readonly workloads: TemplateWorkloads },
+): Promise<ReadonlySet<string>> {
+  const scaled = autoscaledIn(members, cluster, workloads);
+  if (sight === undefined || capacityKinds(workloads).length === 0) return scaled;
+  const keys = workloads.manifests.map(keyOfManifest);
+  const request = { cluster, kind: autoscalers, verb: 'list', ...namespacesOf(keys) } as const;
+  const visible = await sight.objects(spec, request, signal);
+  return new Set(keys.filter(({ namespace }) => visible.has(namespace)).map(textOfKey)).intersection(scaled);
+}
+
+function namespacesOf(keys: readonly ObjectKey[]): { readonly namespaces?: readonly string[] } {
+  const namespaces = [...new Set(keys.flatMap(({ namespace }) => namespace ?? []))];
+  return namespaces.length === 0 ? {} : { namespaces };
 }
 
 function hidden(

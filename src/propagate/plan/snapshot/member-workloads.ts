@@ -12,7 +12,8 @@ import { plannedCountOf } from '../placing/workload-count.ts';
 
 const nodes: GroupKind = { group: '', kind: 'Node' };
 const pods: GroupKind = { group: '', kind: 'Pod' };
-const autoscalers: GroupKind = { group: 'autoscaling', kind: 'HorizontalPodAutoscaler' };
+/** The kind of autoscalers. */
+export const autoscalers: GroupKind = { group: 'autoscaling', kind: 'HorizontalPodAutoscaler' };
 
 /** The workloads of a template and how their replicas are set. */
 export interface TemplateWorkloads {

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { Access, AccessRequest } from '../../../../src/access/access.ts';
+import { createActingClients } from '../../../../src/changes/acting-clients.ts';
+import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import { accessBut } from '../../../support/restricting-access.ts';
+import { type PlannerWorldOptions, shown, startPlannerWorld } from '../planner-world.ts';
+import { configMap, deployment } from '../snapshots.ts';
+
+const requester = { user: 'alice', groups: [], at: '2026-01-01T00:00:00Z' };
+const running = (name: string, replicas: number): KubernetesObject => ({
+  ...deployment(name, replicas),
+  status: { replicas, readyReplicas: replicas },
+});
+const sightOf = (access: Access) => createActingClients({ member: () => undefined, access, accounts: 'many' }).sight;
+const hides = (kind: string, verb: AccessRequest['verb']): Pick<PlannerWorldOptions, 'sight'> => ({
+  sight: sightOf(accessBut((request) => request.kind.kind === kind && request.verb === verb)),
+});
+
+test('divides the replicas of a hidden workload as those of an absent one', async () => {
+  await using planner = await startPlannerWorld({ hub: [], north: [running('ledger', 4)], south: [] }, hides('Deployment', 'get'));
+  const planned = async (name: string) => {
+    const plan = await planner.plan({
+      requester,
+      template: [{ json: deployment(name, 10) }],
+      placement: { clusters: ['north', 'south'] },
+      exact: { system: 'Kubefed' },
+      replicas: {
+        mode: 'Divided',
+        rebalance: false,
+        rules: [
+          { set: { clusters: ['north'] }, weight: 1 },
+          { set: { clusters: ['south'] }, weight: 9 },
+        ],
+      },
+    });
+    return ['north', 'south'].map((cluster) => shown(plan, cluster).rendered?.share?.to);
+  };
+
+  expect(await planned('absent')).toEqual([1, 9]);
+  expect(await planned('ledger')).toEqual([1, 9]);
+});
+
+test('notes no autoscaler that the requester may not list', async () => {
+  const autoscaler: KubernetesObject = {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'any', namespace: 'default' },
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 9 },
+  };
+  const codes = async (options: PlannerWorldOptions) => {
+    await using planner = await startPlannerWorld({ hub: [], south: [autoscaler] }, options);
+    return (await planner.plan({ requester, template: [{ json: deployment('web', 2) }] })).notes.map(({ code }) => code);
+  };
+
+  expect(await codes(hides('HorizontalPodAutoscaler', 'get'))).toEqual(['AUTOSCALED']);
+  expect(await codes(hides('HorizontalPodAutoscaler', 'list'))).toEqual([]);
+});
+
+test('checks the rights to absent objects as those to existing ones', async () => {
+  const asked: AccessRequest[] = [];
+  const isAboutMaps = ({ kind }: AccessRequest) => kind.kind === 'ConfigMap';
+  const access = accessBut((request) => {
+    if (isAboutMaps(request)) asked.push(request);
+    return false;
+  });
+  const unanswered: Access = {
+    ...access,
+    visibilityOf: (request) =>
+      isAboutMaps(request)
+        ? { type: 'none', fault: { code: 'UNREACHABLE', cluster: request.cluster, message: 'no answer', retry: 'LATER' } }
+        : { type: 'all' },
+  };
+  const objects = { hub: [], south: [configMap('there')] };
+  await using planner = await startPlannerWorld(objects, { sight: sightOf(access) });
+  const placement = { clusters: ['south'] };
+  const planned = (name: string) => ({ requester, template: [{ json: configMap(name) }], placement });
+  await planner.plan(planned('there'));
+  const forExisting = asked.splice(0).map(({ verb, namespaces }) => [verb, namespaces]);
+  await planner.plan(planned('absent'));
+
+  expect(asked.map(({ verb, namespaces }) => [verb, namespaces])).toEqual(forExisting);
+  await using silent = await startPlannerWorld(objects, { sight: sightOf(unanswered) });
+  const faultOf = async (name: string) => shown(await silent.plan(planned(name)), 'south').fault?.code;
+  expect(await faultOf('there')).toBe('UNREACHABLE');
+  expect(await faultOf('absent')).toBe('UNREACHABLE');
+});
