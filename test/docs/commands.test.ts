@@ -209,7 +209,7 @@ async function run(command: string, pattern?: RegExp) {
 }
 
 /** Matches an answer that has found objects: by a field of an object or by a count above 0. */
-const found = /"(?:availableReplicas|replicas|phase|text|action)":|"(?:count|totalCount)":[1-9]/;
+const found = /"(?:availableReplicas|replicas|phase|text|action)":|"allowed":true|"(?:count|totalCount)":[1-9]/;
 
 async function untilFound({ body }: Response, pattern = found): Promise<string> {
   let text = '';

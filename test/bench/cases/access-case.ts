@@ -11,11 +11,11 @@ export const accessCase: BenchCase = {
   samples: 3,
   prepare: async ({ quick, signal }) => ({
     programs: {
-      lists: () => runProgram('seen-lists.ts', [quick ? '20000' : '100000'], { nodeFlags: ['--max-old-space-size=3000'], signal }),
-      decisions: () => runProgram('decisions.ts', [quick ? '200' : '1000', '100'], { nodeFlags: ['--expose-gc'], signal }),
+      lists: () => runProgram('access/seen-lists.ts', [quick ? '20000' : '100000'], { nodeFlags: ['--max-old-space-size=3000'], signal }),
+      decisions: () => runProgram('access/decisions.ts', [quick ? '200' : '1000', '100'], { nodeFlags: ['--expose-gc'], signal }),
       one: () => runProgram('fan-out.ts', ['identities-1', '1000', '1', quick ? '50' : '200'], { signal }),
       ten: () => runProgram('fan-out.ts', ['identities-10', '1000', '1', quick ? '50' : '200'], { signal }),
-      cold: () => runProgram('cold-caller.ts', ['75'], { signal }),
+      cold: () => runProgram('access/cold-caller.ts', ['75'], { signal }),
     },
     [Symbol.asyncDispose]: async () => undefined,
   }),

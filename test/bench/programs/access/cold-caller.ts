@@ -1,9 +1,9 @@
 // Measures the first answer for a caller with many candidate namespaces in one cluster, whose API server answers a review in 5 ms.
-//   cold-caller.ts NAMESPACES
-import { systemClock } from '../../../src/core/clock.ts';
-import { createFakeMirrors } from '../../support/graph/fake-mirrors.ts';
-import { finish } from '../support/measuring.ts';
-import { benchCaller, createBenchAccess, engageReviewing } from '../support/reviewing-clusters.ts';
+//   access/cold-caller.ts NAMESPACES
+import { systemClock } from '../../../../src/core/clock.ts';
+import { createFakeMirrors } from '../../../support/graph/fake-mirrors.ts';
+import { finish } from '../../support/measuring.ts';
+import { benchCaller, createBenchAccess, engageReviewing } from '../../support/reviewing-clusters.ts';
 
 const namespacesEach = Number(process.argv[2] ?? '75');
 const { signal } = new AbortController();

@@ -1,12 +1,12 @@
 // Measures the decisions of many users in many clusters: their memory, and the time of a decision that is known.
-//   decisions.ts USERS CLUSTERS
+//   access/decisions.ts USERS CLUSTERS
 // Nine users of ten may see all namespaces. The tenth has ten namespaces, which are eleven decisions in each cluster.
-import type { Caller } from '../../../src/access/access.ts';
-import type { Clock } from '../../../src/core/clock.ts';
-import type { ClusterName } from '../../../src/core/names.ts';
-import { createFakeMirrors } from '../../support/graph/fake-mirrors.ts';
-import { finish, reachableBytes } from '../support/measuring.ts';
-import { benchCaller, createBenchAccess, engageReviewing } from '../support/reviewing-clusters.ts';
+import type { Caller } from '../../../../src/access/access.ts';
+import type { Clock } from '../../../../src/core/clock.ts';
+import type { ClusterName } from '../../../../src/core/names.ts';
+import { createFakeMirrors } from '../../../support/graph/fake-mirrors.ts';
+import { finish, reachableBytes } from '../../support/measuring.ts';
+import { benchCaller, createBenchAccess, engageReviewing } from '../../support/reviewing-clusters.ts';
 
 const [userCount, clusterCount] = [Number(process.argv[2] ?? '1000'), Number(process.argv[3] ?? '100')];
 const rights = { teams: 10, namespacesEach: 10 };
@@ -15,7 +15,7 @@ const reviewsPerSecond = 200;
 const timed = 200_000;
 
 let nowMs = 0;
-// Nobody waits: the clock moves between the steps only.
+// No sleep ends by itself: the clock moves between the steps only.
 const clock: Clock = {
   now: () => nowMs,
   monotonic: () => nowMs,

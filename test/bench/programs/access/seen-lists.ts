@@ -1,25 +1,25 @@
 // Measures a page of 500 pods over HTTP, from 100,000 pods in 1,000 namespaces, for a local caller and for callers whose rights are checked.
-//   seen-lists.ts HELD
+//   access/seen-lists.ts HELD
 
-import type { Access, Caller } from '../../../src/access/access.ts';
-import { createLocalAccess } from '../../../src/access/local-access.ts';
-import { systemClock } from '../../../src/core/clock.ts';
-import { silentLog } from '../../../src/core/log.ts';
-import { parseResourceVersion } from '../../../src/core/names.ts';
-import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { TimeSliceScheduler } from '../../../src/core/scheduling/operation-scheduler.ts';
-import { createBudget } from '../../../src/graph/context/budget.ts';
-import { buildGraph } from '../../../src/graph/graph.ts';
-import { createReads } from '../../../src/load/create-reads.ts';
-import { createLoaderFactory } from '../../../src/load/reads/operation-loaders.ts';
-import type { OperationScope } from '../../../src/operations/operation.ts';
-import { createFakeMirrors } from '../../support/graph/fake-mirrors.ts';
-import { loadBaseline } from '../../support/kubernetes-objects.ts';
-import { startServing } from '../../support/serving/start-serving.ts';
-import { fifteenLeaves } from '../fifteen-leaves.ts';
-import { podOf } from '../pods.ts';
-import { cpuNow, cpuSince, finish } from '../support/measuring.ts';
-import { benchCaller, createBenchAccess, engageReviewing, namespacesOfTeam } from '../support/reviewing-clusters.ts';
+import type { Access, Caller } from '../../../../src/access/access.ts';
+import { createLocalAccess } from '../../../../src/access/local-access.ts';
+import { systemClock } from '../../../../src/core/clock.ts';
+import { silentLog } from '../../../../src/core/log.ts';
+import { parseResourceVersion } from '../../../../src/core/names.ts';
+import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import { TimeSliceScheduler } from '../../../../src/core/scheduling/operation-scheduler.ts';
+import { createBudget } from '../../../../src/graph/context/budget.ts';
+import { buildGraph } from '../../../../src/graph/graph.ts';
+import { createReads } from '../../../../src/load/create-reads.ts';
+import { createLoaderFactory } from '../../../../src/load/reads/operation-loaders.ts';
+import type { OperationScope } from '../../../../src/operations/operation.ts';
+import { createFakeMirrors } from '../../../support/graph/fake-mirrors.ts';
+import { loadBaseline } from '../../../support/kubernetes-objects.ts';
+import { startServing } from '../../../support/serving/start-serving.ts';
+import { fifteenLeaves } from '../../fifteen-leaves.ts';
+import { podOf } from '../../pods.ts';
+import { cpuNow, cpuSince, finish } from '../../support/measuring.ts';
+import { benchCaller, createBenchAccess, engageReviewing, namespacesOfTeam } from '../../support/reviewing-clusters.ts';
 
 const held = Number(process.argv[2] ?? '100000');
 const namespaceCount = 1_000;
