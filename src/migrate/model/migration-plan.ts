@@ -27,6 +27,7 @@ export type MigrationNoteCode =
   | 'UNKNOWN_APP'
   | 'COPIES_IGNORED'
   | 'VOLUME_DATA'
+  | 'OWNED_OBJECTS'
   | 'SOURCE_REACHABLE'
   | 'POSSIBLY_DOUBLED'
   | 'HOOK_FAILED';

@@ -22,10 +22,12 @@ import type { MigrationPlanner, MigrationPlannerPorts, MigrationPlanRequest } fr
 import { countPathOf } from './movable-manifest.ts';
 import { type PreflightContext, preflightApp, type SkipReason, shownKey } from './preflight-app.ts';
 import { planPropagatedApp, propagationOfObject } from './propagated-app.ts';
-import { hasVolumes, leavingObjects, type RenderedApp, renderApp } from './render-app.ts';
+import { hasVolumes, keptOwned, leavingObjects, type RenderedApp, renderApp } from './render-app.ts';
 
 /** Time limit for all dry runs and access reviews of one plan. */
 const timeLimitMs = 20_000;
+/** Maximum number of objects that a note names. */
+const maxListed = 10;
 /** Maximum number of calls of one plan that are in flight at the same time. */
 const maxCalls = 16;
 
@@ -100,7 +102,7 @@ async function planApps(ports: MigrationPlannerPorts, request: MigrationPlanRequ
   const notes = [
     ...read.notes,
     ...unknown.map((name) => note('WARNING', 'UNKNOWN_APP', `expected applications of the migration in priority, got ${name}`, 'priority')),
-    ...placed.flatMap(({ draft }) => notesOf(draft, spec.copies)),
+    ...placed.flatMap(({ draft }) => notesOf(draft, { spec, source })),
     ...(apps.every(({ skipped }) => skipped !== undefined) ? [note('ERROR', 'NOTHING_FITS', 'no application can be moved')] : []),
     ...(largest > maxAppObjects ? [tooLarge(`at most ${maxAppObjects} objects of one application`, largest)] : []),
     ...(objects > maxMigrationObjects ? [tooLarge(`at most ${maxMigrationObjects} objects in all`, objects)] : []),
@@ -245,14 +247,21 @@ function appPlanOf({ draft, check }: PlacedDraft, needed: ReadonlySet<string>): 
   };
 }
 
-function notesOf({ found, rendered, skipped, propagated }: Draft, copies: number): readonly MigrationNote[] {
+function notesOf(
+  { found, rendered, skipped, propagated }: Draft,
+  { spec: { copies, from }, source }: { readonly spec: MigrationSpec; readonly source: SourceObjects },
+): readonly MigrationNote[] {
   const name = shownKey(found.key);
   if (skipped !== undefined) return [note('WARNING', schemaSpelling(skipped.reason) as MigrationNoteCode, `${name}: ${skipped.message}`)];
   const ignored = note('WARNING', 'COPIES_IGNORED', `${name} is propagated, and keeps its number of replicas`, 'copies');
   const volumes = note('WARNING', 'VOLUME_DATA', `${name} has volumes: their data do not move`);
+  const owned = rendered === undefined || propagated !== undefined ? [] : keptOwned(rendered, source).map(({ key }) => shownKey(key));
+  const listed = owned.slice(0, maxListed).join(', ') + (owned.length > maxListed ? ` and ${owned.length - maxListed} more` : '');
+  const ownerless = note('WARNING', 'OWNED_OBJECTS', `${name} owns objects that stay in ${from}, without that owner: ${listed}`);
   return [
     ...(propagated !== undefined && copies !== 1 ? [ignored] : []),
     ...(rendered !== undefined && hasVolumes(rendered) ? [volumes] : []),
+    ...(owned.length > 0 ? [ownerless] : []),
   ];
 }
 

@@ -15,7 +15,7 @@ import { manifestToSend } from '../../propagate/plan/copies/manifest-to-send.ts'
 import type { SourceObjects } from '../discover/source-objects.ts';
 import type { AppPlan, PlannedTargetObject } from '../model/migration-plan.ts';
 import type { MigratedAppReason } from '../model/migration-status-definition.ts';
-import type { RenderedApp } from './render-app.ts';
+import { keptOwned, type RenderedApp } from './render-app.ts';
 
 /** The services and facts of the preflight of all applications of one migration. Answers of access reviews are shared between applications. */
 export interface PreflightContext {
@@ -166,7 +166,7 @@ const creatingVerbs: readonly Verb[] = ['get', 'create', 'patch', 'delete'];
 
 /** Checks the rights for all steps and their undo, in the target and, if it can be reached, in the source. */
 async function missingRight(context: PreflightContext, app: RenderedApp, signal: AbortSignal): Promise<SkipReason | undefined> {
-  const { members, from, to, fromClient, toClient } = context;
+  const { members, source, from, to, fromClient, toClient } = context;
   const keys = app.target.map(({ key }) => key);
   const wanted = [toClient, ...(fromClient === undefined ? [] : [fromClient])].flatMap((client) =>
     keys.flatMap((key) => {
@@ -175,8 +175,19 @@ async function missingRight(context: PreflightContext, app: RenderedApp, signal:
       return creatingVerbs.map((verb) => ({ client, review: { resource, namespace: key.namespace, verb } }));
     }),
   );
+  // An object that the application owns gets its owner reference removed, so that it stays.
+  const kept = fromClient === undefined ? [] : keptOwned(app, source).map(({ key }) => ({ key, client: fromClient }));
+  const patched = kept.flatMap(({ key, client }) => {
+    const resource = members.objects.served(from, groupKindOfKey(key));
+    if (resource === undefined || resource === 'absent') return [];
+    return (['get', 'patch'] as const).map((verb) => ({ client, review: { resource, namespace: key.namespace, verb } }));
+  });
   const answers = await Promise.all(
-    wanted.map(async ({ client, review }) => ({ client, review, allowed: await reviewOnce(context, client, review, signal) })),
+    [...wanted, ...patched].map(async ({ client, review }) => ({
+      client,
+      review,
+      allowed: await reviewOnce(context, client, review, signal),
+    })),
   );
   signal.throwIfAborted();
   const refused = answers.find(({ allowed }) => allowed !== true);

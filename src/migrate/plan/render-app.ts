@@ -1,14 +1,14 @@
 import { canonicalJson, sha256OfText } from '../../core/json/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { listAt, numberAt } from '../../core/json-at.ts';
-import { keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { withValueAt } from '../../manifests/json-edits.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
-import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
 import { isTrafficPart, templateHolderOf } from '../discover/app-parts.ts';
 import type { FoundApp } from '../discover/find-apps.ts';
+import { type DeletedOwner, isClaimKey, isKeptFromOwner, outlivingKinds } from '../discover/owned-objects.ts';
 import type { DiscoveredObject, SourceObjects } from '../discover/source-objects.ts';
 import type { LeavingObject, PlannedTargetObject } from '../model/migration-plan.ts';
 import { movableManifest, movedReplicas, withMovedBounds } from './movable-manifest.ts';
@@ -70,7 +70,7 @@ function targetObject(object: DiscoveredObject, { cluster, factor }: RenderFacts
  */
 export function leavingObjects(objects: readonly DiscoveredObject[], needed: ReadonlySet<string>): readonly LeavingObject[] {
   const leaving = objects.map(({ key, object }): LeavingObject => {
-    const stays = needed.has(textOfKey(key)) || isClaim(key);
+    const stays = needed.has(textOfKey(key)) || isClaimKey(key);
     const { uid } = object.metadata;
     const action = stays ? 'HOLD' : 'DELETE';
     return { key, action, stage: stageOf({ key, object }), object, ...(uid === undefined ? {} : { uid }) };
@@ -80,13 +80,23 @@ export function leavingObjects(objects: readonly DiscoveredObject[], needed: Rea
 
 /** True if the application keeps data in volumes: it has claims, or a StatefulSet makes them. */
 export function hasVolumes({ objects, workload }: RenderedApp): boolean {
-  return objects.some(({ key }) => isClaim(key)) || listAt(workload.object as JsonObject, 'spec', 'volumeClaimTemplates').length > 0;
+  return objects.some(({ key }) => isClaimKey(key)) || listAt(workload.object as JsonObject, 'spec', 'volumeClaimTemplates').length > 0;
 }
 
 function stageOf(object: DiscoveredObject): 'Surge' | 'Traffic' {
   return isTrafficPart(object) ? 'Traffic' : 'Surge';
 }
 
-function isClaim(key: ObjectKey): boolean {
-  return keyOfKind(groupKindOfKey(key)) === 'PersistentVolumeClaim';
+/**
+ * Returns the objects that the objects of an application own, and that stay in the source although they do not belong to the application.
+ * Kubernetes would delete them with their owner.
+ */
+export function keptOwned({ objects, key }: RenderedApp, source: SourceObjects): readonly DiscoveredObject[] {
+  const own = new Set(objects.map((one) => textOfKey(one.key)));
+  const owners = objects.flatMap(({ key: of, object }): DeletedOwner[] => {
+    const { uid } = object.metadata;
+    return uid === undefined || isClaimKey(of) ? [] : [{ key: of, uid }];
+  });
+  const near = outlivingKinds.flatMap((kind) => source.all(kind, key.namespace ?? ''));
+  return near.filter((one) => !own.has(textOfKey(one.key)) && owners.some((owner) => isKeptFromOwner(one, owner)));
 }

@@ -1,8 +1,9 @@
 import type { ObjectAddress } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { textAt } from '../../core/json-at.ts';
+import { numberAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { itemsOf } from '../../core/stored.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import type { GuardedAnswer, GuardedClient } from '../../propagate/apply/guarded-client.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
@@ -16,14 +17,14 @@ import { migrationMarks } from '../model/migration.ts';
 const maxAttempts = 4;
 
 /**
- * Decides about the change of an object that was just read. `record`: its manifest must be recorded first. `keep`: it stays as it is. A fault
- * means that nothing can be decided now.
+ * Decides about the change of an object that was just read. `record`: its manifest must be recorded first. `keep`: it stays as it is.
+ * `later`: its controller must see another change first. A fault means that nothing can be decided now.
  */
-export type JudgeChange = (object: KubernetesObject) => Promise<'change' | 'record' | 'keep' | { readonly fault: Fault }>;
+export type JudgeChange = (object: KubernetesObject) => Promise<'change' | 'record' | 'keep' | 'later' | { readonly fault: Fault }>;
 
 interface RefusedChange {
   readonly result: 'refused';
-  readonly why: 'record' | 'keep';
+  readonly why: 'record' | 'keep' | 'later';
   readonly object: KubernetesObject;
 }
 
@@ -108,27 +109,55 @@ async function refusedChange(
   return typeof verdict === 'string' ? { result: 'refused', why: verdict, object } : { result: 'failed', fault: verdict.fault };
 }
 
-/**
- * Sets `spec.replicas` of the workload of an entry, guarded by its uid and version. Sends no request if it has this number already, or no
- * such field.
- *
- * @param judge Decides about the object that was read. Default: it may be scaled.
- */
-export async function scaleObject(
+/** A change of the spec of a workload. */
+export interface SpecChange {
+  readonly entry: InventoryEntry;
+  /** Returns the merge patch for `spec` of the object that was read. No request is sent for an empty patch. */
+  readonly patchOf: (object: KubernetesObject) => JsonObject;
+  /** Decides about the object that was read. Default: it may be changed. */
+  readonly judge?: JudgeChange | undefined;
+}
+
+/** Changes `spec` of the workload of an entry with one patch, guarded by its uid and version. */
+export async function changeSpec(
   client: GuardedClient,
   address: ObjectAddress,
-  { entry, replicas, judge }: { readonly entry: InventoryEntry; readonly replicas: number; readonly judge?: JudgeChange },
+  { entry, patchOf, judge }: SpecChange,
 ): Promise<StepChange> {
   return changeObject(client, address, entry, async (object) => {
-    const { spec } = object as { readonly spec?: { readonly replicas?: unknown } };
-    if (typeof spec?.replicas !== 'number' || spec.replicas === replicas) return { result: 'answered', object, isNew: false, warnings: [] };
+    const spec = patchOf(object);
+    if (Object.keys(spec).length === 0) return { result: 'answered', object, isNew: false, warnings: [] };
     const refused = await refusedChange(object, judge);
     if (refused !== undefined) return refused;
-    const { uid, resourceVersion } = object.metadata;
-    const guard = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
-    const patch = { metadata: guard, spec: { replicas } };
+    const patch = { metadata: guardOf(object), spec };
     return await client.write((cluster, signal) => cluster.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
   });
+}
+
+/** Returns the merge patch for `spec` that sets the number of replicas. Empty if the object has this number, or no such field. */
+export function patchOfReplicas(object: KubernetesObject, replicas: number): JsonObject {
+  const now = numberAt(object, 'spec', 'replicas');
+  return now === undefined || now === replicas ? {} : { replicas };
+}
+
+/** Removes the references to an owner from an object, guarded by the uid and version of the object. */
+export async function disownObject(
+  client: GuardedClient,
+  address: ObjectAddress,
+  { uid, owner }: { readonly uid: string; readonly owner: string },
+): Promise<StepChange> {
+  return changeObject(client, address, { uid }, async (object) => {
+    const references = itemsOf(object.metadata.ownerReferences);
+    const left = references.filter((one) => one.uid !== owner);
+    if (left.length === references.length) return { result: 'answered', object, isNew: false, warnings: [] };
+    const ownerReferences = left.length === 0 ? null : left.map((one): JsonObject => ({ ...one }) as JsonObject);
+    const patch = { metadata: { ...guardOf(object), ownerReferences } };
+    return await client.write((cluster, signal) => cluster.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
+  });
+}
+
+function guardOf({ metadata: { uid, resourceVersion } }: KubernetesObject): JsonObject {
+  return { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
 }
 
 /**
@@ -168,7 +197,7 @@ export async function readObject(client: GuardedClient, address: ObjectAddress, 
 async function changeObject(
   client: GuardedClient,
   address: ObjectAddress,
-  entry: InventoryEntry,
+  entry: Pick<InventoryEntry, 'uid' | 'intent'>,
   change: (object: KubernetesObject) => Promise<GuardedAnswer | RefusedChange>,
 ): Promise<StepChange> {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
@@ -187,7 +216,7 @@ async function changeObject(
 }
 
 /** True if the object is that of the entry: it has its uid, or the intent token of an entry without a uid. */
-function isObjectOf({ uid, intent }: InventoryEntry, object: KubernetesObject): boolean {
+function isObjectOf({ uid, intent }: Pick<InventoryEntry, 'uid' | 'intent'>, object: KubernetesObject): boolean {
   if (uid !== undefined) return uid === object.metadata.uid;
   return intent !== undefined && hasIntent(object, intent);
 }

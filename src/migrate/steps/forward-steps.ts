@@ -1,4 +1,5 @@
 import { numberAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
 import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import type { RolloutState } from '../../model/columns/rollout.ts';
 import { copyReasonOf } from '../../propagate/plan/copies/copy-reason.ts';
@@ -18,9 +19,10 @@ import {
 } from './app-pass.ts';
 import { atStep, callOf, withoutReason } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
-import { type JudgeChange, scaleObject } from './change-objects.ts';
+import { changeSpec, type JudgeChange, patchOfReplicas } from './change-objects.ts';
 import { type ChangedApp, createCopies } from './create-copies.ts';
 import { waitForHealth, waitForSoak, withoutHealthWait } from './health-wait.ts';
+import { patchToKeepClaims } from './keep-owned.ts';
 import { isRemovalOpen, removeObjects, withoutPendingRemovals, withPendingRemovals } from './remove-objects.ts';
 import { judgeSourceChange, recordEdited } from './source-edits.ts';
 import { workloadHealthOf } from './workload-health.ts';
@@ -180,6 +182,7 @@ function isSameInventory(a: MigratedApp, b: MigratedApp): boolean {
   return a.source.length === b.source.length && a.source.every(({ state }, index) => state === b.source[index]?.state);
 }
 
+/** Scales the workload of the source to 0. In the same write, a StatefulSet that would delete its claims is told to keep them. */
 async function scaleDown(pass: AppPass, app: MigratedApp): Promise<ChangedApp> {
   const entry = entryOf(app, 'source', app.key);
   if (entry === undefined || entry.state === 'Shared') return { result: 'done', app };
@@ -188,7 +191,8 @@ async function scaleDown(pass: AppPass, app: MigratedApp): Promise<ChangedApp> {
   if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'source') };
   if ('fault' in address) return { result: 'failed', app, fault: address.fault };
   const judge: JudgeChange = (object) => judgeSourceChange(pass, app, { key: app.key, object });
-  const change = await scaleObject(client, address, { entry, replicas: 0, judge });
+  const patchOf = (object: KubernetesObject) => ({ ...patchOfReplicas(object, 0), ...patchToKeepClaims(object) });
+  const change = await changeSpec(client, address, { entry, patchOf, judge });
   if (change.result === 'failed') return { ...change, app };
   if (change.result === 'refused') return await recordEdited(pass, app, { key: app.key, object: change.object });
   return change.result === 'stopped' ? change : { result: 'done', app };

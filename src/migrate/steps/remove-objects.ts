@@ -1,12 +1,14 @@
-import { keyOfKind } from '../../core/kinds.ts';
+import type { ObjectAddress } from '../../changes/object-client.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
-import { groupKindOfKey } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
+import type { GuardedClient } from '../../propagate/apply/guarded-client.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
+import { isClaimKey } from '../discover/owned-objects.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, awayFault, type Side, withEntry } from './app-pass.ts';
-import { deleteFromCluster, type JudgeChange } from './change-objects.ts';
+import { changeSpec, deleteFromCluster, type JudgeChange, type StepChange } from './change-objects.ts';
 import { type ChangedApp, leftAction } from './create-copies.ts';
+import { isClaimPolicySeen, keepOwned, patchToKeepClaims } from './keep-owned.ts';
 import { useBySiblings } from './sibling-objects.ts';
 import { judgeSourceChange, recordEdited } from './source-edits.ts';
 
@@ -20,7 +22,7 @@ export interface RemovedObjects {
 /**
  * Deletes the objects of an application in one cluster, in reverse write order, each by its uid.
  *
- * - PersistentVolumeClaims and shared objects stay.
+ * - PersistentVolumeClaims and shared objects stay. So do the objects that Kubernetes would delete with their owner, except Pods and ReplicaSets.
  * - An object that another application of the migration needs stays. The last of these applications deletes it.
  * - In the source, an object that was edited is recorded first. A Secret that has other data than its copy stays.
  *
@@ -33,7 +35,7 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
     // A copy that another application of the migration created has its intent, and is deleted by the last one that uses it.
     const isOwn = entry.state !== 'Shared' || (side === 'target' && entry.intent !== undefined);
     if (!only(key) || !isOwn) continue;
-    const use = isClaim(key) ? 'used' : useBySiblings(pass, app, { side, key });
+    const use = isClaimKey(key) ? 'used' : useBySiblings(pass, app, { side, key });
     if (use === 'unclear') continue;
     if (use === 'used') {
       app = withEntry(app, side, key, leftEntry(entry));
@@ -43,13 +45,14 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
     const address = addressIn(pass, side, key);
     if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, side) };
     if ('fault' in address) return { result: 'failed', app, fault: address.fault };
-    const own = app;
-    const judge: JudgeChange = (object) => judgeSourceChange(pass, own, { key, object });
-    const change = await deleteFromCluster(client, address, { entry, judge: side === 'source' ? judge : undefined });
+    const change = await removeObject(pass, app, { side, entry, client, address });
     switch (change.result) {
+      case 'changed':
+        // The next pass deletes the workload, once its controller has seen that the claims stay.
+        break;
       case 'refused':
         if (change.why === 'record') return await recordEdited(pass, app, { key, object: change.object });
-        app = withEntry(app, side, key, leftEntry(entry));
+        if (change.why === 'keep') app = withEntry(app, side, key, leftEntry(entry));
         break;
       case 'gone':
       case 'foreign':
@@ -67,6 +70,33 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
     }
   }
   return { result: 'done', app };
+}
+
+interface RemovedObject {
+  readonly side: Side;
+  readonly entry: InventoryEntry;
+  readonly client: GuardedClient;
+  readonly address: ObjectAddress;
+}
+
+/**
+ * Deletes one object. Before that, what Kubernetes would delete with it is saved from that:
+ *
+ * 1. A StatefulSet that would delete its claims is changed to keep them. It is deleted once its controller has seen the change (`later`).
+ * 2. The references to the object are removed from the objects that it owns and that are no Pods or ReplicaSets.
+ */
+async function removeObject(pass: AppPass, app: MigratedApp, { side, entry, client, address }: RemovedObject): Promise<StepChange> {
+  const { key } = entry;
+  const judge: JudgeChange = async (object) => {
+    const verdict = side === 'source' ? await judgeSourceChange(pass, app, { key, object }) : 'change';
+    if (verdict !== 'change') return verdict;
+    if (Object.keys(patchToKeepClaims(object)).length > 0 || !isClaimPolicySeen(object)) return 'later';
+    const { uid } = object.metadata;
+    return (uid === undefined ? undefined : await keepOwned(pass, side, { key, uid })) ?? 'change';
+  };
+  const change = await deleteFromCluster(client, address, { entry, judge });
+  if (change.result !== 'refused' || change.why !== 'later') return change;
+  return await changeSpec(client, address, { entry, patchOf: patchToKeepClaims });
 }
 
 /** Returns the entry of an object that stays: another application needs it, or its deletion would lose data. */
@@ -95,8 +125,4 @@ export function withoutPendingRemovals(app: MigratedApp): MigratedApp {
     state: state === 'PendingDeletion' ? 'Owned' : state,
   });
   return { ...app, source: app.source.map(owned) };
-}
-
-function isClaim(key: ObjectKey): boolean {
-  return keyOfKind(groupKindOfKey(key)) === 'PersistentVolumeClaim';
 }

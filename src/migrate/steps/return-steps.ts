@@ -1,4 +1,5 @@
 import { numberAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import {
@@ -14,10 +15,12 @@ import {
 } from './app-pass.ts';
 import { atStep, callOf } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
-import { scaleObject } from './change-objects.ts';
+import { changeSpec, patchOfReplicas } from './change-objects.ts';
 import { type ChangedApp, createCopies, findRemoved, unmarkRestored } from './create-copies.ts';
 import { outcomeOfChanges } from './forward-steps.ts';
+import { patchOfClaimPolicy } from './keep-owned.ts';
 import { isRemovalOpen, removeObjects, withoutPendingRemovals } from './remove-objects.ts';
+import { recordedIn } from './source-edits.ts';
 import { workloadHealthOf } from './workload-health.ts';
 
 /**
@@ -78,7 +81,7 @@ function hasNewIntents(after: MigratedApp, before: MigratedApp): boolean {
 }
 
 /**
- * Gives a workload that was scaled down its replicas again. `isHealthy`: a live read shows that it runs. A mirror may still show it as it was
+ * Gives a workload that was scaled down its replicas and its retention policy of claims again. `isHealthy`: a live read shows that it runs. A mirror may still show it as it was
  * before it was scaled down.
  */
 async function restoreReplicas(pass: AppPass, app: MigratedApp): Promise<ChangedApp & { readonly isHealthy?: boolean }> {
@@ -93,10 +96,14 @@ async function restoreReplicas(pass: AppPass, app: MigratedApp): Promise<Changed
   if (found.result === 'absent' || entry === undefined) return { result: 'done', app, isHealthy: false };
   const replicas = app.undo?.replicas ?? app.from;
   const isHealthy = workloadHealthOf(groupKindOfKey(app.key), found.object).phase === 'done';
+  const { manifest } = recordedIn(pass, app.key) ?? {};
   // Only a workload without replicas gets them back. Any other number was set by another client.
-  if (entry.state === 'Shared' || replicas === 0 || numberAt(found.object, 'spec', 'replicas') !== 0)
-    return { result: 'done', app, isHealthy };
-  const change = await scaleObject(client, address, { entry, replicas });
+  const patchOf = (object: KubernetesObject) => ({
+    ...(numberAt(object, 'spec', 'replicas') === 0 ? patchOfReplicas(object, replicas) : {}),
+    ...(manifest === undefined ? {} : patchOfClaimPolicy(object, manifest)),
+  });
+  if (entry.state === 'Shared' || Object.keys(patchOf(found.object)).length === 0) return { result: 'done', app, isHealthy };
+  const change = await changeSpec(client, address, { entry, patchOf });
   if (change.result === 'failed') return { ...change, app };
   return change.result === 'stopped' ? change : { result: 'done', app, isHealthy: false };
 }

@@ -9,6 +9,7 @@ import type { AppRevisionStore, KeptManifest } from '../hub/app-revision-store.t
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, awayFault, entryOf } from './app-pass.ts';
 import type { ChangedApp } from './create-copies.ts';
+import { patchOfClaimPolicy } from './keep-owned.ts';
 import { isSameManifest, isSecretKey, sourceManifestOf } from './source-manifest.ts';
 
 /** An object of the source that was just read. */
@@ -27,7 +28,7 @@ export async function judgeSourceChange(
   read: ReadObject,
 ): Promise<'change' | 'record' | 'keep' | { readonly fault: Fault }> {
   const recorded = recordedIn(pass, read.key);
-  if (recorded === undefined || !isSameManifest(recorded.manifest, manifestBeforeDrain(app, read))) {
+  if (recorded === undefined || !isSameManifest(recorded.manifest, manifestBeforeDrain(pass, app, read))) {
     const now = await recordNow(pass, app, read);
     if ('fault' in now) return now;
     // The hub may store a manifest without its empty members. The name of a revision is a hash of the manifests as they were given.
@@ -43,30 +44,35 @@ const tokenType = 'kubernetes.io/service-account-token';
 export async function recordEdited(pass: AppPass, app: MigratedApp, read: ReadObject): Promise<ChangedApp> {
   const recorded = await recordNow(pass, app, read);
   if ('fault' in recorded) return { result: 'failed', app, fault: recorded.fault };
-  const replicas = isWorkload(app, read.key) ? numberAt(manifestBeforeDrain(app, read), 'spec', 'replicas') : undefined;
+  const replicas = isWorkload(app, read.key) ? numberAt(manifestBeforeDrain(pass, app, read), 'spec', 'replicas') : undefined;
   const undo = { ...app.undo, revision: recorded.name, ...(replicas === undefined ? {} : { replicas }) };
   return { result: 'unsaved', app: { ...app, undo } };
 }
 
 function recordNow(pass: AppPass, app: MigratedApp, read: ReadObject): ReturnType<AppRevisionStore['record']> {
   const known = recordedIn(pass, read.key);
-  const edited: KeptManifest = { side: 'source', stage: known?.stage ?? 'Surge', manifest: manifestBeforeDrain(app, read) };
+  const edited: KeptManifest = { side: 'source', stage: known?.stage ?? 'Surge', manifest: manifestBeforeDrain(pass, app, read) };
   const kept = known === undefined ? [...pass.kept, edited] : pass.kept.map((one) => (one === known ? edited : one));
   return pass.ports.revisions.record(pass.migration, kept, pass.signal);
 }
 
-function recordedIn({ kept }: AppPass, key: ObjectKey): KeptManifest | undefined {
+/** Returns the recorded manifest of an object of the source. Undefined if none is recorded. */
+export function recordedIn({ kept }: Pick<AppPass, 'kept'>, key: ObjectKey): KeptManifest | undefined {
   const text = textOfKey(key);
   return kept.find(({ side, manifest }) => side === 'source' && textOfKey(keyOfManifest(manifest)) === text);
 }
 
-/** Returns the manifest of an object. A workload without replicas gets those that it had before the migration scaled it down. */
-function manifestBeforeDrain(app: MigratedApp, { key, object }: ReadObject): Manifest {
+/**
+ * Returns the manifest of an object. A workload without replicas gets the replicas and the retention policy of claims that it had before the
+ * migration scaled it down.
+ */
+function manifestBeforeDrain(pass: AppPass, app: MigratedApp, { key, object }: ReadObject): Manifest {
   const manifest = sourceManifestOf(key, object);
-  const before = app.undo?.replicas ?? app.from;
-  return isWorkload(app, key) && numberAt(manifest, 'spec', 'replicas') === 0
-    ? withValueAt(manifest, ['spec', 'replicas'], before)
-    : manifest;
+  if (!isWorkload(app, key) || numberAt(manifest, 'spec', 'replicas') !== 0) return manifest;
+  const recorded = recordedIn(pass, key)?.manifest;
+  const policy = recorded === undefined ? {} : patchOfClaimPolicy(object, recorded);
+  const spec = { ...objectAt(manifest, 'spec'), ...policy, replicas: app.undo?.replicas ?? app.from };
+  return withValueAt(manifest, ['spec'], spec);
 }
 
 function isWorkload(app: MigratedApp, key: ObjectKey): boolean {
