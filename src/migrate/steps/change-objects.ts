@@ -110,7 +110,7 @@ async function refusedChange(
 }
 
 /** A change of the spec of a workload. */
-export interface SpecChange {
+interface WorkloadSpecChange {
   readonly entry: InventoryEntry;
   /** Returns the merge patch for `spec` of the object that was read. No request is sent for an empty patch. */
   readonly patchOf: (object: KubernetesObject) => JsonObject;
@@ -122,7 +122,7 @@ export interface SpecChange {
 export async function changeSpec(
   client: GuardedClient,
   address: ObjectAddress,
-  { entry, patchOf, judge }: SpecChange,
+  { entry, patchOf, judge }: WorkloadSpecChange,
 ): Promise<StepChange> {
   return changeObject(client, address, entry, async (object) => {
     const spec = patchOf(object);

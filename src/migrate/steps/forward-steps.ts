@@ -182,7 +182,7 @@ function isSameInventory(a: MigratedApp, b: MigratedApp): boolean {
   return a.source.length === b.source.length && a.source.every(({ state }, index) => state === b.source[index]?.state);
 }
 
-/** Scales the workload of the source to 0. In the same write, a StatefulSet that would delete its claims is told to keep them. */
+/** Scales the workload of the source to 0. In the same write, the retention policy of a StatefulSet is changed so that its claims stay. */
 async function scaleDown(pass: AppPass, app: MigratedApp): Promise<ChangedApp> {
   const entry = entryOf(app, 'source', app.key);
   if (entry === undefined || entry.state === 'Shared') return { result: 'done', app };

@@ -80,7 +80,7 @@ interface RemovedObject {
 }
 
 /**
- * Deletes one object. Before that, what Kubernetes would delete with it is saved from that:
+ * Deletes one object, and keeps the objects that Kubernetes would delete with it:
  *
  * 1. A StatefulSet that would delete its claims is changed to keep them. It is deleted once its controller has seen the change (`later`).
  * 2. The references to the object are removed from the objects that it owns and that are no Pods or ReplicaSets.
