@@ -18,7 +18,9 @@ export function isReturning({ step, undo }: MigratedApp): boolean {
 /** True if the application has failed and waits for a person. While it is taken back, only a refused call of the hook stops it. */
 export function isHalted(app: MigratedApp): boolean {
   if (isReturning(app)) return callOf(app, 'Undo')?.state === 'Failed';
-  return !isEnded(app) && app.reason !== undefined && !waitingReasons.includes(app.reason);
+  if (isEnded(app) || app.reason === undefined || waitingReasons.includes(app.reason)) return false;
+  // An application that waits until its target is healthy has `deadlineSince`. A failed one has not.
+  return app.reason !== 'Unhealthy' || app.deadlineSince === undefined;
 }
 
 /** True if the application has left its source, except for objects in a cluster that is away. */

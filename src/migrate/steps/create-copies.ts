@@ -10,6 +10,7 @@ import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, awayFault, clusterOf, entryOf, type Side, withEntry } from './app-pass.ts';
 import { createInCluster, readObject, unmarkObject } from './change-objects.ts';
+import type { SourceHold } from './leave-source.ts';
 import { siblingObjectOf } from './sibling-objects.ts';
 import { isSecretKey } from './source-manifest.ts';
 
@@ -19,6 +20,8 @@ export type ChangedApp =
   /** The application must be saved before its objects are changed further. */
   | { readonly result: 'unsaved'; readonly app: MigratedApp }
   | { readonly result: 'failed'; readonly app: MigratedApp; readonly fault: Fault }
+  /** The source must not be changed now. */
+  | { readonly result: 'held'; readonly app: MigratedApp; readonly hold: SourceHold }
   | { readonly result: 'stopped' };
 
 /** The objects to create: those of one cluster in one stage. */

@@ -1,7 +1,6 @@
 import { numberAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
-import type { RolloutState } from '../../model/columns/rollout.ts';
+import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { copyReasonOf } from '../../propagate/plan/copies/copy-reason.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import {
@@ -17,15 +16,15 @@ import {
   recheckMs,
   type StepOutcome,
 } from './app-pass.ts';
-import { atStep, callOf, withoutReason } from './app-state.ts';
+import { atStep, callOf } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
 import { changeSpec, type JudgeChange, patchOfReplicas } from './change-objects.ts';
 import { type ChangedApp, createCopies } from './create-copies.ts';
-import { waitForHealth, waitForSoak, withoutHealthWait } from './health-wait.ts';
+import { waitForHealth, waitForSoak, waitUnhealthy, withoutHealthWait } from './health-wait.ts';
 import { patchToKeepClaims } from './keep-owned.ts';
+import { checkLeave, targetHealth } from './leave-source.ts';
 import { isRemovalOpen, removeObjects, withoutPendingRemovals, withPendingRemovals } from './remove-objects.ts';
 import { judgeSourceChange, recordEdited } from './source-edits.ts';
-import { workloadHealthOf } from './workload-health.ts';
 
 /** Runs the step of an application that moves to the target. The step is recorded already. */
 export async function moveForward(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
@@ -62,6 +61,8 @@ export function outcomeOfChanges(pass: AppPass, changed: ChangedApp, next: (app:
       return { type: 'next', app: changed.app };
     case 'failed':
       return outcomeOfFault(pass, changed.app, changed.fault);
+    case 'held':
+      return changed.hold.isFailure ? halted(pass, changed.app, changed.hold) : waitUnhealthy(pass, changed.app, changed.hold.message);
     case 'stopped':
       return { type: 'stopped' };
     default:
@@ -73,17 +74,6 @@ async function surge(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
   const created = await createCopies(pass, app, { side: 'target', stage: 'Surge' });
   const now = nowOf(pass);
   return outcomeOfChanges(pass, created, (done) => ({ type: 'next', app: { ...atStep(done, 'Health', now), deadlineSince: now } }));
-}
-
-/** Returns the progress of the workload in the target, from its mirror. */
-function targetHealth(pass: AppPass, app: MigratedApp): RolloutState {
-  const mirrored = mirroredIn(pass, 'target', app.key);
-  if (mirrored.result === 'unread') return { phase: 'progressing', message: mirrored.fault.message };
-  if (mirrored.fault !== undefined) return { phase: 'progressing', message: mirrored.fault.message };
-  const uid = entryOf(app, 'target', app.key)?.uid;
-  if (mirrored.result === 'absent' || (uid !== undefined && mirrored.object.metadata.uid !== uid))
-    return { phase: 'progressing', message: 'it is not visible in the cluster' };
-  return workloadHealthOf(groupKindOfKey(app.key), mirrored.object);
 }
 
 function checkHealth(pass: AppPass, app: MigratedApp): StepOutcome {
@@ -104,7 +94,7 @@ async function moveTraffic(pass: AppPass, app: MigratedApp): Promise<StepOutcome
 function soak(pass: AppPass, app: MigratedApp): StepOutcome {
   const { phase, message } = targetHealth(pass, app);
   if (phase === 'failed') return halted(pass, app, { reason: 'Unhealthy', message });
-  if (phase !== 'done') return waitForHealth(pass, app, message);
+  if (phase !== 'done') return waitUnhealthy(pass, app, message);
   return waitForSoak(pass, withoutHealthWait(app)) ?? { type: 'next', app: atStep(app, 'Drain', nowOf(pass)) };
 }
 
@@ -165,11 +155,7 @@ async function inSource(
   const isAway =
     changed.result === 'failed' && changed.fault.cluster === pass.migration.spec.from && copyReasonOf(changed.fault) === 'Unreachable';
   if (isAway) return away(changed.app, changed.fault.message);
-  return outcomeOfChanges(pass, changed, (done) => next(isHeld(app) ? withoutReason(withoutFault(done)) : withoutFault(done)));
-}
-
-function isHeld({ reason }: MigratedApp): boolean {
-  return reason !== undefined;
+  return outcomeOfChanges(pass, changed, (done) => next(withoutHealthWait(withoutFault(done))));
 }
 
 function withoutFault(app: MigratedApp): MigratedApp {
@@ -190,6 +176,8 @@ async function scaleDown(pass: AppPass, app: MigratedApp): Promise<ChangedApp> {
   const address = addressIn(pass, 'source', app.key);
   if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'source') };
   if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+  const check = await checkLeave(pass, app);
+  if (check.result !== 'ready') return check.result === 'stopped' ? { result: 'stopped' } : { ...check, app };
   const judge: JudgeChange = (object) => judgeSourceChange(pass, app, { key: app.key, object });
   const patchOf = (object: KubernetesObject) => ({ ...patchOfReplicas(object, 0), ...patchToKeepClaims(object) });
   const change = await changeSpec(client, address, { entry, patchOf, judge });

@@ -17,6 +17,17 @@ export function waitForHealth(pass: AppPass, app: MigratedApp, message: string):
   return halted(pass, waiting, { reason: 'TimedOut', message: `not healthy within ${deadline / 1_000} s: ${message}` });
 }
 
+/**
+ * Returns the outcome for an application whose source must not be changed, because the target is not healthy: as `waitForHealth`, with the
+ * reason `Unhealthy`. It goes on by itself once the target is healthy.
+ */
+export function waitUnhealthy(pass: AppPass, app: MigratedApp, message: string): StepOutcome {
+  const outcome = waitForHealth(pass, app, message);
+  if (outcome.type !== 'wait' || outcome.app.reason === 'Unreachable' || outcome.app.deadlineSince === undefined) return outcome;
+  if (outcome.app.reason === 'Unhealthy' && outcome.app.message === message) return outcome;
+  return { ...outcome, app: { ...outcome.app, reason: 'Unhealthy', message } };
+}
+
 /** Returns the application with the reason `Unreachable` if the target is away, and without that reason if it is not. */
 function withTargetReason(pass: AppPass, app: MigratedApp): MigratedApp {
   if (isReachable(pass, 'target')) return app.reason === 'Unreachable' ? withoutReason(app) : app;

@@ -2,7 +2,7 @@ import type { Fault } from '../../core/faults.ts';
 import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
-import { textOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { hubKinds } from '../../propagate/hub/hub.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import { marks, type Propagation } from '../../propagate/model/propagation.ts';
@@ -16,6 +16,7 @@ import {
   clusterOf,
   halted,
   isReachable,
+  mirroredIn,
   nowOf,
   outcomeOfFault,
   recheckMs,
@@ -24,8 +25,10 @@ import {
 } from './app-pass.ts';
 import { atStep, callOf, isEnded, isReturning, withoutReason } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
-import { waitForHealth, waitForSoak, withoutHealthWait } from './health-wait.ts';
+import { waitForHealth, waitForSoak, waitUnhealthy, withoutHealthWait } from './health-wait.ts';
+import { countPathIn } from './leave-source.ts';
 import { propagationOfApp } from './propagated-objects.ts';
+import { workloadHealthOf } from './workload-health.ts';
 
 /**
  * Runs the step of a propagated application. The Propagation gets its new placement in Surge, and keeps the copies in the source until
@@ -59,10 +62,13 @@ export async function movePropagated(pass: AppPass, app: MigratedApp): Promise<S
       return soak(pass, app, propagation);
     case 'Drain':
       if (propagation !== undefined && !isReachable(pass, 'source')) return withPendingCopies(pass, app, propagation);
-      return (await released(pass, withoutPendingCopies(app), propagation)) ?? { type: 'next', app: removing(pass, app) };
+      return (
+        unhealthyTarget(pass, app, propagation) ??
+        (await released(pass, withoutPendingCopies(app), propagation)) ?? { type: 'next', app: removing(pass, app) }
+      );
     case 'Remove':
       if (propagation !== undefined && !isReachable(pass, 'source')) return withPendingCopies(pass, app, propagation);
-      return await finish(pass, withoutPendingCopies(app), propagation);
+      return (await heldAgain(pass, app, propagation)) ?? (await finish(pass, withoutPendingCopies(app), propagation));
     case 'Done':
     case 'Undone':
     case 'Skipped':
@@ -70,6 +76,29 @@ export async function movePropagated(pass: AppPass, app: MigratedApp): Promise<S
     default:
       return app.step satisfies never;
   }
+}
+
+/** Returns the outcome of an application whose copies in the source must stay, because those in the target are not healthy. */
+function unhealthyTarget(pass: AppPass, app: MigratedApp, propagation: Propagation | undefined): StepOutcome | undefined {
+  if (propagation === undefined) return undefined;
+  const mirrored = mirroredIn(pass, 'target', app.key);
+  const isThere = mirrored.result !== 'absent' && mirrored.result !== 'unread';
+  const health = isThere ? workloadHealthOf(groupKindOfKey(app.key), mirrored.object, { countPath: countPathIn(pass, app) }) : undefined;
+  if (isSettledIn(pass, propagation, 'target') && isReachable(pass, 'target') && health?.phase === 'done') return undefined;
+  const line = propagation.status.clusters?.find(({ cluster }) => cluster === clusterOf(pass, 'target'));
+  const message = health === undefined ? `it does not exist in ${clusterOf(pass, 'target')}` : (line?.message ?? health.message);
+  return waitUnhealthy(pass, { ...app, source: [] }, message);
+}
+
+/** Keeps the copies that are left in the source, as long as those in the target are not healthy. Undefined if they may go. */
+async function heldAgain(pass: AppPass, app: MigratedApp, propagation: Propagation | undefined): Promise<StepOutcome | undefined> {
+  if (propagation === undefined || isGoneFrom(pass, propagation, 'source')) return undefined;
+  const unhealthy = unhealthyTarget(pass, app, propagation);
+  if (unhealthy === undefined) return await released(pass, withoutPendingCopies(app), propagation);
+  if (propagation.metadata.annotations[marks.heldDrain] !== undefined) return unhealthy;
+  const { ports, signal } = pass;
+  await ports.propagations.annotate(propagation, { [marks.heldDrain]: pass.migration.spec.from }, signal);
+  return signal.aborted ? { type: 'stopped' } : unhealthy;
 }
 
 function soak(pass: AppPass, given: MigratedApp, propagation: Propagation | undefined): StepOutcome {
@@ -233,16 +262,22 @@ async function waitUntilGone(
   if (propagation === undefined) return undefined;
   const { ports, signal } = pass;
   const cluster = clusterOf(pass, side);
-  const { prune, clusters = [] } = propagation.status;
+  const { prune } = propagation.status;
   const isOwn = prune?.clusters.every((one) => one.cluster === cluster) ?? false;
   if (prune !== undefined && isOwn && propagation.metadata.annotations[marks.confirmPrune] !== prune.digest)
     await ports.propagations.annotate(propagation, { [marks.confirmPrune]: prune.digest }, signal);
   if (signal.aborted) return { type: 'stopped' };
-  const isObserved = propagation.status.observedGeneration === propagation.metadata.generation;
+  return isGoneFrom(pass, propagation, side) ? undefined : { type: 'wait', app, againMs: recheckMs };
+}
+
+/** True if the Propagation has no copies in the cluster, or plans them there. */
+function isGoneFrom(pass: AppPass, { metadata, status }: Propagation, side: Side): boolean {
+  const cluster = clusterOf(pass, side);
   // A line with a wave is planned: the placement of before may include the target.
-  return isObserved && clusters.every((line) => line.cluster !== cluster || line.wave !== undefined)
-    ? undefined
-    : { type: 'wait', app, againMs: recheckMs };
+  return (
+    status.observedGeneration === metadata.generation &&
+    (status.clusters ?? []).every((line) => line.cluster !== cluster || line.wave !== undefined)
+  );
 }
 
 /** Returns the outcome of an application whose copies in the target are not rolled out. */

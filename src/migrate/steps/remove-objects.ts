@@ -9,6 +9,7 @@ import { type AppPass, addressIn, awayFault, type Side, withEntry } from './app-
 import { changeSpec, deleteFromCluster, type JudgeChange, type StepChange } from './change-objects.ts';
 import { type ChangedApp, leftAction } from './create-copies.ts';
 import { isClaimPolicySeen, keepOwned, patchToKeepClaims } from './keep-owned.ts';
+import { checkLeave } from './leave-source.ts';
 import { useBySiblings } from './sibling-objects.ts';
 import { judgeSourceChange, recordEdited } from './source-edits.ts';
 
@@ -25,6 +26,7 @@ export interface RemovedObjects {
  * - PersistentVolumeClaims and shared objects stay. So do the objects that Kubernetes would delete with their owner, except Pods and ReplicaSets.
  * - An object that another application of the migration needs stays. The last of these applications deletes it.
  * - In the source, an object that was edited is recorded first. A Secret that has other data than its copy stays.
+ * - In the source, each deletion waits until the target has enough healthy replicas.
  *
  * The entry of a deleted object is removed. An object that waits for its finalizers keeps its entry, as `Deleting`.
  */
@@ -45,6 +47,8 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
     const address = addressIn(pass, side, key);
     if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, side) };
     if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+    const check = side === 'source' ? await checkLeave(pass, app) : ({ result: 'ready' } as const);
+    if (check.result !== 'ready') return check.result === 'stopped' ? { result: 'stopped' } : { ...check, app };
     const change = await removeObject(pass, app, { side, entry, client, address });
     switch (change.result) {
       case 'changed':

@@ -116,7 +116,7 @@ test('goes on by itself when an application is healthy again before the deadline
   setOutcome(moving, 'good', 'no-image');
   await world.until(() => appOf(moving)?.deadlineSince !== undefined);
   await world.pass(30_000);
-  expect([appOf(moving)?.step, appOf(moving)?.reason]).toEqual(['Soak', undefined]);
+  expect([appOf(moving)?.step, appOf(moving)?.reason]).toEqual(['Soak', 'Unhealthy']);
   setOutcome(moving, 'good', undefined);
   await moving.ended('move', 'Settled', { good: 'Done' });
 });

@@ -128,3 +128,10 @@ export function service(name: string): KubernetesObject {
 export function workload(name: string, replicas = 2): KubernetesObject {
   return deployment(name, replicas) as KubernetesObject;
 }
+
+/** Makes a cluster unreachable until the result is disposed of. */
+export function cutOff({ controller: { world } }: MigrationWorld, name: string): Disposable {
+  const refused = world.cluster(name).refuse();
+  world.cluster(name).disconnect();
+  return refused;
+}

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { numberAt } from '../../../src/core/json-at.ts';
 import type { MigratedApp } from '../../../src/migrate/model/migration-status-definition.ts';
 import { deployment, intent } from '../../propagate/controller/controller-world.ts';
-import { type MigrationWorld, startMigrationWorld } from './migration-world.ts';
+import { cutOff, type MigrationWorld, startMigrationWorld } from './migration-world.ts';
 
 /** A Propagation of Deployments that runs in south. */
 async function startPropagated(names: readonly string[] = ['web'], more: JsonObject = {}): Promise<MigrationWorld> {
@@ -18,13 +18,6 @@ async function startPropagated(names: readonly string[] = ['web'], more: JsonObj
 
 function appOf({ mirrored }: MigrationWorld, index = 0): MigratedApp | undefined {
   return mirrored('move')?.status.apps?.[index];
-}
-
-/** Makes a cluster unreachable until the result is disposed of. */
-function cutOff({ controller: { world } }: MigrationWorld, name: string): Disposable {
-  const refused = world.cluster(name).refuse();
-  world.cluster(name).disconnect();
-  return refused;
 }
 
 const grouped = { labels: { matchLabels: { group: 'all' } } };

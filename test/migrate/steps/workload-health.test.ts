@@ -91,3 +91,26 @@ test('a Deployment fails when its progress deadline is exceeded', () => {
   const found = workloadHealthOf({ group: 'apps', kind: 'Deployment' }, { metadata: { generation: 1 }, spec: { replicas: 2 }, status });
   expect(found.phase).toBe('failed');
 });
+
+test('a custom workload needs the replicas at the path of its scale subresource', () => {
+  const machine = { metadata: { generation: 1 }, spec: { size: 4 }, status: { replicas: 1 } };
+  expect(workloadHealthOf(custom, machine, { countPath: ['spec', 'size'] })).toEqual({
+    phase: 'progressing',
+    message: '1 of 4 replicas ready',
+  });
+});
+
+test.each(['Deployment', 'ReplicaSet'])('a %s with fewer replicas in its spec than are needed is not healthy', (kind) => {
+  const status = { observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
+  const object = { metadata: { generation: 1 }, spec: { replicas: 1 }, status };
+  expect(workloadHealthOf({ group: 'apps', kind }, object, { atLeast: 2 })).toEqual({
+    phase: 'progressing',
+    message: '1 of 2 replicas healthy',
+  });
+  expect(workloadHealthOf({ group: 'apps', kind }, object, { atLeast: 1 }).phase).toBe('done');
+});
+
+test('a ReplicaSet whose Pods are not available is not healthy', () => {
+  const object = { metadata: { generation: 1 }, spec: { replicas: 2 }, status: { observedGeneration: 1, replicas: 2 } };
+  expect(workloadHealthOf({ group: 'apps', kind: 'ReplicaSet' }, object).phase).toBe('progressing');
+});

@@ -1,0 +1,120 @@
+import type { Fault } from '../../core/faults.ts';
+import { numberAt } from '../../core/json-at.ts';
+import type { GroupKind } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { groupKindOfKey } from '../../manifests/object-key.ts';
+import type { RolloutState } from '../../model/columns/rollout.ts';
+import type { MigratedApp, MigratedAppReason } from '../model/migration-status-definition.ts';
+import { countPathOf, movedReplicas } from '../plan/movable-manifest.ts';
+import { type AppPass, addressIn, awayFault, clusterOf, entryOf, mirroredIn, type Side } from './app-pass.ts';
+import { workloadHealthOf } from './workload-health.ts';
+
+/** Why the source of an application must not be changed now. */
+export interface SourceHold {
+  readonly reason: Extract<MigratedAppReason, 'Unhealthy' | 'Conflict'>;
+  readonly message: string;
+  /** True: the application has failed. False: it waits until the cause is gone. */
+  readonly isFailure: boolean;
+}
+
+/** The result of the check before a change of the source. `stopped`: this process does not lead any more. */
+type LeaveCheck =
+  | { readonly result: 'ready' }
+  | { readonly result: 'stopped' }
+  | { readonly result: 'held'; readonly hold: SourceHold }
+  | { readonly result: 'failed'; readonly fault: Fault };
+
+/** Returns the progress of the workload in the target, from the mirrors. It is done with as many healthy replicas as the source needs. */
+export function targetHealth(pass: AppPass, app: MigratedApp): RolloutState {
+  const mirrored = mirroredIn(pass, 'target', app.key);
+  if (mirrored.result === 'unread') return { phase: 'progressing', message: mirrored.fault.message };
+  if (mirrored.fault !== undefined) return { phase: 'progressing', message: mirrored.fault.message };
+  const source = mirroredIn(pass, 'source', app.key);
+  // The count of a source that cannot be read is that of the plan.
+  const before =
+    source.result === 'unread' || source.fault !== undefined ? 'unread' : source.result === 'absent' ? undefined : source.object;
+  return copyHealth(pass, app, { copy: mirrored.result === 'absent' ? undefined : mirrored.object, before });
+}
+
+/**
+ * Checks with live reads whether an object of the source may be deleted or scaled down now: only while the target has enough healthy
+ * replicas. Ask before each such change.
+ */
+export async function checkLeave(pass: AppPass, app: MigratedApp): Promise<LeaveCheck> {
+  const copy = await readWorkload(pass, app, 'target');
+  if (copy.result !== 'read') return copy;
+  const before = await readWorkload(pass, app, 'source');
+  if (before.result !== 'read') return before;
+  const { phase, message } = copyHealth(pass, app, { copy: copy.object, before: before.object });
+  if (phase === 'done') return { result: 'ready' };
+  return { result: 'held', hold: { reason: 'Unhealthy', message, isFailure: phase === 'failed' } };
+}
+
+/** The workload of an application in both clusters. Undefined: it does not exist. `unread`: its mirror cannot be read. */
+interface Workloads {
+  readonly copy: KubernetesObject | undefined;
+  readonly before: KubernetesObject | 'unread' | undefined;
+}
+
+function copyHealth(pass: AppPass, app: MigratedApp, { copy, before }: Workloads): RolloutState {
+  const uid = entryOf(app, 'target', app.key)?.uid;
+  if (copy === undefined || (uid !== undefined && copy.metadata.uid !== uid))
+    return { phase: 'progressing', message: `it does not exist in ${clusterOf(pass, 'target')}` };
+  const countPath = countPathIn(pass, app);
+  if (countPath === undefined) return { phase: 'progressing', message: `the definition of ${app.key.kind} is not visible` };
+  const isOwn = before !== 'unread' && before?.metadata.uid === entryOf(app, 'source', app.key)?.uid;
+  const present = before === 'unread' ? app.from : isOwn && before !== undefined ? (numberAt(before, ...countPath) ?? 1) : 0;
+  const atLeast = neededReplicas(pass, app, present);
+  const health = workloadHealthOf(groupKindOfKey(app.key), copy, { countPath, atLeast });
+  if (health.phase === 'done' || present <= app.from || atLeast <= app.to) return health;
+  const { from } = pass.migration.spec;
+  const remedy = 'scale one of them, or undo the migration and plan it again';
+  return { ...health, message: `${health.message}, because it has ${present} replicas in ${from} since the plan: ${remedy}` };
+}
+
+/**
+ * Returns the healthy replicas that the target must have before the source loses its own. Autoscalers and users may change both counts after
+ * the plan. So it is the planned count or the present count of the source, whichever is less. If the source has grown since the plan, its
+ * share grows too. Once the source has no replicas, 1 is enough.
+ */
+function neededReplicas({ migration: { spec } }: AppPass, { from, to }: MigratedApp, present: number): number {
+  // Manifests of a backup may be older than the count of the source.
+  const grown = spec.source === 'Live' && present > from ? movedReplicas(present, spec.copies) : 0;
+  return Math.max(Math.min(to, Math.max(present, 1)), grown);
+}
+
+const definitionKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
+
+/** Returns the path of the count of the workload. Undefined if no definition of its kind is visible. */
+export function countPathIn(pass: AppPass, { key }: Pick<MigratedApp, 'key'>): readonly string[] | undefined {
+  const { objects } = pass.ports.hub.members;
+  const sides: readonly Side[] = ['source', 'target'];
+  return countPathOf(
+    key,
+    sides.flatMap((side) => objects.all(clusterOf(pass, side), definitionKind) ?? []),
+  );
+}
+
+type ReadWorkload =
+  | { readonly result: 'read'; readonly object: KubernetesObject | undefined }
+  | Extract<LeaveCheck, { readonly result: 'failed' | 'stopped' }>;
+
+async function readWorkload(pass: AppPass, { key }: MigratedApp, side: Side): Promise<ReadWorkload> {
+  const client = pass.client(side);
+  const address = addressIn(pass, side, key);
+  if (client === undefined) return { result: 'failed', fault: awayFault(pass, side) };
+  if ('fault' in address) return { result: 'failed', fault: address.fault };
+  const answer = await client.get(address);
+  switch (answer.result) {
+    case 'answered':
+      return { result: 'read', object: answer.object };
+    case 'absent':
+      return { result: 'read', object: undefined };
+    case 'failed':
+      return { result: 'failed', fault: answer.fault };
+    case 'stopped':
+      return { result: 'stopped' };
+    default:
+      return answer satisfies never;
+  }
+}
