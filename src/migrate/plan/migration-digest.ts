@@ -7,7 +7,7 @@ import type { AppPlan, MigrationPlan } from '../model/migration-plan.ts';
 
 /**
  * Returns the digest of a plan: SHA-256 over the spec without its requester, the backup, and per application whether it moves, its counts,
- * its Propagation, and the action, hash and uid of each object. Figures and times do not change it.
+ * its Propagation with the hash of its spec, and the action, hash and uid of each object. Figures and times do not change it.
  */
 export function migrationDigestOf(spec: MigrationSpec, { apps, backup }: Pick<MigrationPlan, 'apps' | 'backup'>): string {
   const { requester: _requester, ...content } = spec;
@@ -22,7 +22,9 @@ function digestedApp({ key, uid, from, to, skipped, propagated, target, source }
     skipped?.reason ?? null,
     from,
     to,
-    propagated === undefined ? null : [propagated.propagation.metadata.uid, propagated.placement],
+    propagated === undefined
+      ? null
+      : [propagated.propagation.metadata.uid, propagated.placement, sha256OfText(canonicalJson(propagated.propagation.document))],
     target.map((object) => [textOfKey(object.key), object.action, object.desiredHash, object.uid ?? null]),
     source.map((object) => [textOfKey(object.key), object.action, object.uid ?? null, liveHashOf(object.object)]),
   ];

@@ -1,12 +1,17 @@
 import type { Fault } from '../../core/faults.ts';
-import { numberAt } from '../../core/json-at.ts';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
+import { isJsonObject, type Json } from '../../core/json.ts';
+import { numberAt, objectAt } from '../../core/json-at.ts';
 import type { GroupKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { groupKindOfKey } from '../../manifests/object-key.ts';
+import { withoutValueAt } from '../../manifests/json-edits.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
+import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import type { RolloutState } from '../../model/columns/rollout.ts';
 import type { MigratedApp, MigratedAppReason } from '../model/migration-status-definition.ts';
 import { countPathOf, movedReplicas } from '../plan/movable-manifest.ts';
 import { type AppPass, addressIn, awayFault, clusterOf, entryOf, mirroredIn, type Side } from './app-pass.ts';
+import { sourceManifestOf } from './source-manifest.ts';
 import { workloadHealthOf } from './workload-health.ts';
 
 /** Why the source of an application must not be changed now. */
@@ -38,16 +43,55 @@ export function targetHealth(pass: AppPass, app: MigratedApp): RolloutState {
 
 /**
  * Checks with live reads whether an object of the source may be deleted or scaled down now: only while the target has enough healthy
- * replicas. Ask before each such change.
+ * replicas, and the workload of the source has the spec of the plan. Ask before each such change.
  */
 export async function checkLeave(pass: AppPass, app: MigratedApp): Promise<LeaveCheck> {
   const copy = await readWorkload(pass, app, 'target');
   if (copy.result !== 'read') return copy;
   const before = await readWorkload(pass, app, 'source');
   if (before.result !== 'read') return before;
+  const edit = before.object === undefined ? undefined : specEditOf(pass, app, before.object);
+  if (edit !== undefined) return { result: 'held', hold: edit };
   const { phase, message } = copyHealth(pass, app, { copy: copy.object, before: before.object });
   if (phase === 'done') return { result: 'ready' };
   return { result: 'held', hold: { reason: 'Unhealthy', message, isFailure: phase === 'failed' } };
+}
+
+/** Maximum number of changed fields that a message names. */
+const maxFields = 3;
+
+/**
+ * Returns the hold of a workload whose spec was edited in the source after the plan: the copy does not have the edit. Counts are judged by
+ * `checkLeave`. Undefined if the spec is that of the plan. A backup may be older than the spec, so there it is not compared.
+ */
+export function specEditOf(pass: AppPass, app: MigratedApp, object: KubernetesObject): SourceHold | undefined {
+  const { spec } = pass.migration;
+  const uid = entryOf(app, 'source', app.key)?.uid;
+  const own = textOfKey(app.key);
+  const planned = pass.kept.find(({ side, manifest }) => side === 'source' && textOfKey(keyOfManifest(manifest)) === own);
+  if (spec.source !== 'Live' || planned === undefined || object.metadata.uid !== uid) return undefined;
+  const countPath = countPathIn(pass, app) ?? [];
+  const compared = (manifest: Manifest) => objectAt(uncounted.concat([countPath]).reduce(withoutPath, manifest), 'spec');
+  const fields = changedFields(compared(planned.manifest), compared(sourceManifestOf(app.key, object)), 'spec');
+  if (fields.length === 0) return undefined;
+  const named = fields.slice(0, maxFields).join(', ') + (fields.length > maxFields ? ` and ${fields.length - maxFields} more` : '');
+  const { kind, name } = app.key;
+  const message = `${kind} ${name} was edited in ${spec.from} after the plan, and its copy does not have the edit: ${named}. Revert the edit and continue, or undo the migration and plan it again`;
+  return { reason: 'Conflict', message: message.slice(0, 1_024), isFailure: true };
+}
+
+/** The migration itself changes this field, so that the claims of a StatefulSet stay. */
+const uncounted: readonly (readonly string[])[] = [['spec', 'persistentVolumeClaimRetentionPolicy']];
+
+function withoutPath(manifest: Manifest, path: readonly string[]): Manifest {
+  return path.length === 0 ? manifest : withoutValueAt(manifest, path);
+}
+
+/** Returns the paths of the fields that differ. Lists are compared as a whole. */
+function changedFields(before: Json | undefined, after: Json | undefined, path: string): readonly string[] {
+  if (!isJsonObject(before) || !isJsonObject(after)) return canonicalJson(before ?? null) === canonicalJson(after ?? null) ? [] : [path];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
+  return names.flatMap((name) => changedFields(before[name], after[name], `${path}.${name}`));
 }
 
 /** The workload of an application in both clusters. Undefined: it does not exist. `unread`: its mirror cannot be read. */

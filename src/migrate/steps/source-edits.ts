@@ -10,6 +10,7 @@ import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, awayFault, entryOf } from './app-pass.ts';
 import type { ChangedApp } from './create-copies.ts';
 import { patchOfClaimPolicy } from './keep-owned.ts';
+import { specEditOf } from './leave-source.ts';
 import { isSameManifest, isSecretKey, sourceManifestOf } from './source-manifest.ts';
 
 /** An object of the source that was just read. */
@@ -40,8 +41,13 @@ export async function judgeSourceChange(
 /** The API server fills in the data of such a Secret. They differ between clusters. */
 const tokenType = 'kubernetes.io/service-account-token';
 
-/** Records an object of the source as it is now. The result must be saved before the object is changed. */
+/**
+ * Records an object of the source as it is now. The result must be saved before the object is changed. `held`: the spec of the workload was
+ * edited, so the workload must stay.
+ */
 export async function recordEdited(pass: AppPass, app: MigratedApp, read: ReadObject): Promise<ChangedApp> {
+  const hold = isWorkload(app, read.key) ? specEditOf(pass, app, read.object) : undefined;
+  if (hold !== undefined) return { result: 'held', app, hold };
   const recorded = await recordNow(pass, app, read);
   if ('fault' in recorded) return { result: 'failed', app, fault: recorded.fault };
   const replicas = isWorkload(app, read.key) ? numberAt(manifestBeforeDrain(pass, app, read), 'spec', 'replicas') : undefined;

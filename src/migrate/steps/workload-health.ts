@@ -5,7 +5,7 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import { type RolloutState, workloadRolloutOf } from '../../model/columns/rollout.ts';
 
 /** The count that a workload must reach. */
-export interface ExpectedCount {
+interface ExpectedCount {
   /** The path of the count in the spec. Default: `spec.replicas`. */
   readonly countPath?: readonly string[] | undefined;
   /** The healthy replicas that are needed even if the spec has fewer. Default: 0. */

@@ -114,3 +114,31 @@ test('keeps the copies of a propagated application whose target is not healthy w
   await world.pass(60_000);
   expect([appOf(moving)?.step, availableIn(moving, 'south')]).toEqual(['Drain', 2]);
 });
+
+test('keeps a source that was edited after the plan, until the edit is reverted', async () => {
+  await using moving = await startWeb();
+  const { world } = moving.controller;
+  await moving.migrate('move', { labels, soak: '20s' });
+  await reach(moving, 'Soak');
+  const web = moving.live('south', 'Deployment.apps', 'web') as KubernetesObject & { readonly spec: object };
+  world.cluster('south').put({ ...web, spec: { ...web.spec, minReadySeconds: 1 } } as KubernetesObject);
+  await moving.ended('move', 'Paused', { web: 'Drain' }, 120_000);
+  expect(appOf(moving)).toMatchObject({ reason: 'Conflict', message: expect.stringContaining('spec.minReadySeconds') });
+  expect([replicasIn(moving, 'south'), moving.live('south', 'Service', 'web') === undefined]).toEqual([2, false]);
+  const edited = moving.live('south', 'Deployment.apps', 'web') as KubernetesObject;
+  world.cluster('south').put({ ...edited, spec: web.spec } as unknown as KubernetesObject);
+  await moving.annotate('move', { 'muster.dev/resumed-at': '2026-11-23T00:00:01Z' });
+  await moving.ended('move', 'Settled', { web: 'Done' });
+});
+
+test('does not drain more replicas than the target has healthy ones, if the source has grown since the plan', async () => {
+  await using moving = await startWeb();
+  await moving.migrate('move', { labels, soak: '20s' });
+  await reach(moving, 'Soak');
+  scale(moving, 'south', 4);
+  await moving.controller.world.until(() => appOf(moving)?.reason === 'Unhealthy', 60_000);
+  expect(appOf(moving)?.message).toContain('2 of 4 replicas healthy, because it has 4 replicas in south since the plan');
+  expect([replicasIn(moving, 'south'), replicasIn(moving, 'east')]).toEqual([4, 2]);
+  scale(moving, 'east', 4);
+  await moving.ended('move', 'Settled', { web: 'Done' });
+});

@@ -76,9 +76,9 @@ test.each([1, 3, 5, 7, 9])('restores what was edited after the plan, over a cras
   const annotations = { ...web.metadata.annotations, note: 'edited' };
   world
     .cluster('south')
-    .put({ ...web, metadata: { ...web.metadata, annotations }, spec: { ...web.spec, replicas: 3 } } as KubernetesObject);
+    .put({ ...web, metadata: { ...web.metadata, annotations }, spec: { ...web.spec, replicas: 1 } } as KubernetesObject);
   await world.until(
-    () => (moving.live('south', 'Deployment.apps', 'web') as { status?: { availableReplicas?: number } }).status?.availableReplicas === 3,
+    () => (moving.live('south', 'Deployment.apps', 'web') as { status?: { availableReplicas?: number } }).status?.availableReplicas === 1,
   );
   const before = manifestsIn(moving);
   first.kill();
@@ -90,7 +90,7 @@ test.each([1, 3, 5, 7, 9])('restores what was edited after the plan, over a cras
   moving.controller.startProcess();
   await moving.ended('move', 'Settled', { web: 'Done' });
   expect(moving.mirrored('move')?.status.apps?.[0]?.undo).toMatchObject({
-    replicas: 3,
+    replicas: 1,
     revision: expect.not.stringContaining(revision ?? ''),
   });
   await moving.annotate('move', undone);
