@@ -16,7 +16,7 @@ import type { MigrationSpec } from '../model/migration.ts';
 import type { AppPlan, MigrationNote, MigrationNoteCode, MigrationPlan } from '../model/migration-plan.ts';
 import { maxApps } from '../model/migration-spec-definition.ts';
 import { maxAppObjects, maxMigrationObjects } from '../model/migration-status-definition.ts';
-import { addRooms, type FreeRoom, noRoom, readFreeRoom, roomKinds } from '../room/free-room.ts';
+import { addRooms, type FreeRoom, noRoom, readFreeRoom, roomKinds, withoutFigures } from '../room/free-room.ts';
 import { migrationDigestOf } from './migration-digest.ts';
 import type { MigrationPlanner, MigrationPlannerPorts, MigrationPlanRequest } from './migration-planner.ts';
 import { countPathOf } from './movable-manifest.ts';
@@ -64,7 +64,28 @@ async function planMigration(ports: MigrationPlannerPorts, request: MigrationPla
   signal.throwIfAborted();
   const room = readFreeRoom(ports.members, to.name);
   if ('fault' in room) return refused(ports, request, { notes: [unreadableNote(room.fault)], faults: [room.fault] });
-  return planApps(ports, request, { read, room, isSourceThere: from.fault === undefined });
+  const hidden = await hiddenRoomFault(ports, request, to.name);
+  signal.throwIfAborted();
+  const facts = { read, room, isSourceThere: from.fault === undefined };
+  if (hidden === undefined) return planApps(ports, request, facts);
+  const shown = { ...facts, read: { ...read, faults: [...read.faults, hidden] }, room: withoutFigures(room) };
+  return planApps(ports, request, shown);
+}
+
+/**
+ * Returns why the requester may not see the free room of a cluster: the room is a sum over all Nodes and Pods, so both must be visible.
+ * Undefined if it may be shown.
+ */
+async function hiddenRoomFault(
+  { sight }: MigrationPlannerPorts,
+  { spec, signal }: MigrationPlanRequest,
+  cluster: ClusterName,
+): Promise<Fault | undefined> {
+  if (sight === undefined) return undefined;
+  const listed = await Promise.all(roomKinds.map((kind) => sight.objects(spec, { cluster, kind, verb: 'list' }, signal)));
+  if (listed.every((objects) => objects.has(undefined))) return undefined;
+  const message = 'the free room is not shown: the requester may not list all Nodes and all Pods of the cluster';
+  return fault('FORBIDDEN', message, { cluster, retry: 'NEVER' });
 }
 
 /** The facts from which applications are planned. */

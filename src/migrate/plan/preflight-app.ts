@@ -35,8 +35,8 @@ export interface PreflightContext {
 export type SkipReason = NonNullable<AppPlan['skipped']>;
 
 /**
- * Checks whether an application can be moved: the target serves its kinds and has its namespace, the rights
- * suffice for every step in both clusters, and a dry run of each object succeeds. Returns the objects of the target with their actions, or
+ * Checks whether an application can be moved: the target serves its kinds, the rights suffice for every step in both clusters, the target
+ * has the namespace, and a dry run of each object succeeds. Returns the objects of the target with their actions, or
  * the first obstacle.
  */
 export async function preflightApp(
@@ -50,8 +50,9 @@ export async function preflightApp(
     if (isSkip(found)) return { skipped: found };
     addresses.set(object, found);
   }
-  const denied = await missingRight(context, app, signal);
-  if (denied !== undefined) return { skipped: denied };
+  // The rights come first: only a caller who may create objects there learns that a namespace does not exist.
+  const early = (await missingRight(context, app, signal)) ?? missingNamespace(context, app);
+  if (early !== undefined) return { skipped: early };
   const checked = await Promise.all(
     [...addresses].map(([object, address]) => context.limit.run(() => dryRunTarget(context, { object, address }, signal), signal)),
   );
@@ -72,12 +73,17 @@ function addressOf(
   const served = objects.served(to, { apiVersion, kind });
   if (served === undefined) return skip('Unreachable', `${to} has not answered yet`);
   if (served === 'absent') return skip('ApiMissing', `${to} does not serve ${kind} of ${apiVersion}`);
-  const held = namespace === undefined ? undefined : objects.read(to, namespaceKind, { namespace: '', name: namespace });
-  if (held?.result === 'absent') return skip('NamespaceMissing', `${to} has no namespace ${namespace}, and a migration creates none`);
   return { resource: { ...served, version: versionOfApiVersion(apiVersion) }, name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
 const namespaceKind = { group: '', kind: 'Namespace' };
+
+/** Returns the first namespace of the application that the target does not have, as the reason to skip it. */
+function missingNamespace({ members: { objects }, to }: PreflightContext, { target }: RenderedApp): SkipReason | undefined {
+  const namespaces = target.flatMap(({ key }) => key.namespace ?? []);
+  const missing = namespaces.find((name) => objects.read(to, namespaceKind, { namespace: '', name }).result === 'absent');
+  return missing === undefined ? undefined : skip('NamespaceMissing', `${to} has no namespace ${missing}, and a migration creates none`);
+}
 
 interface Checked {
   readonly object: PlannedTargetObject;

@@ -91,6 +91,20 @@ export function createFreeRoom(allNodes: Iterable<TypedObject<V1Node>>, allPods:
   };
 }
 
+/**
+ * Returns the same room for requesters who may not see it: the checks have the same results, but what is free has zeros, and messages have no
+ * figures.
+ */
+export function withoutFigures({ check }: FreeRoom): FreeRoom {
+  return {
+    free: () => noRoom,
+    check(replicas, options) {
+      const { needs, fits } = check(replicas, options);
+      return { needs, free: noRoom, fits, ...(fits ? {} : { message: 'the target has too little free room for its replicas' }) };
+    },
+  };
+}
+
 /** The resources whose sums are compared, with the name that messages show. */
 const compared = [
   ['pods', 'Pods'],

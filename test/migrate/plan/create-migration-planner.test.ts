@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createActingClients } from '../../../src/changes/acting-clients.ts';
 import { createObjectClient } from '../../../src/changes/create-object-client.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
@@ -7,6 +8,7 @@ import type { MigrationPlan } from '../../../src/migrate/model/migration-plan.ts
 import { createMigrationPlanner } from '../../../src/migrate/plan/create-migration-planner.ts';
 import type { MigrationPlanner, MigrationPlannerPorts } from '../../../src/migrate/plan/migration-planner.ts';
 import { type PropagationWorld, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
+import { accessBut } from '../../support/restricting-access.ts';
 
 const namespace = (name: string): KubernetesObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 const node = (name: string, cpu = '16'): KubernetesObject => ({
@@ -165,6 +167,38 @@ describe('a plan of a migration', () => {
       message: 'west has no namespace away, and a migration creates none',
     });
     expect([plan.ok, plan.notes.map(({ code }) => code)]).toEqual([false, ['NAMESPACE_MISSING', 'NOTHING_FITS']]);
+  });
+
+  test('tells only a requester with the rights that a namespace does not exist', async () => {
+    await using east = await startPlanner([web('a')], [node('n')]);
+    using _forbidden = east.world.cluster('west').forbid({ kind: 'Deployment', verbs: ['create'] });
+    const elsewhere = { ...web('a'), metadata: { name: 'a', namespace: 'away', labels: { team: 'a' } } };
+    east.world.cluster('east').put(namespace('away'));
+    east.world.cluster('east').put(elsewhere);
+
+    expect((await east.plan({ namespaces: ['away'] })).apps[0]?.skipped).toEqual({
+      reason: 'Denied',
+      message: 'not allowed to create deployments in namespace away of west',
+    });
+  });
+
+  test.each(['Node', 'Pod'])('shows no free room to a requester who may not list every %s', async (kind) => {
+    const access = accessBut((request) => request.verb === 'list' && request.kind.kind === kind);
+    const { sight } = createActingClients({ member: () => undefined, access, accounts: 'many' });
+    const objects = [web('core', { cpu: '8' }), web('extra', { cpu: '8' })];
+    const nodes = ['a', 'b', 'c'].map((name) => node(name));
+    const requester = { user: 'alice', groups: [], at: '2026-01-01T00:00:00Z' };
+    await using hidden = await startPlanner(objects, nodes, { sight });
+    await using shown = await startPlanner(objects, nodes);
+    const [plan, full] = [await hidden.plan({ requester }), await shown.plan({ requester })];
+    const none = { pods: 0, cpu: '0', memory: '0' };
+
+    expect(verdicts(plan)).toEqual(verdicts(full));
+    expect(plan.needs).toEqual(full.needs);
+    expect([plan.free, ...plan.apps.map(({ free }) => free)]).toEqual([none, none, none]);
+    expect(plan.apps.map(({ skipped }) => skipped?.message)).toEqual([undefined, 'the target has too little free room for its replicas']);
+    expect(plan.faults.map(({ code, cluster }) => [code, cluster])).toEqual([['FORBIDDEN', 'west']]);
+    expect(full.faults).toEqual([]);
   });
 
   test('names applications that do not exist, and refuses a migration without applications', async () => {
