@@ -3,6 +3,7 @@ import { matchesLabelSelector } from '../../core/selectors.ts';
 import type { ClusterSet, SourceSystem } from '../../propagate/model/spec.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { ImportContext } from '../model/importer.ts';
+import { nameListOf } from '../model/name-list.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -64,10 +65,9 @@ export function knownNames(clusters: ImportClusters, { names, pathOf }: NamesInD
 function messageOfUnknown(names: readonly string[], isKept: boolean): string {
   if (names.length === 1)
     return `expected the name of a cluster of Muster, got ${JSON.stringify(names[0])}: ${isKept ? 'a plan refuses it' : 'it is left out'}`;
-  const shown = names.slice(0, 10).map((name) => JSON.stringify(name));
-  const others = names.length > shown.length ? ` and ${names.length - shown.length} others` : '';
+  const shown = nameListOf(names.map((name) => JSON.stringify(name)));
   const outcome = isKept ? 'a plan refuses them' : 'they are left out';
-  return `expected names of clusters of Muster, got ${shown.join(', ')}${others}: ${outcome}`;
+  return `expected names of clusters of Muster, got ${shown}: ${outcome}`;
 }
 
 /**
@@ -103,6 +103,6 @@ function noteDifferentLabels(
   });
   if (different.length === 0) return;
   const names = different.map(([name]) => name).toSorted();
-  const message = `the labels of ${names.join(', ')} differ between Muster and the source system, so the selector selects other clusters`;
+  const message = `the labels of ${nameListOf(names)} differ between Muster and the source system, so the selector selects other clusters`;
   tell({ severity: 'WARNING', code: 'LABELS_DIFFER', message, path });
 }

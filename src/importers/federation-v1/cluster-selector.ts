@@ -2,6 +2,7 @@ import { type Json, type JsonObject, tryParseJson } from '../../core/json.ts';
 import { isLabelKey, isLabelValue, type LabelRequirement, matchesLabelSelector } from '../../core/selectors.ts';
 import { warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
+import { nameListOf } from '../model/name-list.ts';
 import { goFieldsOf, goListIn, goTextIn, RefusedJson, refusedOr } from './go-json.ts';
 
 /**
@@ -148,7 +149,7 @@ function convertedRequirement(
   const outcome =
     found.length === 0
       ? 'no cluster has such a label, so none is selected'
-      : `the clusters have ${found.join(', ')} now, so these are selected`;
+      : `the clusters have ${nameListOf(found)} now, so these are selected`;
   const message = `a Propagation cannot compare numbers as ${key} ${spelling} ${values[0]} does: ${outcome}`;
   return {
     expression: found.length === 0 ? undefined : { key, operator: 'In', values: found },

@@ -8,6 +8,7 @@ import type { ImportClusters } from '../clusters/import-clusters.ts';
 import { type ObjectDocument, propagationNameOf } from '../documents/source-documents.ts';
 import { infoNote, warningNote } from '../model/import-notes.ts';
 import type { Proposal, ProposedDocument } from '../model/importer.ts';
+import { nameListOf } from '../model/name-list.ts';
 import { UniqueNotes } from '../model/unique-notes.ts';
 import { type AttachedDependencies, type ClaimedResource, followsDependencies } from './attach-dependencies.ts';
 import type { KarmadaResource } from './claims.ts';
@@ -93,7 +94,7 @@ function policyWithUsers({ resource: { document }, policy, choice, users, facts,
     policies.map((one) => one.placement),
     facts.clusters,
   );
-  const names = [...new Set(users.map((user) => describeDocument(user.resource.document)))].join(', ');
+  const names = nameListOf([...new Set(users.map((user) => describeDocument(user.resource.document)))]);
   const target = `${describeDocument(document)} goes to every cluster that the policies of ${names} may choose`;
   if (isSnapshot) {
     const message = `${target}. They are listed by name as of now: add clusters that join later to its placement`;
@@ -123,7 +124,7 @@ function templateOf({ document: { key, object } }: KarmadaResource, { sourceClus
 
 function tellOfClaim({ resource: { document }, choice: { winner, losers }, notes }: Draft): void {
   if (losers.length === 0) return;
-  const others = losers.map((policy) => describeDocument(policy.document)).join(', ');
+  const others = nameListOf(losers.map((policy) => describeDocument(policy.document)));
   const message = `${describeDocument(document)} is propagated by ${describeDocument(winner.document)}, and not by ${others}`;
   notes.tell({ severity: 'INFO', code: 'CLAIMED_BY', message, path: document.path });
 }
@@ -136,12 +137,12 @@ function dependenciesMember({ resource, choice, facts: { dependencies }, notes }
   if (!followsDependencies(choice.winner)) return {};
   const elsewhere = dependencies.elsewhere.get(resource) ?? [];
   if (elsewhere.length === 0) return { dependencies: true };
-  const names = elsewhere.map(({ document }) => describeDocument(document)).join(', ');
+  const names = nameListOf(elsewhere.map(({ document }) => describeDocument(document)));
   const workload = describeDocument(resource.document);
   const missing = (dependencies.missing.get(resource) ?? []).map(({ kind, name }) => `${kind} ${name}`);
   const message = `Propagations of their own bring ${names} to the clusters of ${workload}, so dependencies is not set for ${workload}`;
   const outcome =
-    missing.length === 0 ? '' : `. It will miss objects that are not among the documents: propagate ${missing.join(', ')} too`;
+    missing.length === 0 ? '' : `. It will miss objects that are not among the documents: propagate ${nameListOf(missing)} too`;
   notes.tell({
     severity: missing.length === 0 ? 'INFO' : 'WARNING',
     code: 'UNSUPPORTED',

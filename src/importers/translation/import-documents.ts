@@ -50,7 +50,7 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
     const made = propagationOf(one, { context, names, documents });
     if (made.result === 'valid') propagations.push(made.propagation);
     else {
-      refused.push(...one.proposal.documents);
+      for (const document of one.proposal.documents) refused.push(document);
       notes.push(...made.notes);
     }
     yield;
@@ -60,7 +60,7 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
   const leftOut = refused.filter(({ document, role }) => role === 'TEMPLATE' || !used.has(document.index));
   return {
     propagations,
-    unread: inOrder([...unread, ...leftOut, ...[...others, ...repeated.map(({ document }) => document)].map(asOther)]),
+    unread: inOrder(eachOnce([...unread, ...leftOut, ...[...others, ...repeated.map(({ document }) => document)].map(asOther)])),
     notes: [...notes, ...repeated.map(noteOfRepeated), ...others.map(noteOfUnclaimed)],
     faults: [],
   };
@@ -150,6 +150,13 @@ function inOrder(documents: readonly ProposedDocument[]): readonly ImportedDocum
   return documents
     .map(({ document: { index, key }, role }) => ({ index, ...(key === undefined ? {} : { key }), role }))
     .toSorted((a, b) => a.index - b.index);
+}
+
+/** Leaves out all but the first entry of a document: a policy of many refused resources is unread once. */
+function eachOnce(documents: readonly ProposedDocument[]): readonly ProposedDocument[] {
+  const first = new Map<SourceDocument, ProposedDocument>();
+  for (const one of documents) if (!first.has(one.document)) first.set(one.document, one);
+  return [...first.values()];
 }
 
 function asOther(document: SourceDocument): ProposedDocument {

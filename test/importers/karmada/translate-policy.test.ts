@@ -128,7 +128,7 @@ describe('placement', () => {
       {
         severity: 'WARNING',
         code: 'UNKNOWN_CLUSTER',
-        message: `expected names of clusters of Muster, got ${first.join(', ')} and 390 others: a plan refuses them`,
+        message: `expected names of clusters of Muster, got ${first.join(', ')} and 390 more: a plan refuses them`,
         path: '[1].spec.placement.clusterAffinity.clusterNames[1]',
       },
     ]);

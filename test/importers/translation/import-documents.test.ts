@@ -50,6 +50,29 @@ spec:
   ]);
 });
 
+test('a policy of several refused resources is unread once', () => {
+  const policy = `apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: { name: p }
+spec: { resourceSelectors: [{ apiVersion: v1, kind: Service }] }\n`;
+  const services = ['A_1', 'A_2'].map((name) => `apiVersion: v1\nkind: Service\nmetadata: { name: ${name} }\n`);
+  const result = runAtOnce(importText([policy, ...services].join('---\n'), { isExact: false, clusters: [] }));
+  expect([result.propagations, result.unread.map(({ index }) => index)]).toEqual([[], [0, 1, 2]]);
+});
+
+test('an object that 200 workloads need has a Propagation with a short note', () => {
+  const policy = `apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: { name: p }
+spec: { propagateDeps: true, resourceSelectors: [{ apiVersion: apps/v1, kind: Deployment }] }\n`;
+  const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ca }\n';
+  const workloads = Array.from(
+    { length: 200 },
+    (_, at) => `apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: payments-gateway-worker-${at} }
+spec: { template: { spec: { containers: [{ name: x, image: x, envFrom: [{ configMapRef: { name: ca } }] }] } } }\n`,
+  );
+  const result = runAtOnce(importText([policy, map, ...workloads].join('---\n'), { isExact: false, clusters: [] }));
+  expect([result.unread, result.notes, result.propagations.length]).toEqual([[], [], 201]);
+  const shared = result.propagations.flatMap(({ notes }) => notes).find(({ code }) => code === 'SHARED_DEPENDENCY');
+  expect(shared?.message).toMatch(/payments-gateway-worker-9 and 190 more may choose/);
+});
+
 test('documents that no importer takes are unread, each with a note', () => {
   const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n---\njust a text\n---\n[1, 2]\n';
   const result = runAtOnce(importText(text, { isExact: false, clusters: [] }));
