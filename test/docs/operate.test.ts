@@ -27,7 +27,7 @@ function command(begin: string, part = ''): string {
 const operatorExample = `apiVersion: mulitcluster.practice.com/v1alpha1
 kind: MultiClusterResource
 metadata:
-  name: mypod.pod
+  name: notes
   namespace: default
 spec:
   template:
@@ -109,12 +109,12 @@ describe.skipIf(needed.some((file) => file === undefined || !existsSync(file)))(
     await shell('kubectl wait --for=condition=Established --timeout=30s crd/multiclusterresources.mulitcluster.practice.com');
     await writeFile(path.join(folder, 'resource.yaml'), operatorExample);
     await shell('kubectl apply -f resource.yaml');
-    expect(await shell(command('kubectl get multiclusterresources'))).toContain('mypod.pod');
+    expect(await shell(command('kubectl get multiclusterresources'))).toContain('notes');
     const deletion = shell(command('kubectl delete multiclusterresources'));
     // The garbage collector, which this hub lacks, frees what the resource owns and then removes this finalizer.
-    const finalizers = () => shell('kubectl get multiclusterresource mypod.pod -o jsonpath={.metadata.finalizers}');
+    const finalizers = () => shell('kubectl get multiclusterresource notes -o jsonpath={.metadata.finalizers}');
     await expect.poll(finalizers, { timeout: 15_000 }).toBe('["orphan"]');
-    await shell(`kubectl patch multiclusterresource mypod.pod --type merge -p '{"metadata":{"finalizers":null}}'`);
+    await shell(command('kubectl patch multiclusterresource', 'finalizers'));
     expect(await deletion).toContain('deleted');
   });
 
