@@ -190,7 +190,7 @@ async function openFleet(
   return { mirrors, fleet, heap, scheduler, counts, anomalies };
 }
 
-/** Creates the rights of callers: those of authenticated callers if the config has a way to authenticate, else those of local mode. */
+/** Creates the rights of callers. Reviews decide if the config has a way to authenticate. Otherwise, in local mode, callers see everything. */
 function createAccess(
   { config, clock, log }: GatewayOptions,
   { mirrors, fleet }: { readonly mirrors: MirrorRegistry; readonly fleet: Fleet },

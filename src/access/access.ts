@@ -20,8 +20,8 @@ export interface Caller {
 export type Visibility =
   | { readonly type: 'all' }
   /**
-   * Only objects in these namespaces are visible. No fault is reported for other namespaces. `fault`: for some of the others the cluster did
-   * not answer.
+   * Only objects in these namespaces are visible. A namespace that is denied is left out without a fault. `fault` is set if the cluster did
+   * not answer for some namespaces. They are left out too.
    */
   | { readonly type: 'namespaces'; readonly namespaces: ReadonlySet<string>; readonly fault?: Fault | undefined }
   /** No object is visible, and no mirror is read. `fault` has the reason. */

@@ -28,8 +28,8 @@ export function namespaceOfAccount(user: string): string | undefined {
 }
 
 /**
- * Returns the groups of a SubjectAccessReview: those of the user, and those that an API server adds when it authenticates a user. It does not
- * add them to a user under review.
+ * Returns the groups of a SubjectAccessReview: the groups of the user, and the groups that an API server adds to each user that it
+ * authenticates. It does not add them to a user under review.
  */
 export function groupsInReview({ user, groups }: Impersonation): readonly string[] {
   const namespace = namespaceOfAccount(user);

@@ -64,7 +64,7 @@ interface Question {
 
 /**
  * Milliseconds after a change of RBAC objects at which decisions are made again. An API server learns of the change through a watch of its own,
- * so its first answers may still be those of before.
+ * so its first answers may not include the change yet.
  */
 const settleMs = 1_000;
 

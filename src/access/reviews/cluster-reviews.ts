@@ -32,7 +32,7 @@ const reviewMs = 10_000;
 /**
  * SubjectAccessReviews of one cluster, sent with the account of the gateway.
  *
- * Equal reviews are sent once: those of one event-loop turn, and those that are in flight. A review belongs to no request, so it continues
+ * An equal review that is in flight, or was requested in the same event-loop turn, is not sent again. A review belongs to no request, so it continues
  * if the request that began it ends. Ends when the signal aborts.
  */
 export class ClusterReviews {

@@ -20,8 +20,8 @@ export function plannedObjectsFields(of: 'summary' | 'manifests'): string {
 }
 
 /**
- * Returns a line with the objects of an application: those that are created in the target and deleted in the source, those that stay in the
- * source too, and those of the target that are used. Returns no line if the plan has no objects besides the workload.
+ * Returns a line with the objects of an application, in three lists: moved to the target, copied to the target, and already in the target.
+ * Returns no line if the plan has no objects besides the workload.
  */
 export function plannedObjectLines(app: string, { key, propagation, target, source }: ShownAppObjects): readonly string[] {
   if (propagation !== null) return [`${app}: the placement of Propagation ${propagation.namespace}/${propagation.name} changes`];

@@ -226,8 +226,9 @@ function addUndoMutations({ pothos }: GraphBuilder, { defined }: RootTypes, outc
       type: outcome,
       nullable: false,
       description:
-        'Rolls back a Propagation: records the spec of an earlier revision as a new generation. This is compensation and not a transaction: objects ' +
-        'that others have changed since are left as they are, and reported.',
+        'Rolls back a Propagation: records the spec of an earlier revision as a new generation, which is carried out like any other. Objects that ' +
+        'Muster took over after that revision get their old values back, unless they have changed again. It is not a transaction: an object that ' +
+        'cannot be written is reported, and stops no other.',
       args: {
         ...nameArguments(t.arg),
         revision: t.arg.int({

@@ -14,7 +14,7 @@ const skipLabel = 'namespace.karmada.io/skip-auto-propagation';
 
 /**
  * Returns the Namespaces of the text that hold a propagated resource and that no policy claims. Karmada creates every namespace in every
- * cluster, except `default`, those of Kubernetes and Karmada, and those with the label to skip them (its NamespaceSync controller).
+ * cluster, except `default`, the namespaces of Kubernetes and Karmada, and namespaces with the skip label (its NamespaceSync controller).
  */
 export function namespacesOf(resources: readonly KarmadaResource[], claimed: readonly KarmadaResource[]): readonly KarmadaResource[] {
   const used = new Set(claimed.map(({ manifest }) => manifest.metadata.namespace));

@@ -169,7 +169,7 @@ export async function movePropagatedBack(pass: AppPass, app: MigratedApp): Promi
 interface NewPlacement {
   readonly propagation: Propagation;
   readonly placement: JsonObject;
-  /** The cluster whose copies stay for now. */
+  /** The cluster that the application leaves. Its copies stay until the copies in the other cluster are healthy. */
   readonly held: string;
   /** True: all replicas are divided anew, so that the source gets its share again. Default: a division that fits stays. */
   readonly isReturn?: true;

@@ -48,7 +48,10 @@ interface NewEvictions {
   readonly evictions: readonly Eviction[];
 }
 
-/** Adds the labels to preserve to the evictions that begin now. They are read from the mirrors, so the inventory is needed. */
+/**
+ * Adds the labels to preserve to the evictions that begin now. The labels are read from the status of the mirrored copies, and the inventory
+ * tells which objects are copies. Returns the delay until the next pass if the inventory cannot be loaded.
+ */
 async function withPreserved(
   pass: Pass,
   { propagation, spec: { failover }, evictions }: NewEvictions,

@@ -161,5 +161,5 @@ async function keepFinalizer({ state, ports, term }: Pass): Promise<boolean> {
   return written.result === 'written';
 }
 
-/** Delay of the next pass if the mirror is behind the hub. A mirror that is behind for longer reports a change when it catches up. */
+/** Delay of the next pass if the mirror does not have the latest Propagation of the hub yet. It repeats until the mirror has it. */
 const behindMs = 200;

@@ -62,7 +62,10 @@ const failoverFields = structureSchema({
   returnAfter: duration.default(tenMinutesMs).describe('The time for which the cluster must be well before copies return to it.'),
 })
   .register(graphqlHints, { name: 'FailoverInput' })
-  .describe('When copies leave a cluster that is lost or unhealthy, how the old copies are removed, and whether they return.');
+  .describe(
+    'The rules of failover: when copies move away because their cluster does not answer, has a `NoExecute` taint or runs them unhealthily, how the ' +
+      'old copies are removed, and whether copies return to that cluster later.',
+  );
 
 interface FailoverRules extends Omit<z.output<typeof failoverFields>, 'after' | 'unhealthyAfter' | 'grace' | 'returnAfter'> {
   readonly afterMs?: number;

@@ -234,7 +234,7 @@ const fields = {
   failover: failover
     .exactOptional()
     .describe(
-      'When copies leave a cluster that is lost or unhealthy. Default: only clusters with a `NoExecute` taint are left, by the defaults of these fields.',
+      'The rules by which copies move away from a cluster. Default: only from clusters with a `NoExecute` taint, by the defaults of these fields.',
     ),
   runAs: runAs
     .default({ type: 'requester' })

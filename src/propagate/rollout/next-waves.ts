@@ -92,8 +92,8 @@ interface Place {
  * - In a wave, at most `maxConcurrency` clusters run or soak at once. A percentage is of the clusters of the wave.
  * - Failures of all waves count against `maxFailures`. A percentage is of all clusters. More failures are a breach.
  * - A resume ends a breach that began before, and forgives all failures before the resume.
- * - A breach without rollback also ends by itself: when no more clusters have failed than allowed, and each cluster that recovered was
- *   healthy for the soak time, at least 30 s. No cluster is started in the step that detects this.
+ * - A breach without rollback also ends by itself, as soon as the number of failed clusters is within `maxFailures` again, and each cluster
+ *   that recovered has been healthy for the soak time or for 30 s, whichever is longer. No cluster is started in the step that detects this.
  */
 export function nextWaves(request: WavesRequest): WavesDecision {
   const waves = placesOf(request);

@@ -98,7 +98,7 @@ export class FrameWriter {
   #uncork(): void {
     const corked = this.#corked;
     this.#corked = [];
-    // Does nothing for sockets that were full and have been written already.
+    // A socket that reached its limit of bytes was uncorked earlier. A second `uncork` does nothing.
     for (const socket of corked) socket.uncork();
   }
 }

@@ -28,7 +28,7 @@ export interface LostCluster {
  * - If a user abandoned the cluster, its share is deleted.
  * - If the cluster has left the fleet, its copies become pending: they are deleted by their uid when the cluster is back. This waits while
  *   a user must confirm the deletion (`isHeld`), and is left out if the inventory records it already.
- * - If the cluster does not answer, and its copies have moved (`moved`), those to delete or to release become pending too.
+ * - If the cluster does not answer, and its copies have moved (`moved`), the copies to delete or to release become pending too.
  *
  * Undefined if neither applies, or if the cluster answers.
  */
