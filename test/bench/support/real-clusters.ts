@@ -81,11 +81,10 @@ export interface RealGateway {
   kill(): void;
 }
 
-/** Starts a gateway with this kubeconfig. Resolves when it is ready. */
-export async function startRealGateway(kubeconfig: string, { hub, folder }: Pick<RealClusters, 'hub' | 'folder'>): Promise<RealGateway> {
+/** Starts a gateway with these flags, on any free port. It keeps its state in `folder`. Resolves when it is ready. */
+export async function startRealGateway(flags: readonly string[], folder: string): Promise<RealGateway> {
   const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-  const flags = ['--kubeconfig', kubeconfig, '--hub', hub, '--port', '0', '--log-level', 'silent'];
-  const child = spawn(process.execPath, [main, ...flags], {
+  const child = spawn(process.execPath, [main, ...flags, '--port', '0', '--log-level', 'silent'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, XDG_STATE_HOME: folder },
   });

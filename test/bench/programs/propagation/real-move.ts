@@ -27,7 +27,7 @@ const [near = '', middle = '', far = ''] = clusters.contexts;
 const { members } = readMembers(kubeconfig);
 const farMember = memberNamed(far);
 const proxy = await createFaultyProxy({ host: farMember.host, port: farMember.port });
-const gateway = await startRealGateway(kubeconfigWithProxy(), clusters);
+const gateway = await startRealGateway(['--kubeconfig', kubeconfigWithProxy(), '--hub', hub], folder);
 try {
   const samples: Record<string, number>[] = [];
   // The first round warms both sides up: images of programs, mirrors, discovery.

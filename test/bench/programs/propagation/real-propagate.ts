@@ -17,7 +17,7 @@ const [kubeconfig = '', roundCount = '3'] = process.argv.slice(2);
 const many = 50;
 const clusters = await prepareRealClusters(kubeconfig);
 const { contexts, hub, namespace, folder, kubectl, applyFile, waitFor } = clusters;
-const gateway = await startRealGateway(kubeconfig, clusters);
+const gateway = await startRealGateway(['--kubeconfig', kubeconfig, '--hub', hub], folder);
 try {
   const samples: Record<string, number>[] = [];
   // The first round warms both sides up: images of programs, mirrors, discovery.

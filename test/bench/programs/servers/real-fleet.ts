@@ -1,14 +1,13 @@
 // Starts three real API servers with 1,000 pods each and a gateway over them as a user starts it. Measures answers of both alternately.
 //   real-fleet.ts PODS ROUNDS
-import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type RealCluster, startRealCluster } from '../../../support/cluster/real-cluster.ts';
 import { fifteenLeaves } from '../../fifteen-leaves.ts';
 import { podOf } from '../../pods.ts';
+import { medianOf, type RealGateway, startRealGateway, timed } from '../../support/real-clusters.ts';
 
 const [podCount = '1000', roundCount = '9'] = process.argv.slice(2);
 const podsEach = Number(podCount);
@@ -52,7 +51,7 @@ async function measure(): Promise<void> {
     // The first rounds warm both sides up.
     if (round >= 0) samples.push(times);
   }
-  const figures = Object.keys(samples[0] ?? {}).map((name) => [name, median(samples.map((sample) => sample[name] ?? Number.NaN))]);
+  const figures = Object.keys(samples[0] ?? {}).map((name) => [name, medianOf(samples.map((sample) => sample[name] ?? Number.NaN))]);
   console.log(JSON.stringify(Object.fromEntries(figures)));
 }
 
@@ -143,48 +142,10 @@ function clientOf({ url, caPem, certPem, keyPem }: RealCluster['endpoint']): Cli
   };
 }
 
-async function startGateway(
-  all: readonly RealCluster[],
-): Promise<{ ask(query: string, variables?: object): Promise<unknown>; kill(): void }> {
+function startGateway(all: readonly RealCluster[]): Promise<RealGateway> {
   const folder = mkdtempSync(path.join(tmpdir(), 'muster-bench-'));
   const file = path.join(folder, 'config.yaml');
   const entries = all.map(({ kubeconfigPath }, index) => ({ name: names[index], kubeconfig: kubeconfigPath }));
   writeFileSync(file, JSON.stringify({ apiVersion: 'config.muster.dev/v1alpha1', clusters: entries }));
-  const main = fileURLToPath(new URL('../../../../src/main.ts', import.meta.url));
-  const child = spawn(process.execPath, [main, '--config', file, '--port', '0', '--log-level', 'silent'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, XDG_STATE_HOME: folder },
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    let text = '';
-    child.once('close', (code) => reject(new Error(`the gateway ended with ${code}:\n${text}`)));
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-      const ready = /ready (\S+)/.exec(text);
-      if (ready?.[1] !== undefined) resolve(ready[1]);
-    });
-  });
-  return {
-    ask: async (query, variables) => {
-      const answer = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ query, variables }),
-      });
-      const { data, errors } = (await answer.json()) as { data: unknown; errors?: unknown };
-      if (errors !== undefined) throw new Error(JSON.stringify(errors));
-      return data;
-    },
-    kill: () => child.kill('SIGKILL'),
-  };
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const from = performance.now();
-  await work();
-  return performance.now() - from;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+  return startRealGateway(['--config', file], folder);
 }
