@@ -30,7 +30,8 @@ export type MigrationNoteCode =
   | 'OWNED_OBJECTS'
   | 'SOURCE_REACHABLE'
   | 'POSSIBLY_DOUBLED'
-  | 'HOOK_FAILED';
+  | 'HOOK_FAILED'
+  | 'NOT_RESTORED';
 
 /** A warning, error or information about a migration. Messages never contain values of a manifest. */
 export interface MigrationNote extends Omit<Note, 'code'> {

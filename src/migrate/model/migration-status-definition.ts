@@ -86,6 +86,11 @@ const undo = structureSchema({
       'The ControllerRevision on the hub that has the manifests of the source, and those for the target, without the data of Secrets. Saved before the first copy is created. An object that was edited in the source since then is saved again before it is deleted.',
     ),
   replicas: count.exactOptional().describe('The number of replicas that the workload had in the source.'),
+  reason: reason.exactOptional().describe('The reason of the failure because of which the application is taken back. Not set otherwise.'),
+  message: message.exactOptional().describe('The message of that failure.'),
+  lost: listSchema(message, { max: maxAppObjects })
+    .exactOptional()
+    .describe('The parts that the undo could not restore, one text for each. Each is also a note `NOT_RESTORED`.'),
   placement: anyObject.exactOptional().describe('For a propagated application: the placement of its Propagation before the migration.'),
 });
 

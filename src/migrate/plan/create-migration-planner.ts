@@ -1,7 +1,7 @@
 import type { MemberCluster } from '../../changes/members.ts';
 import { type Fault, fault } from '../../core/faults.ts';
 import { schemaSpelling } from '../../core/json/enum-spelling.ts';
-import type { GroupKind } from '../../core/kinds.ts';
+import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { startDeadline } from '../../core/scheduling/deadline.ts';
@@ -264,8 +264,14 @@ function appPlanOf({ draft, check }: PlacedDraft, needed: ReadonlySet<string>): 
     ...(skipped === undefined ? {} : { skipped }),
     ...(propagated === undefined ? {} : { propagated }),
     target: moves ? (target ?? []) : [],
-    source: moves ? leavingObjects(rendered.objects, needed) : [],
+    source: moves ? leavingObjects(rendered.objects, needed.union(secretsOfTarget(target ?? []))) : [],
   };
+}
+
+/** Returns the `textOfKey`s of the Secrets that the target has already. They stay in the source too: their copies belong to someone else. */
+function secretsOfTarget(target: NonNullable<Draft['target']>): ReadonlySet<string> {
+  const used = target.filter(({ key, action }) => action === 'UNCHANGED' && keyOfKind(groupKindOfKey(key)) === 'Secret');
+  return new Set(used.map(({ key }) => textOfKey(key)));
 }
 
 function notesOf(

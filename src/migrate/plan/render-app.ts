@@ -66,7 +66,7 @@ function targetObject(object: DiscoveredObject, { cluster, factor }: RenderFacts
 /**
  * Returns the objects of an application in the source, in reverse write order.
  *
- * @param needed The `textOfKey`s of the objects that workloads outside the migration need.
+ * @param needed The `textOfKey`s of the objects that stay, because workloads outside the migration need them, for example.
  */
 export function leavingObjects(objects: readonly DiscoveredObject[], needed: ReadonlySet<string>): readonly LeavingObject[] {
   const leaving = objects.map(({ key, object }): LeavingObject => {

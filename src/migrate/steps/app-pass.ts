@@ -99,14 +99,14 @@ export function withEntry(app: MigratedApp, side: Side, key: ObjectKey, next: In
 
 /**
  * Returns the outcome of a fault. A cluster that is away is tried again with a backoff. Any other fault halts the application, except while
- * it is taken back: then each fault is tried again.
+ * it is taken back: then each fault is tried again, and the reason says why it waits.
  */
 export function outcomeOfFault(pass: AppPass, app: MigratedApp, fault: Fault): StepOutcome {
   const recorded = recordFault(fault, app.fault, nowOf(pass));
   const reason = appReasonOf(copyReasonOf(fault));
   const message = `${fault.cluster}: ${describeFault(fault)}`.slice(0, 1_024);
   const againMs = retryAfterMs(recorded.count ?? 1, pass.ports.clock.random());
-  if (isReturning(app)) return { type: 'wait', app: { ...app, fault: recorded }, againMs };
+  if (isReturning(app)) return { type: 'wait', app: { ...app, reason, message, fault: recorded }, againMs };
   if (reason !== 'Unreachable') return halted(pass, { ...app, fault: recorded }, { reason, message });
   return { type: 'wait', app: { ...app, reason, message, fault: recorded }, againMs };
 }
@@ -119,7 +119,7 @@ export function halted(
 ): StepOutcome {
   const { deadlineSince: _deadline, ...failed } = { ...app, reason, message };
   if (migration.spec.onFailure !== 'Rollback' || isReturning(app)) return { type: 'wait', app: failed };
-  return { type: 'next', app: { ...failed, undo: { ...app.undo, isRequested: true } } };
+  return { type: 'next', app: { ...failed, undo: { ...app.undo, isRequested: true, reason, message } } };
 }
 
 function appReasonOf(reason: CopyReason): MigratedAppReason {

@@ -1,6 +1,12 @@
 import { portionOf } from '../../propagate/rollout/next-waves.ts';
 import type { MigrationSpec } from '../model/migration.ts';
-import type { HookCall, MigratedApp, MigratedAppReason, MigrationStatus } from '../model/migration-status-definition.ts';
+import {
+  type HookCall,
+  type MigratedApp,
+  type MigratedAppReason,
+  type MigrationStatus,
+  maxAppObjects,
+} from '../model/migration-status-definition.ts';
 
 /** The reasons with which an application waits. With any other reason it has failed, or was skipped. */
 const waitingReasons: readonly MigratedAppReason[] = ['Unreachable', 'SurgeHeld'];
@@ -92,18 +98,26 @@ function phaseOf(status: MigrationStatus, spec: Pick<MigrationSpec, 'onFailure'>
 /** Returns the status with the phase and the notes that follow from the states of its applications. A status without a plan stays. */
 export function summarized(status: MigrationStatus, spec: Pick<MigrationSpec, 'onFailure' | 'from' | 'traffic'>): MigrationStatus {
   if (status.plannedAt === undefined) return status;
-  const kept = (status.notes ?? []).filter(({ code }) => code !== 'POSSIBLY_DOUBLED' && code !== 'HOOK_FAILED');
+  const kept = (status.notes ?? []).filter(({ code }) => !progressCodes.has(code));
   return { ...status, phase: phaseOf(status, spec), notes: [...kept, ...progressNotes(status, spec)] };
 }
+
+/** The codes of the notes that follow from the states of applications. */
+const progressCodes: ReadonlySet<string> = new Set(['POSSIBLY_DOUBLED', 'HOOK_FAILED', 'NOT_RESTORED']);
+
+/** Maximum number of notes about what undos could not restore. */
+const maxLostNotes = 100;
 
 function progressNotes({ apps = [] }: MigrationStatus, { from, traffic }: Pick<MigrationSpec, 'from' | 'traffic'>) {
   const pending = apps.filter((app) => app.source.some(({ state }) => state === 'PendingDeletion'));
   const doubled = `applications may run in ${from} too, because that cluster does not answer: ${namesOf(pending)}`;
   const failed = apps.filter((app) => callOf(app, 'Finish')?.state === 'Failed');
+  const lost = apps.flatMap(({ undo }) => undo?.lost ?? []);
   const refused = `the hook ${traffic ?? ''} did not accept that the move has finished: ${namesOf(failed)}`;
   return [
     ...(pending.length === 0 ? [] : [{ severity: 'WARNING', code: 'POSSIBLY_DOUBLED', message: doubled }]),
     ...(failed.length === 0 ? [] : [{ severity: 'WARNING', code: 'HOOK_FAILED', message: refused }]),
+    ...lost.slice(0, maxLostNotes).map((message) => ({ severity: 'WARNING', code: 'NOT_RESTORED', message })),
   ];
 }
 
@@ -116,10 +130,10 @@ function namesOf(apps: readonly MigratedApp[]): string {
 
 /**
  * Returns the application at another step. The fault, the reason and the deadline of the step before are removed. An application that is
- * taken back keeps its reason.
+ * taken back has the reason of the failure because of which it is.
  */
 export function atStep({ fault: _fault, ...app }: MigratedApp, step: MigratedApp['step'], now: string): MigratedApp {
-  if (app.undo?.isRequested === true) return { ...app, step, since: now };
+  if (app.undo?.isRequested === true) return { ...withCause(app), step, since: now };
   const { deadlineSince: _deadline, ...rest } = withoutReason(app);
   return { ...rest, step, since: now };
 }
@@ -127,4 +141,23 @@ export function atStep({ fault: _fault, ...app }: MigratedApp, step: MigratedApp
 /** Returns the application without a reason and a message. */
 export function withoutReason({ reason: _reason, message: _message, ...app }: MigratedApp): MigratedApp {
   return app;
+}
+
+/** Returns an application that is taken back with the failure that caused that as its reason, in place of the reason why it waited. */
+export function withCause(app: MigratedApp): MigratedApp {
+  const { reason, message } = app.undo ?? {};
+  return { ...withoutReason(app), ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
+}
+
+/** Returns the application with a part that its undo could not restore, once. */
+export function withLost(app: MigratedApp, message: string): MigratedApp {
+  const { lost = [] } = app.undo ?? {};
+  return lost.includes(message) || lost.length >= maxAppObjects ? app : { ...app, undo: { ...app.undo, lost: [...lost, message] } };
+}
+
+/** Returns the application without its fault. */
+export function withoutFault(app: MigratedApp): MigratedApp {
+  if (app.fault === undefined) return app;
+  const { fault: _fault, ...rest } = app;
+  return rest;
 }

@@ -2,17 +2,21 @@ import { randomUUID } from 'node:crypto';
 import type { Fault } from '../../core/faults.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { withValueAt } from '../../manifests/json-edits.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
+import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, awayFault, clusterOf, entryOf, type Side, withEntry } from './app-pass.ts';
+import { withLost } from './app-state.ts';
 import { createInCluster, readObject, unmarkObject } from './change-objects.ts';
 import type { SourceHold } from './leave-source.ts';
+import { withExistingOwners } from './restored-owners.ts';
 import { siblingObjectOf } from './sibling-objects.ts';
-import { isSecretKey } from './source-manifest.ts';
+import { filledAnnotations, isSecretKey } from './source-manifest.ts';
 
 /** The result of several changes. `app` has the changes that were made, also if a later one failed. */
 export type ChangedApp =
@@ -33,46 +37,88 @@ export interface CreatedStage {
 /** The `action` of an entry whose object stays in the cluster although the application has left it. */
 export const leftAction = 'Skipped';
 
-/** Creates the objects whose entries are `Intended`, in write order. Stops at the first that cannot be created. */
+/**
+ * Creates the objects whose entries are `Intended`, in write order. In the target, stops at the first that cannot be created. In the source,
+ * creates the others, and returns the first fault. What can never be restored there is left out, with a note.
+ */
 export async function createCopies(pass: AppPass, given: MigratedApp, { side, stage }: CreatedStage): Promise<ChangedApp> {
   let app = given;
+  let first: Fault | undefined;
   const kept = pass.kept.filter((one) => one.side === side && one.stage === stage);
   for (const { key, manifest } of inWriteOrder(kept.map(({ manifest }) => ({ key: keyOfManifest(manifest), manifest })))) {
     const entry = entryOf(app, side, key);
     if (entry?.state !== 'Intended' || entry.intent === undefined) continue;
-    const { intent } = entry;
-    const client = pass.client(side);
-    const address = addressIn(pass, side, key);
-    if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, side) };
-    if ('fault' in address) return { result: 'failed', app, fault: address.fault };
-    const filled = await withSecretData(pass, app, { side, manifest });
-    if (filled.result === 'failed') return { result: 'failed', app, fault: filled.fault };
-    const change = await createInCluster(client, address, { manifest: filled.value, intent, owner: pass.migration.metadata.uid });
-    switch (change.result) {
-      case 'created': {
-        const { uid } = change.object.metadata;
-        app = withEntry(app, side, key, { ...entry, state: 'Owned', action: 'Created', ...(uid === undefined ? {} : { uid }) });
-        break;
-      }
-      case 'foreign': {
-        const sibling = siblingObjectOf(pass, app, { side, key, object: change.object });
-        const { uid } = change.object.metadata;
-        if (sibling === undefined || uid === undefined) return { result: 'failed', app, fault: takenFault(pass, side, key) };
-        if (sibling.isLeaving) return { result: 'failed', app, fault: deletionFault(pass, side, key) };
-        // The intent of its creator proves that an undo may delete the object once no application needs it.
-        const made = side === 'source' || sibling.entry.intent === undefined ? {} : { intent: sibling.entry.intent };
-        app = withEntry(app, side, key, { key, state: 'Shared', action: 'Unchanged', health: 'Unknown', uid, ...made });
-        break;
-      }
-      case 'failed':
-        return { result: 'failed', app, fault: change.fault };
-      case 'stopped':
-        return change;
-      default:
-        return { result: 'failed', app, fault: deletionFault(pass, side, key) };
-    }
+    const created = await createCopy(pass, app, { side, entry, manifest });
+    if (created.result !== 'done' && created.result !== 'failed') return created;
+    if (created.result === 'failed' && side === 'target') return created;
+    if (created.result === 'failed') first ??= created.fault;
+    app = created.app;
   }
-  return { result: 'done', app };
+  return first === undefined ? { result: 'done', app } : { result: 'failed', app, fault: first };
+}
+
+interface CreatedCopy {
+  readonly side: Side;
+  readonly entry: InventoryEntry;
+  readonly manifest: Manifest;
+}
+
+async function createCopy(pass: AppPass, given: MigratedApp, { side, entry, manifest }: CreatedCopy): Promise<ChangedApp> {
+  const { key, intent = '' } = entry;
+  const client = pass.client(side);
+  const address = addressIn(pass, side, key);
+  if (client === undefined) return { result: 'failed', app: given, fault: awayFault(pass, side) };
+  if ('fault' in address) return { result: 'failed', app: given, fault: address.fault };
+  const filled = await withSecretData(pass, given, { side, manifest });
+  if (filled.result === 'failed') return { result: 'failed', app: given, fault: filled.fault };
+  if (filled.result === 'lost') return { result: 'done', app: withLostObject(given, key, filled.message) };
+  const owned = await withExistingOwners(pass, side, filled.value);
+  if ('fault' in owned) return { result: 'failed', app: given, fault: owned.fault };
+  const app = owned.lost.reduce(withLost, given);
+  const change = await createInCluster(client, address, { manifest: owned.manifest, intent, owner: pass.migration.metadata.uid });
+  switch (change.result) {
+    case 'created': {
+      const { uid } = change.object.metadata;
+      const owner = { ...entry, state: 'Owned', action: 'Created', ...(uid === undefined ? {} : { uid }) } as const;
+      return { result: 'done', app: withEntry(app, side, key, owner) };
+    }
+    case 'foreign':
+      return withForeign(pass, app, { side, key, object: change.object });
+    case 'failed':
+      return { result: 'failed', app: given, fault: change.fault };
+    case 'stopped':
+      return change;
+    default:
+      return { result: 'failed', app: given, fault: deletionFault(pass, side, key) };
+  }
+}
+
+/** Returns the application with an object that exists already. In the target, only one that another application created may be used. */
+function withForeign(
+  pass: AppPass,
+  app: MigratedApp,
+  { side, key, object }: { readonly side: Side; readonly key: ObjectKey; readonly object: KubernetesObject },
+): ChangedApp {
+  const sibling = siblingObjectOf(pass, app, { side, key, object });
+  const { uid } = object.metadata;
+  if (sibling === undefined && side === 'source') {
+    const message = `${textOfObjectName(key)} was created in ${clusterOf(pass, side)} by another client, and stays as it is`;
+    return { result: 'done', app: withLostObject(app, key, message, uid) };
+  }
+  if (sibling === undefined || uid === undefined) return { result: 'failed', app, fault: takenFault(pass, side, key) };
+  if (sibling.isLeaving) return { result: 'failed', app, fault: deletionFault(pass, side, key) };
+  // The intent of its creator proves that an undo may delete the object once no application needs it.
+  const made = side === 'source' || sibling.entry.intent === undefined ? {} : { intent: sibling.entry.intent };
+  return {
+    result: 'done',
+    app: withEntry(app, side, key, { key, state: 'Shared', action: 'Unchanged', health: 'Unknown', uid, ...made }),
+  };
+}
+
+/** Returns the application with an object of the source that its undo does not restore, and the reason as a note. */
+function withLostObject(app: MigratedApp, key: ObjectKey, message: string, uid?: string): MigratedApp {
+  const entry = { key, state: 'Shared', action: 'Failed', health: 'Unknown', ...(uid === undefined ? {} : { uid }) } as const;
+  return withLost(withEntry(app, 'source', key, entry), message);
 }
 
 /**
@@ -150,28 +196,35 @@ function deletionFault(pass: AppPass, side: Side, key: ObjectKey): Fault {
 }
 
 /**
- * Adds the data of a Secret, read live: for the target those of the source, or of its backup; for the source those of the copy. The data
- * go to the API server only. They are never stored, hashed or logged.
+ * Adds the data and the values of the annotations of a Secret, read live: for the target those of the source, or of its backup; for the
+ * source those of the copy. The data go to the API server only. They are never stored, hashed or logged.
  */
 async function withSecretData(
   pass: AppPass,
   app: MigratedApp,
   { side, manifest }: { readonly side: Side; readonly manifest: Manifest },
-): Promise<Read<Manifest>> {
+): Promise<Read<Manifest> | LostSecret> {
   if (!isSecretKey(manifest)) return { result: 'read', value: manifest };
   const key = keyOfManifest(manifest);
   const other: Side = side === 'target' ? 'source' : 'target';
   const isFromBackup = side === 'target' && pass.migration.spec.source === 'Velero';
   const found = isFromBackup ? await secretInBackup(pass, key) : await liveSecret(pass, app, { side: other, key });
-  if (found.result === 'failed') return found;
+  if (found.result !== 'read') return found.result === 'lost' && side === 'target' ? unread(lostFault(pass, key)) : found;
   const { data, type, immutable }: JsonObject = found.value;
+  const annotations = filledAnnotations(manifest, found.value);
   const value = {
-    ...manifest,
+    ...withValueAt(manifest, ['metadata', 'annotations'], annotations),
     ...(isJsonObject(data) ? { data } : {}),
     ...(typeof type === 'string' ? { type } : {}),
     ...(typeof immutable === 'boolean' ? { immutable } : {}),
   };
   return { result: 'read', value };
+}
+
+/** The Secret that has the data does not exist any more. */
+interface LostSecret {
+  readonly result: 'lost';
+  readonly message: string;
 }
 
 /** The result of reading an object. */
@@ -196,7 +249,7 @@ async function liveSecret(
   pass: AppPass,
   app: MigratedApp,
   { side, key }: { readonly side: Side; readonly key: ObjectKey },
-): Promise<Read<KubernetesObject>> {
+): Promise<Read<KubernetesObject> | LostSecret> {
   const client = pass.client(side);
   const address = addressIn(pass, side, key);
   if (client === undefined) return unread(awayFault(pass, side));
@@ -206,7 +259,11 @@ async function liveSecret(
   if (answer.result === 'answered' && (uid === undefined || answer.object.metadata.uid === uid))
     return { result: 'read', value: answer.object };
   if (answer.result === 'failed') return answer;
-  return unread(
-    copyFault(clusterOf(pass, side), 'INVALID', `${textOfObjectName(key)} does not exist any more, so its data cannot be copied`),
-  );
+  const cluster = clusterOf(pass, side);
+  return { result: 'lost', message: `${textOfObjectName(key)} does not exist any more in ${cluster}, so its data cannot be restored` };
+}
+
+function lostFault(pass: AppPass, key: ObjectKey): Fault {
+  const message = `${textOfObjectName(key)} does not exist any more, so its data cannot be copied`;
+  return copyFault(clusterOf(pass, 'source'), 'INVALID', message);
 }

@@ -16,7 +16,7 @@ import {
   recheckMs,
   type StepOutcome,
 } from './app-pass.ts';
-import { atStep, callOf } from './app-state.ts';
+import { atStep, callOf, withoutFault } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
 import { changeSpec, type JudgeChange, patchOfReplicas } from './change-objects.ts';
 import { type ChangedApp, createCopies } from './create-copies.ts';
@@ -156,12 +156,6 @@ async function inSource(
     changed.result === 'failed' && changed.fault.cluster === pass.migration.spec.from && copyReasonOf(changed.fault) === 'Unreachable';
   if (isAway) return away(changed.app, changed.fault.message);
   return outcomeOfChanges(pass, changed, (done) => next(withoutHealthWait(withoutFault(done))));
-}
-
-function withoutFault(app: MigratedApp): MigratedApp {
-  if (app.fault === undefined) return app;
-  const { fault: _fault, ...rest } = app;
-  return rest;
 }
 
 function isSameInventory(a: MigratedApp, b: MigratedApp): boolean {

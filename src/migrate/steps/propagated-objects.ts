@@ -11,6 +11,13 @@ export function propagationOfApp({ ports }: Pick<AppPass, 'ports'>, { propagatio
   return read.result === 'held' && read.propagation.metadata.uid === propagation.uid ? read.propagation : undefined;
 }
 
+/** True if the hub shows that the Propagation of an application does not exist any more. False while the hub is not read. */
+export function isPropagationGone({ ports }: Pick<AppPass, 'ports'>, { propagation }: MigratedApp): boolean {
+  if (propagation === undefined) return true;
+  const read = ports.propagations.read({ namespace: propagation.namespace, name: propagation.name });
+  return read.result === 'absent' || (read.result === 'held' && read.propagation.metadata.uid !== propagation.uid);
+}
+
 /**
  * Returns the copies of a propagated application as its mirrors show them, for the hook: those in the target, or in the source if the target
  * does not have the workload.

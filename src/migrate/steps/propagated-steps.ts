@@ -23,11 +23,11 @@ import {
   type Side,
   type StepOutcome,
 } from './app-pass.ts';
-import { atStep, callOf, isEnded, isReturning, withoutReason } from './app-state.ts';
+import { atStep, callOf, isEnded, isReturning, withLost, withoutReason } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
 import { waitForHealth, waitForSoak, waitUnhealthy, withoutHealthWait } from './health-wait.ts';
 import { countPathIn } from './leave-source.ts';
-import { propagationOfApp } from './propagated-objects.ts';
+import { isPropagationGone, propagationOfApp } from './propagated-objects.ts';
 import { workloadHealthOf } from './workload-health.ts';
 
 /**
@@ -151,6 +151,7 @@ export async function movePropagatedBack(pass: AppPass, app: MigratedApp): Promi
   if (app.step === 'Preflight') return { type: 'next', app: undone };
   const propagation = propagationOfApp(pass, app);
   const { placement } = app.undo ?? {};
+  if (propagation === undefined && isPropagationGone(pass, app)) return { type: 'next', app: withLost(undone, goneText(app)) };
   if (propagation === undefined || placement === undefined) return missing(pass, app);
   const written = await withPlacement(pass, app, { propagation, placement, held: pass.migration.spec.to, isReturn: true });
   if (written !== undefined) return written;
@@ -307,7 +308,7 @@ function returnedSiblingOf(pass: AppPass, app: MigratedApp): MigratedApp | undef
 function returnWith(app: MigratedApp, { key, reason }: MigratedApp): StepOutcome {
   const { deadlineSince: _deadline, ...rest } = withoutReason(app);
   const why = reason === undefined ? {} : { reason, message: `taken back with ${key.name} of the same Propagation` };
-  return { type: 'next', app: { ...rest, ...why, undo: { ...app.undo, isRequested: true } } };
+  return { type: 'next', app: { ...rest, ...why, undo: { ...app.undo, isRequested: true, ...why } } };
 }
 
 /** True if the traffic of an application that is taken back still goes to the target. */
@@ -316,7 +317,9 @@ function hasTrafficInTarget(app: MigratedApp): boolean {
 }
 
 function missing(pass: AppPass, app: MigratedApp): StepOutcome {
-  const { namespace, name } = app.propagation ?? { namespace: '', name: '' };
-  const fault = copyFault(pass.ports.hub.cluster, 'INVALID', `the Propagation ${namespace}/${name} does not exist any more`);
-  return outcomeOfFault(pass, app, fault);
+  return outcomeOfFault(pass, app, copyFault(pass.ports.hub.cluster, 'INVALID', goneText(app)));
+}
+
+function goneText({ propagation: { namespace, name } = { namespace: '', name: '', uid: '' } }: MigratedApp): string {
+  return `the Propagation ${namespace}/${name} does not exist any more`;
 }

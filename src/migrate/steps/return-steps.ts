@@ -6,6 +6,7 @@ import {
   type AppPass,
   addressIn,
   awayFault,
+  clusterOf,
   entryOf,
   isReachable,
   nowOf,
@@ -13,7 +14,7 @@ import {
   recheckMs,
   type StepOutcome,
 } from './app-pass.ts';
-import { atStep, callOf } from './app-state.ts';
+import { atStep, callOf, withCause, withoutFault, withoutReason } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
 import { changeSpec, patchOfReplicas } from './change-objects.ts';
 import { type ChangedApp, createCopies, findRemoved, unmarkRestored } from './create-copies.ts';
@@ -32,7 +33,13 @@ import { workloadHealthOf } from './workload-health.ts';
  */
 export async function moveBack(pass: AppPass, given: MigratedApp): Promise<StepOutcome> {
   if (given.deadlineSince === undefined) return { type: 'next', app: { ...given, deadlineSince: nowOf(pass) } };
-  const app = given;
+  const outcome = await stepBack(pass, given);
+  // A fault that did not occur again is over, and so is the reason that it gave.
+  const isOver = outcome.type !== 'stopped' && given.fault !== undefined && outcome.app.fault === given.fault;
+  return isOver ? { ...outcome, app: withoutFault(withCause(outcome.app)) } : outcome;
+}
+
+async function stepBack(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
   switch (app.step) {
     case 'Preflight':
       return { type: 'next', app: atStep(app, 'Undone', nowOf(pass)) };
@@ -64,11 +71,17 @@ async function restoreSource(pass: AppPass, given: MigratedApp): Promise<StepOut
   if (created.result !== 'done') return outcomeOfChanges(pass, created, (app) => ({ type: 'next', app }));
   const restored = await restoreReplicas(pass, created.app);
   if (restored.result !== 'done') return outcomeOfChanges(pass, restored, (app) => ({ type: 'next', app }));
-  if (!restored.isHealthy) return { type: 'wait', app: restored.app, againMs: recheckMs };
+  if (!restored.isHealthy) return waitFor(restored.app, `waits until it is healthy in ${clusterOf(pass, 'source')}`);
   const traffic = await createCopies(pass, restored.app, { side: 'source', stage: 'Traffic' });
   if (traffic.result !== 'done' || hasNewUids(traffic.app, given)) return outcomeOfChanges(pass, traffic, (app) => ({ type: 'next', app }));
   const unmarked = await unmarkRestored(pass, traffic.app);
   return outcomeOfChanges(pass, unmarked, (app) => ({ type: 'next', app: atStep(app, 'Soak', nowOf(pass)) }));
+}
+
+/** Returns the outcome of an application that waits without a fault. Its failure, if it is taken back because of one, stays recorded. */
+function waitFor(app: MigratedApp, message: string): StepOutcome {
+  const isKnown = app.reason === undefined && app.message === message;
+  return { type: 'wait', app: isKnown ? app : { ...withoutReason(app), message }, againMs: recheckMs };
 }
 
 /** True if objects were created whose uids are not recorded yet. */
@@ -117,7 +130,7 @@ async function removeCopies(pass: AppPass, app: MigratedApp): Promise<StepOutcom
   if (!isReachable(pass, 'target')) return outcomeOfFault(pass, app, awayFault(pass, 'target'));
   const removed = await removeObjects(pass, app, { side: 'target' });
   return outcomeOfChanges(pass, removed, (done) => {
-    if (isRemovalOpen(done, { side: 'target' })) return { type: 'wait', app: done, againMs: recheckMs };
+    if (isRemovalOpen(done, { side: 'target' })) return waitFor(done, `waits until its copies in ${clusterOf(pass, 'target')} are deleted`);
     const { deadlineSince: _began, ...undone } = atStep(done, 'Undone', nowOf(pass));
     return { type: 'next', app: undone };
   });

@@ -1,6 +1,7 @@
 import type { Fault } from '../../core/faults.ts';
 import { canonicalJson } from '../../core/json/canonical-json.ts';
-import { numberAt, objectAt, textAt } from '../../core/json-at.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { withValueAt } from '../../manifests/json-edits.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
@@ -11,7 +12,7 @@ import { type AppPass, addressIn, awayFault, entryOf } from './app-pass.ts';
 import type { ChangedApp } from './create-copies.ts';
 import { patchOfClaimPolicy } from './keep-owned.ts';
 import { specEditOf } from './leave-source.ts';
-import { isSameManifest, isSecretKey, sourceManifestOf } from './source-manifest.ts';
+import { filledAnnotations, isSameManifest, isSecretKey, sourceManifestOf, withOwners } from './source-manifest.ts';
 
 /** An object of the source that was just read. */
 interface ReadObject {
@@ -21,7 +22,8 @@ interface ReadObject {
 
 /**
  * Decides whether an object of the source may be deleted or scaled down: only if an undo can restore it as it is now. One that was edited
- * after the plan must be recorded first. A Secret stays if its copy has other data, because these data would be lost.
+ * after the plan must be recorded first. A Secret stays if its copy has other data or annotations, because these would be lost, and if the
+ * target had an equal Secret of its own.
  */
 export async function judgeSourceChange(
   pass: AppPass,
@@ -73,12 +75,31 @@ export function recordedIn({ kept }: Pick<AppPass, 'kept'>, key: ObjectKey): Kep
  * migration scaled it down.
  */
 function manifestBeforeDrain(pass: AppPass, app: MigratedApp, { key, object }: ReadObject): Manifest {
-  const manifest = sourceManifestOf(key, object);
+  const manifest = withDeletedOwners(pass, key, sourceManifestOf(key, object));
   if (!isWorkload(app, key) || numberAt(manifest, 'spec', 'replicas') !== 0) return manifest;
   const recorded = recordedIn(pass, key)?.manifest;
   const policy = recorded === undefined ? {} : patchOfClaimPolicy(object, recorded);
   const spec = { ...objectAt(manifest, 'spec'), ...policy, replicas: app.undo?.replicas ?? app.from };
   return withValueAt(manifest, ['spec'], spec);
+}
+
+/** Adds the recorded owners that the migration itself deletes: their references were removed so that the object stays. */
+function withDeletedOwners(pass: AppPass, key: ObjectKey, manifest: Manifest): Manifest {
+  const recorded = listAt(recordedIn(pass, key)?.manifest, 'metadata', 'ownerReferences');
+  const now = listAt(manifest, 'metadata', 'ownerReferences');
+  const isOf = (a: Json, b: Json) => textAt(a, 'uid') === textAt(b, 'uid');
+  const kept = recorded.filter((one) => now.some((other) => isOf(one, other)) || isLeaving(pass, key, one));
+  const added = now.filter((one) => !kept.some((other) => isOf(one, other)));
+  return withOwners(
+    manifest,
+    [...kept, ...added].map((one) => now.find((other) => isOf(one, other)) ?? one),
+  );
+}
+
+function isLeaving({ kept }: AppPass, { namespace }: ObjectKey, owner: Json): boolean {
+  const [apiVersion, kind, name] = ['apiVersion', 'kind', 'name'].map((member) => textAt(owner, member) ?? '') as [string, string, string];
+  const text = textOfKey({ apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) });
+  return kept.some(({ side, manifest }) => side === 'source' && textOfKey(keyOfManifest(manifest)) === text);
 }
 
 function isWorkload(app: MigratedApp, key: ObjectKey): boolean {
@@ -94,8 +115,16 @@ async function judgeSecret(
   const address = addressIn(pass, 'target', key);
   if (client === undefined) return { fault: awayFault(pass, 'target') };
   if ('fault' in address) return address;
+  const entry = entryOf(app, 'target', key);
+  // The target had an equal Secret of its own. Its owner may change the data at any time.
+  if (entry?.state === 'Shared' && entry.intent === undefined) return 'keep';
   const copy = await client.get(address);
   if (copy.result === 'failed') return { fault: copy.fault };
-  if (copy.result !== 'answered' || copy.object.metadata.uid !== entryOf(app, 'target', key)?.uid) return 'keep';
-  return canonicalJson(objectAt(copy.object, 'data')) === canonicalJson(objectAt(object, 'data')) ? 'change' : 'keep';
+  if (copy.result !== 'answered' || copy.object.metadata.uid !== entry?.uid) return 'keep';
+  return canonicalJson(restoredPart(key, object, copy.object)) === canonicalJson(restoredPart(key, object, object)) ? 'change' : 'keep';
+}
+
+/** Returns the data and annotations that an undo would take from an object for a Secret of the source. */
+function restoredPart(key: ObjectKey, secret: KubernetesObject, from: KubernetesObject): JsonObject {
+  return { data: objectAt(from, 'data'), annotations: filledAnnotations(sourceManifestOf(key, secret), from as unknown as JsonObject) };
 }

@@ -1,9 +1,9 @@
 import { canonicalJson } from '../../core/json/canonical-json.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { objectAt } from '../../core/json-at.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { labelsAt, listAt, objectAt } from '../../core/json-at.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { withoutValueAt } from '../../manifests/json-edits.ts';
+import { withoutMembers, withoutValueAt, withValueAt } from '../../manifests/json-edits.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
 import { portableOf } from '../../manifests/portable-object.ts';
@@ -11,16 +11,43 @@ import { portableOf } from '../../manifests/portable-object.ts';
 /** The annotation in which `kubectl apply` keeps the manifest that was applied, with all values. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Returns an object of the source as the manifest from which an undo creates it again. A Secret has no data. */
+/**
+ * Returns an object of the source as the manifest from which an undo creates it again, with its owner references. A Secret has no data, and
+ * its annotations have no values.
+ */
 export function sourceManifestOf({ apiVersion, kind }: ObjectKey, object: KubernetesObject): Manifest {
-  return withoutSecretData(portableOf({ ...(object as KubernetesObject & Manifest), apiVersion, kind }));
+  const typed = { ...(object as KubernetesObject & Manifest), apiVersion, kind };
+  return withOwners(withoutSecretData(portableOf(typed)), listAt(typed, 'metadata', 'ownerReferences'));
 }
 
-/** Returns a Secret without the members that contain its data. Other manifests stay unchanged. */
+/** Returns a manifest with these owner references in place of its own. */
+export function withOwners(manifest: Manifest, owners: readonly Json[]): Manifest {
+  const path = ['metadata', 'ownerReferences'];
+  return owners.length === 0 ? withoutValueAt(manifest, path) : withValueAt(manifest, path, owners);
+}
+
+/**
+ * Returns a Secret without its data, and with its annotations as empty texts: tools such as kapp keep all data in an annotation. The values
+ * of Muster's annotations stay. Other manifests stay unchanged.
+ */
 export function withoutSecretData(manifest: Manifest): Manifest {
   if (!isSecretKey(manifest)) return manifest;
-  const { data: _data, stringData: _stringData, ...rest } = manifest;
-  return withoutValueAt(rest as Manifest, ['metadata', 'annotations', lastApplied]);
+  const bare = withoutMembers(withoutValueAt(manifest, ['metadata', 'annotations', lastApplied]), ['data', 'stringData']);
+  const annotations = Object.entries(labelsAt(bare, 'metadata', 'annotations'));
+  const named = annotations.map(([name, value]) => [name, name.startsWith(ownPrefix) ? value : '']);
+  return named.length === 0 ? bare : withValueAt(bare, ['metadata', 'annotations'], Object.fromEntries(named));
+}
+
+const ownPrefix = 'muster.dev/';
+
+/** Returns the annotations of a recorded Secret with the values that an object has. One that the object does not have is left out. */
+export function filledAnnotations(recorded: Manifest, object: JsonObject): Readonly<Record<string, string>> {
+  const values = labelsAt(object, 'metadata', 'annotations');
+  const filled = Object.entries(labelsAt(recorded, 'metadata', 'annotations')).flatMap(([name, value]) => {
+    const known = name.startsWith(ownPrefix) ? value : values[name];
+    return known === undefined ? [] : [[name, known]];
+  });
+  return Object.fromEntries(filled);
 }
 
 /** True if two manifests are equal. Of Secrets, only the metadata are compared: their mirrors have no other members. */

@@ -123,5 +123,7 @@ test('the next step has no fault, reason and deadline of the step before, except
   const given: More = { ...failed, message: 'late', deadlineSince: at, fault: { code: 'UNREACHABLE', message: 'away', since: at } };
   expect(atStep(app('Health', given), 'Traffic', at)).toEqual(app('Traffic'));
   const { fault: _fault, ...kept } = given;
-  expect(atStep(app('Soak', { ...given, ...requested }), 'Health', at)).toEqual(app('Health', { ...kept, ...requested }));
+  const cause = { undo: { isRequested: true, reason: 'TimedOut', message: 'late' } } as const;
+  const waiting = { ...given, ...cause, reason: 'Denied', message: 'no right' } as const;
+  expect(atStep(app('Soak', waiting), 'Health', at)).toEqual(app('Health', { ...kept, ...cause, since: at }));
 });
