@@ -33,13 +33,15 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
   const dependencies = attachDependencies(claimed, resourcesByKey(known));
   const facts = proposalFactsOf({ documents, policies, context, claimed, dependencies });
   const proposals: Proposal[] = [];
+  // The clusters of a living Karmada have their namespaces already.
+  const namespaces = context.living === undefined ? namespacesOf(resources, claimed) : [];
+  const synced = new Set(namespaces.map(({ resource }) => resource));
   for (const one of [...claimed, ...dependencies.shared]) {
+    if (synced.has(one.resource)) continue;
     proposals.push(karmadaProposalOf(one, facts));
     yield;
   }
-  // The clusters of a living Karmada have their namespaces already.
-  const propagated = claimed.map(({ resource }) => resource);
-  for (const namespace of context.living === undefined ? namespacesOf(resources, propagated) : []) {
+  for (const namespace of namespaces) {
     proposals.push(namespaceProposalOf(namespace, facts));
     yield;
   }

@@ -4,39 +4,54 @@ import { propagationNameOf } from '../documents/source-documents.ts';
 import { warningNote } from '../model/import-notes.ts';
 import type { Proposal, ProposedDocument } from '../model/importer.ts';
 import { UniqueNotes } from '../model/unique-notes.ts';
-import type { KarmadaResource } from './claims.ts';
+import type { ClaimedResource } from './attach-dependencies.ts';
+import type { KarmadaResource, PolicyChoice } from './claims.ts';
 import type { ProposalFacts } from './karmada-proposal.ts';
-import { defaultNamespace } from './policies/read-policies.ts';
+import { defaultNamespace, describeDocument } from './policies/read-policies.ts';
 import { overridesFor } from './translate-overrides.ts';
 
 /** The label with which Karmada leaves a namespace out. */
 const skipLabel = 'namespace.karmada.io/skip-auto-propagation';
 
 /**
- * Returns the Namespaces of the text that hold a propagated resource and that no policy claims. Karmada creates every namespace in every
- * cluster, except `default`, the namespaces of Kubernetes and Karmada, and namespaces with the skip label (its NamespaceSync controller).
+ * Returns the Namespaces of the text that hold a propagated resource, or that a policy claims. Karmada creates every namespace in every
+ * cluster, whatever the policy chooses. Exceptions are `default`, the namespaces of Kubernetes and Karmada, and namespaces with the skip label (its
+ * NamespaceSync controller).
  */
-export function namespacesOf(resources: readonly KarmadaResource[], claimed: readonly KarmadaResource[]): readonly KarmadaResource[] {
-  const used = new Set(claimed.map(({ manifest }) => manifest.metadata.namespace));
-  const isClaimed = new Set(claimed);
-  return resources.filter((resource) => {
-    const { apiVersion, kind, metadata } = resource.manifest;
-    if (apiVersion !== 'v1' || kind !== 'Namespace' || isClaimed.has(resource)) return false;
-    const { name } = metadata;
-    if (!used.has(name) || name === defaultNamespace || /^(?:kube|karmada)-/.test(name)) return false;
-    return textAt(metadata, 'labels', skipLabel)?.toLowerCase() !== 'true';
+export function namespacesOf(resources: readonly KarmadaResource[], claimed: readonly ClaimedResource[]): readonly SyncedNamespace[] {
+  const used = new Set(claimed.map(({ resource }) => resource.manifest.metadata.namespace));
+  const choices = new Map(claimed.map(({ resource, choice }) => [resource, choice]));
+  return resources.flatMap((resource) => {
+    const choice = choices.get(resource);
+    const isNeeded = choice !== undefined || used.has(resource.manifest.metadata.name);
+    return isNeeded && isSynced(resource) ? [{ resource, choice }] : [];
   });
+}
+
+/** A Namespace that Karmada creates in every cluster. */
+export interface SyncedNamespace {
+  readonly resource: KarmadaResource;
+  /** The policy that claims it. Its placement does not limit the Namespace. */
+  readonly choice: PolicyChoice | undefined;
+}
+
+function isSynced({ manifest: { apiVersion, kind, metadata } }: KarmadaResource): boolean {
+  if (apiVersion !== 'v1' || kind !== 'Namespace') return false;
+  if (metadata.name === defaultNamespace || /^(?:kube|karmada)-/.test(metadata.name)) return false;
+  return textAt(metadata, 'labels', skipLabel)?.toLowerCase() !== 'true';
 }
 
 /**
  * Makes the Propagation of a Namespace to all clusters. The Namespace stays when its Propagation is deleted, because it may have other
  * objects.
  */
-export function namespaceProposalOf({ document, manifest }: KarmadaResource, { overrides, clusters }: ProposalFacts): Proposal {
+export function namespaceProposalOf({ resource, choice }: SyncedNamespace, { overrides, clusters }: ProposalFacts): Proposal {
+  const { document, manifest } = resource;
   const notes = new UniqueNotes();
-  notes.tell(
-    warningNote('NAMESPACE_KEPT', document.path, `deleting the Propagation leaves the namespace ${manifest.metadata.name} in the clusters`),
-  );
+  const kept = `deleting the Propagation leaves the namespace ${manifest.metadata.name} in the clusters`;
+  const claim =
+    choice === undefined ? '' : `. It goes to every cluster, as in Karmada, whatever ${describeDocument(choice.winner.document)} chooses`;
+  notes.tell(warningNote('NAMESPACE_KEPT', document.path, `${kept}${claim}`));
   const chosen = overrides.policiesFor(manifest);
   const entries = chosen.flatMap(({ overrides: policy }): readonly Json[] => {
     notes.add(policy.notes);
@@ -55,6 +70,7 @@ export function namespaceProposalOf({ document, manifest }: KarmadaResource, { o
     },
     documents: [
       { document, role: 'TEMPLATE' },
+      ...(choice === undefined ? [] : [{ document: choice.winner.document, role: 'PLACEMENT' } as const]),
       ...chosen.map(({ policy }): ProposedDocument => ({ document: policy.document, role: 'OVERRIDE' })),
     ],
     notes: notes.all,

@@ -12,6 +12,7 @@ import type { DocumentRole, ImportedDocument, ImportedPropagation, ImportNote, I
 import type { ImportContext, Proposal, ProposedDocument, Translation } from '../model/importer.ts';
 import { boundedNotes } from '../model/unique-notes.ts';
 import { importers } from './importers.ts';
+import { type Bringer, notesOfSharedObjects } from './shared-objects.ts';
 
 /**
  * Translates a text of manifests of other systems to Propagations. Writes nothing.
@@ -44,17 +45,25 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
   const others = latest.filter((document) => !taken.has(document));
   const positions = new Map(documents.map((document, at) => [document, at]));
   const names = new UniqueNames();
-  const propagations: ImportedPropagation[] = [];
+  const made = new Map<NamedProposal, ImportedPropagation>();
   const refused: ProposedDocument[] = [];
-  for (const one of proposed.toSorted((a, b) => positionOf(a, positions) - positionOf(b, positions))) {
-    const made = propagationOf(one, { context, names, documents });
-    if (made.result === 'valid') propagations.push(made.propagation);
+  for (const { system, proposal } of proposed.toSorted((a, b) => positionOf(a, positions) - positionOf(b, positions))) {
+    const one = { system, proposal, ...nameOf(proposal, names), spec: proposal.spec, path: pathOf(proposal) };
+    const result = propagationOf(one, { context, documents });
+    if (result.result === 'valid') made.set(one, result.propagation);
     else {
-      for (const document of one.proposal.documents) refused.push(document);
-      notes.push(...made.notes);
+      for (const document of proposal.documents) refused.push(document);
+      notes.push(...result.notes);
     }
     yield;
   }
+  for (const [one, note] of notesOfSharedObjects([...made.keys()])) {
+    const proposal = { ...one.proposal, notes: boundedNotes([note, ...one.proposal.notes]) };
+    const result = propagationOf({ ...one, proposal }, { context, documents });
+    if (result.result === 'valid') made.set(one, result.propagation);
+    yield;
+  }
+  const propagations = [...made.values()];
   const used = new Set(propagations.flatMap((propagation) => propagation.documents.map(({ index }) => index)));
   // A policy of a refused resource is unread only if no other Propagation uses it.
   const leftOut = refused.filter(({ document, role }) => role === 'TEMPLATE' || !used.has(document.index));
@@ -71,6 +80,19 @@ interface SystemProposal {
   readonly proposal: Proposal;
 }
 
+/** A proposal with the unique name of its Propagation. */
+interface NamedProposal extends SystemProposal, Bringer {}
+
+function nameOf({ namespace = 'default', name }: Proposal, names: UniqueNames): PropagationName {
+  return { namespace, name: names.take(namespace, name) };
+}
+
+/** Returns the path of the resource of a proposal. */
+function pathOf({ documents }: Proposal): string {
+  const resource = documents.find(({ role }) => role === 'TEMPLATE')?.document ?? documents[0]?.document;
+  return resource?.path ?? '';
+}
+
 function documentsIn({ proposals, unread }: Translation): readonly ProposedDocument[] {
   return [...proposals.flatMap(({ documents }) => documents), ...unread];
 }
@@ -81,9 +103,8 @@ function positionOf({ proposal: { documents } }: SystemProposal, positions: Read
   return (resource === undefined ? undefined : positions.get(resource.document)) ?? positions.size;
 }
 
-interface Naming {
+interface ImportFacts {
   readonly context: ImportContext;
-  readonly names: UniqueNames;
   /** All documents of the import. */
   readonly documents: readonly SourceDocument[];
 }
@@ -93,14 +114,12 @@ type ProposalResult =
   | { readonly result: 'valid'; readonly propagation: ImportedPropagation }
   | { readonly result: 'invalid'; readonly notes: readonly ImportNote[] };
 
-function propagationOf({ system, proposal }: SystemProposal, naming: Naming): ProposalResult {
-  const { context, names } = naming;
-  const namespace = proposal.namespace ?? 'default';
-  const name = names.take(namespace, proposal.name);
+function propagationOf({ system, proposal, namespace, name }: NamedProposal, facts: ImportFacts): ProposalResult {
+  const { context } = facts;
   const documents = inOrder(proposal.documents);
   // The copies of a living system exist already, so they are adopted.
   const adoption = context.living === undefined ? {} : { conflict: 'Adopt' };
-  const document = { ...proposal.spec, ...adoption, source: sourceOf(system, proposal, naming) } as SpecDocument;
+  const document = { ...proposal.spec, ...adoption, source: sourceOf(system, proposal, facts) } as SpecDocument;
   const spec = parseSpec(document);
   const problems = [...problemsOfName({ namespace, name }), ...('problems' in spec ? spec.problems : [])];
   if (problems.length > 0) return { result: 'invalid', notes: problems.map((problem) => noteOfProblem(proposal, problem)) };
@@ -118,16 +137,15 @@ function problemsOfName({ namespace, name }: PropagationName): readonly SpecProb
   ];
 }
 
-function noteOfProblem({ documents }: Proposal, { path, message }: SpecProblem): ImportNote {
-  const resource = documents.find(({ role }) => role === 'TEMPLATE')?.document ?? documents[0]?.document;
-  return errorNote('INVALID', resource?.path ?? '', `no valid Propagation: ${path}: ${message}`);
+function noteOfProblem(proposal: Proposal, { path, message }: SpecProblem): ImportNote {
+  return errorNote('INVALID', pathOf(proposal), `no valid Propagation: ${path}: ${message}`);
 }
 
 /**
  * Returns `source` of the spec: what the Propagation was made from. The notes are kept with it, because a reader of the Git file needs them.
  * Paths in a living system name the object, because its index is gone after the import.
  */
-function sourceOf(system: SourceSystem, { documents, notes }: Proposal, { context: { living }, documents: all }: Naming): Json {
+function sourceOf(system: SourceSystem, { documents, notes }: Proposal, { context: { living }, documents: all }: ImportFacts): Json {
   const objects = documents.flatMap(({ document: { key }, role }) => (key === undefined ? [] : [{ ...key, role: roles[role] }]));
   if (living === undefined) return { system, objects, notes: notes.map((note) => ({ ...note })) };
   const recorded = notes.map(({ path, ...note }) =>

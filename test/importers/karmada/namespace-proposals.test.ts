@@ -22,6 +22,20 @@ test('a namespace of a propagated resource goes to all clusters and stays, as Ka
   expect(made && noteTexts(made)).toEqual(['WARNING NAMESPACE_KEPT [0]']);
 });
 
+test('a namespace that a policy claims goes to all clusters and stays too, and the policy is not unread', () => {
+  const claim =
+    'apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: { name: c }\nspec:\n' +
+    '  resourceSelectors: [{ apiVersion: v1, kind: Namespace, name: shop }]\n  placement: { clusterAffinity: { clusterNames: [member1] } }\n';
+  const { propagations, unread, notes } = imported([namespace('shop'), claim]);
+  expect([unread, notes, propagations.length]).toEqual([[], [], 1]);
+  expect(propagations[0]?.input).toMatchObject({ placement: {}, conflict: 'ADOPT', deletion: { policy: 'ORPHAN' } });
+  expect(propagations[0]?.documents.map(({ index, role }) => [index, role])).toEqual([
+    [0, 'TEMPLATE'],
+    [1, 'PLACEMENT'],
+  ]);
+  expect(propagations.flatMap(noteTexts)).toEqual(['WARNING NAMESPACE_KEPT [0]']);
+});
+
 test('ClusterOverridePolicies change namespaces', () => {
   const overrides =
     'apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterOverridePolicy\nmetadata: { name: o }\nspec:\n' +

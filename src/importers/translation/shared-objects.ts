@@ -1,0 +1,50 @@
+import type { Json } from '../../core/json.ts';
+import { listAt, textAt, valueAt } from '../../core/json-at.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import { warningNote } from '../model/import-notes.ts';
+import type { ImportNote } from '../model/import-result.ts';
+import { nameListOf } from '../model/name-list.ts';
+
+/** The facts of a Propagation that say which objects it brings. */
+export interface Bringer {
+  readonly namespace: string;
+  readonly name: string;
+  /** The spec of the custom resource. */
+  readonly spec: Json;
+  /** The path of the document of its resource. */
+  readonly path: string;
+}
+
+/**
+ * Returns a note `TWO_SYSTEMS` for each Propagation with an object that another one has too, for example because a Karmada policy and an
+ * annotation of Federation v1 propagate one Deployment. In a cluster of both, the second one finds a conflict.
+ */
+export function notesOfSharedObjects<Of extends Bringer>(all: readonly Of[]): ReadonlyMap<Of, ImportNote> {
+  const bringers = new Map<string, Of[]>();
+  for (const one of all) {
+    for (const key of new Set(listAt(one.spec, 'template').flatMap(keyTextOf))) {
+      const others = bringers.get(key);
+      if (others === undefined) bringers.set(key, [one]);
+      else others.push(one);
+    }
+  }
+  const notes = new Map<Of, ImportNote>();
+  for (const [key, several] of bringers) {
+    if (several.length < 2) continue;
+    const [, kind = '', , object = ''] = key.split('/');
+    const names = nameListOf(several.map(({ namespace, name }) => `${namespace}/${name}`));
+    const message = `expected one Propagation for ${kind} ${object}, got ${names}: in a cluster of several, only one can own the copy. Delete all but one`;
+    for (const one of several) if (!notes.has(one)) notes.set(one, warningNote('TWO_SYSTEMS', one.path, message));
+  }
+  return notes;
+}
+
+/** Returns the text of the key of a template's object. Empty for an object that is not fully named. */
+function keyTextOf(entry: Json): readonly string[] {
+  const [json, ref] = [valueAt(entry, 'json'), valueAt(entry, 'ref')];
+  const object = json ?? ref;
+  const named = json === undefined ? ref : valueAt(json, 'metadata');
+  const [apiVersion, kind, name] = [textAt(object, 'apiVersion'), textAt(object, 'kind'), textAt(named, 'name')];
+  if (apiVersion === undefined || kind === undefined || name === undefined) return [];
+  return [textOfKey({ apiVersion, kind, name, namespace: textAt(named, 'namespace') ?? 'default' })];
+}
