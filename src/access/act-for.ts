@@ -1,7 +1,10 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { ActingFor } from '../cluster/endpoint.ts';
 
-/** Returns an API that sends every request on behalf of `acting`. It uses the connections, limits and metrics of `api`. */
+/**
+ * Returns an API that sends every request as the user `as`, for the operation `requestId`. It uses the connections, limits and metrics of
+ * `api`. Without both, returns `api` itself.
+ */
 export function actFor(api: ClusterApi, { as, requestId }: ActingFor): ClusterApi {
   if (as === undefined && requestId === undefined) return api;
   const acting = { as, requestId };

@@ -13,7 +13,7 @@ export interface CallerMember {
 /** One operation, and the caller that sent it. */
 export interface CallerOperation {
   readonly caller: Caller;
-  /** Default: upstream requests name no operation. */
+  /** The id that requests to the cluster carry for this operation. Default: none. */
   readonly requestId?: string | undefined;
 }
 
@@ -29,7 +29,8 @@ export function apiForCaller({ api, settings }: CallerMember, { caller: { user }
  * Returns the identity to impersonate in a cluster for this user.
  *
  * A ServiceAccount is impersonated by its name alone, because the API server adds its groups. Naming its uid or groups would need further
- * rights, and constrained impersonation (KEP-5284) refuses them. With a prefix it is an ordinary user, whose groups are named.
+ * rights, and constrained impersonation (KEP-5284) refuses them. With a user prefix, the account is an ordinary user of that cluster, and its
+ * groups are sent.
  */
 export function impersonationIn(identity: ClusterIdentity | undefined, user: Impersonation): Impersonation {
   const { user: name, uid, groups, extra } = userIn(identity, user);

@@ -1,15 +1,19 @@
 import { type FileHandle, open, stat, statfs } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 
-/** The place to which lines are written. One write at a time. */
+/** A file or stream to which audit lines are written. The owner starts a write only when the one before has ended. */
 export interface AuditSink extends AsyncDisposable {
   /**
-   * Writes bytes, and resolves with how many of them are written: at least one.
+   * Writes bytes, and resolves with the number of bytes written: at least one.
    *
    * @throws If none could be written.
    */
   write(bytes: Uint8Array): Promise<number>;
-  /** @throws If a write would fail. */
+  /**
+   * Finds out whether a write would succeed. A file that was moved away is opened anew under its name.
+   *
+   * @throws If a write would fail.
+   */
   check(): Promise<void>;
 }
 
@@ -17,7 +21,8 @@ export interface AuditSink extends AsyncDisposable {
 const minFreeBytes = 1 << 20;
 
 /**
- * Opens a file to append lines. If the file is moved away, the next line starts a new file. A torn line of an earlier process is ended first.
+ * Opens a file to append lines, and creates it if needed. If the last line has no line break, because a process ended during a write, adds
+ * one. If the file is moved away later, the next `check` opens a new one.
  *
  * @throws The error of the system if the file cannot be opened or written.
  */
@@ -56,7 +61,10 @@ async function openToAppend(path: string): Promise<FileHandle> {
   }
 }
 
-/** True for an empty file, and for one whose last byte ends a line. False for a device: the line break then shows whether it can be written. */
+/**
+ * True for an empty file, and for one whose last byte ends a line. False for a device: the line break that is then written shows whether the
+ * device can be written.
+ */
 async function endsInNewLine(file: FileHandle): Promise<boolean> {
   const facts = await file.stat();
   if (!facts.isFile()) return false;
@@ -65,7 +73,7 @@ async function endsInNewLine(file: FileHandle): Promise<boolean> {
   return buffer[0] === newLine;
 }
 
-/** Writes lines to a stream, such as the standard output. The stream belongs to the caller. */
+/** Creates a sink that writes to a stream, such as the standard output. Disposing of the sink does not end the stream. */
 export function createStreamSink(stream: Writable): AuditSink {
   return {
     write: (bytes) =>

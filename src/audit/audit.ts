@@ -24,7 +24,10 @@ export interface AuditedAction {
   readonly dryRun?: boolean | undefined;
   /** Default: false. */
   readonly force?: boolean | undefined;
-  /** A hash of the manifests. Undefined without manifests, and if one is of a sensitive kind: its values could be guessed. */
+  /**
+   * A hash of the manifests. Undefined without manifests, and if one is of a sensitive kind, because its values could be guessed from the
+   * hash.
+   */
   readonly manifestHash?: string | undefined;
   readonly objects: readonly AuditedObject[];
   /** The code of the error, if the whole field was refused. */
@@ -36,7 +39,7 @@ export interface RefusedLogin {
   readonly requestId?: string | undefined;
   /** The kind of the credential: `oidc`, `tokenreview`, `certificate` or `proxy`. */
   readonly method: string;
-  /** Why, in one word, such as `expired`. Not a text of the client: it may contain the token. */
+  /** The reason in one word, such as `expired`. Never a text of the client, which may contain the token. */
   readonly reason: string;
   /** The address of the peer. */
   readonly address?: string | undefined;
@@ -56,7 +59,10 @@ export interface Audit {
    * @throws {MusterError} `UNAVAILABLE` if the line cannot be written within 5 s. It is then kept, and written before any other line.
    */
   record(action: AuditedAction): Promise<void>;
-  /** Writes one line for a refused credential. Of more than 100 in one second, the lines of that second are one, which counts them. */
+  /**
+   * Writes one line for a refused credential, without waiting for the write. After 100 lines in one second, further credentials of that second
+   * are only counted: one line for each method and reason has their number.
+   */
   refusedLogin(login: RefusedLogin): void;
 }
 

@@ -10,9 +10,9 @@ interface AuditedRun<Result> {
 const unknownCode = 'INTERNAL_SERVER_ERROR';
 
 /**
- * Carries out an action, and writes its line before the result is returned. An action that throws has a line without objects.
+ * Carries out an action with `run`, and writes its line before the result is returned. If `run` throws, the line has no objects.
  *
- * @param factsOf Returns the parts of the line that the result decides.
+ * @param factsOf Returns the parts of the line that depend on the result.
  * @throws {MusterError} `UNAVAILABLE` if no line can be written. If this is known before, the action is not carried out.
  */
 export async function audited<Result>(

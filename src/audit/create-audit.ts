@@ -30,7 +30,7 @@ export function createAudit(options: AuditOptions): Audit & AsyncDisposable {
 class AuditLines implements Audit, AsyncDisposable {
   readonly #options: AuditOptions;
   readonly #life = new AbortController();
-  /** Bytes that are not written yet, oldest first. A failed write may have written a part of the first. */
+  /** Bytes that are not written yet, oldest first. The first ones may begin within a line, after a write that wrote only a part. */
   #unwritten: Uint8Array[] = [];
   #unwrittenBytes = 0;
   /** The flush in progress. It resolves with the error that stopped it. */
@@ -87,7 +87,10 @@ class AuditLines implements Audit, AsyncDisposable {
     return window;
   }
 
-  /** Ends the window after one second. While no line can be written, the window stays open, and its lines become counts. */
+  /**
+   * Ends the window of refused credentials after one second, and writes its counts. While no line can be written, the window stays open, and
+   * credentials are only counted.
+   */
   async #closeLogins(): Promise<void> {
     const { signal } = this.#life;
     do {
@@ -112,7 +115,11 @@ class AuditLines implements Audit, AsyncDisposable {
     });
   }
 
-  /** @throws {MusterError} `UNAVAILABLE` if too many lines wait. The line is then lost, which the log reports. */
+  /**
+   * Adds a line to those that wait to be written.
+   *
+   * @throws {MusterError} `UNAVAILABLE` if too many lines wait. The line is then lost, which the log reports.
+   */
   #append(line: string): void {
     const bytes = Buffer.from(`${line}\n`);
     if (this.#unwrittenBytes + bytes.length > maxUnwrittenBytes) {
@@ -123,7 +130,11 @@ class AuditLines implements Audit, AsyncDisposable {
     this.#unwrittenBytes += bytes.length;
   }
 
-  /** @throws {MusterError} `UNAVAILABLE` if the lines that wait now are not written within 5 s. */
+  /**
+   * Writes all lines that wait.
+   *
+   * @throws {MusterError} `UNAVAILABLE` if they are not written within 5 s.
+   */
   async #flushed(): Promise<void> {
     const done = new AbortController();
     const late = this.#options.clock.sleep(waitMs, done.signal).then(() => new Error(`not written within ${waitMs / 1_000} s`));
@@ -134,7 +145,7 @@ class AuditLines implements Audit, AsyncDisposable {
     throw unwritable(error);
   }
 
-  /** Writes all lines that wait. Resolves with the error of the sink, if there is one. Lines that are added meanwhile are written too. */
+  /** Writes all lines that wait, and those that are added meanwhile. Resolves with the error of the sink, or undefined. Never rejects. */
   #flush(): Promise<unknown> {
     this.#flushing ??= this.#write().finally(() => {
       this.#flushing = undefined;

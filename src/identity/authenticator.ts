@@ -1,12 +1,15 @@
 import type { Caller } from '../access/access.ts';
 
-/** The certificate that a client has shown on its connection, and proved to have the key of. Its signatures up to an authority are verified. */
+/**
+ * The certificate of the client of a connection. The client has proved that it has the private key. The signatures up to an authority are
+ * verified.
+ */
 export interface PeerCertificate {
   /** The common names of its subject. */
   readonly commonNames: readonly string[];
   /** The organizations of its subject. */
   readonly organizations: readonly string[];
-  /** DER, the certificate itself first, then those that signed it as far as the client sent them. */
+  /** The certificate in DER, then the certificates that signed it, as far as the client sent them. */
   readonly chain: readonly Uint8Array[];
   /** The end of its validity in Unix milliseconds. */
   readonly expiresAtMs: number;
@@ -22,19 +25,29 @@ export interface RequestCredentials {
   readonly certificate: PeerCertificate | undefined;
 }
 
-/** A caller who has shown who he is, until the credential ends. */
+/** An authenticated caller, and the end of the credential. */
 export interface CallerSession {
   readonly caller: Caller;
   /** The end of the credential in Unix milliseconds. Undefined: it has no known end. */
   readonly expiresAtMs: number | undefined;
-  /** Checks the credential again, for streams that outlive a request. Undefined: a credential that can only expire. Never throws. */
+  /**
+   * Checks the credential again, for streams that outlive a request. Undefined for a credential that cannot be revoked, only expire. Never
+   * throws.
+   */
   readonly check: (() => Promise<Identification['result']>) | undefined;
 }
 
-/** The kind of a credential, for metrics. `none`: the request has no credential. */
+/**
+ * The kind of a credential, for metrics. `none`: the request has no credential, or not in the form `Bearer TOKEN`. `token`: a bearer token
+ * that no issuer or hub has judged.
+ */
 export type CredentialMethod = 'none' | 'oidc' | 'tokenreview' | 'certificate' | 'proxy' | 'token';
 
-/** Why a credential was not accepted, for metrics and the log. Clients never learn it. */
+/**
+ * The reason for which a credential was refused, for metrics and the log. Clients never learn it. `issuer`: no issuer or hub judges the token.
+ * `early`: the token is not valid yet. `claims`: a value is missing or malformed. `name`: a name begins with `system:`. `rejected`: by the
+ * hub. `wrong`: not the token of local mode.
+ */
 export type RefusalReason =
   | 'missing'
   | 'malformed'

@@ -7,14 +7,14 @@ import { type TokenReviewer, TokenReviews } from './token-reviews.ts';
 
 export interface AuthenticatorOptions {
   readonly settings: ConfiguredAuthentication;
-  /** Returns the same object until the files of the authorities have changed. */
+  /** Returns the authorities of client certificates: the same object until their files have changed. */
   readonly authorities: () => PeerAuthorities;
   /** The API server of the hub. Undefined while the hub is not in the fleet. */
   readonly hub: () => TokenReviewer | undefined;
   readonly clock: Clock;
 }
 
-/** Milliseconds after which a request is no longer kept waiting for an issuer or the hub. */
+/** Milliseconds that a request waits for an issuer or the hub. It then gets the result `unavailable`. */
 const patienceMs = 10_000;
 
 /**

@@ -5,10 +5,11 @@ import { get } from 'node:https';
 const maxBytes = 1 << 20;
 
 /**
- * Fetches a JSON document over HTTPS. The file with authorities is read for each request, so that it can be replaced while the gateway runs.
- * Without a file the authorities of Node.js count. Redirects are not followed, because they would lead to a server that the config does not name.
+ * Fetches a JSON document over HTTPS. The file with authorities (`caFile`) is read for each request, so that it can be replaced while the
+ * gateway runs. Without it, the authorities of Node.js count. Redirects are not followed, because they would lead to a server that the config
+ * does not name.
  *
- * @throws {Error} if there is no answer, or not one with status 200, of at most 1 MiB, in JSON. An abort ends the request.
+ * @throws {Error} if the answer does not come, has another status than 200, is larger than 1 MiB, or is no JSON. An abort ends the request.
  */
 export async function fetchJson(url: string, { caFile, signal }: { readonly caFile: string | undefined; readonly signal: AbortSignal }) {
   const ca = caFile === undefined ? undefined : await readFile(caFile);

@@ -6,7 +6,7 @@ import { fetchJson } from './https-json.ts';
 /** Milliseconds after which keys are fetched again, so that a withdrawn key stops counting. */
 const maxAgeMs = 600_000;
 
-/** Milliseconds between two fetches: after an unknown key, and after a failure. */
+/** Milliseconds between two fetches: after an unknown key, and after a failure while keys are known. */
 const cooldownMs = 30_000;
 
 /** Milliseconds for the documents of an issuer, together. */
@@ -25,7 +25,7 @@ export class IssuerKeys {
   readonly #settings: Pick<ConfiguredIssuer, 'issuer' | 'caFile'>;
   readonly #clock: Clock;
   readonly #keys: ReturnType<typeof createRemoteJWKSet>;
-  /** Milliseconds of the monotonic clock. */
+  /** The monotonic time of the last successful fetch. */
   #fetchedMs = Number.NEGATIVE_INFINITY;
   #failure: { readonly untilMs: number; readonly error: KeysUnavailable } | undefined;
 
@@ -80,7 +80,12 @@ export class IssuerKeys {
 /** Milliseconds between two fetches while no key is known: each token is answered with 503 until then. */
 const retryMs = 2_000;
 
-/** The discovery document must name the issuer itself, because it decides whose signatures count (OpenID Connect Discovery 4.3). */
+/**
+ * Returns the `jwks_uri` of a discovery document.
+ *
+ * @throws {Error} if it is not an HTTPS address, or if the document does not name this issuer. The keys decide whose signatures count (OpenID
+ * Connect Discovery 4.3).
+ */
 function keyAddress(discovery: unknown, issuer: string): string {
   const { issuer: named, jwks_uri: address } = (discovery ?? {}) as { readonly issuer?: unknown; readonly jwks_uri?: unknown };
   if (named !== issuer) throw new Error('expected a discovery document of this issuer');
@@ -93,7 +98,7 @@ function isKeySet(value: unknown): value is JSONWebKeySet {
   return Array.isArray(keys) && keys.every((key) => typeof key === 'object' && key !== null);
 }
 
-/** True if an error says that the keys could not be read, and nothing about the token. */
+/** True if the error means that the keys could not be read. It says nothing about the token. */
 export function isKeyFailure(error: unknown): boolean {
   return error instanceof KeysUnavailable || error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid;
 }

@@ -23,7 +23,7 @@ export class Issuer {
     this.#settings = settings;
     this.#clock = clock;
     this.#keys = new IssuerKeys(settings, clock);
-    // A token that is not accepted is judged again: its key may be published, or its time may come.
+    // A refused token is judged again each time: its key may be published later, or its time may come.
     this.#cache = new TokenCache({ clock, leewayMs, remembersUnknown: false });
     void this.#keys.warmUp();
   }
@@ -79,7 +79,11 @@ export class Issuer {
   }
 }
 
-/** Tries the keys that fit a token without `kid`. @throws the error of the last key. */
+/**
+ * Returns the payload of a token that does not name its key (`kid`), verified with one of the keys that fit. Tries at most 10 keys.
+ *
+ * @throws the error of the last key, if none of them verifies the token.
+ */
 async function firstVerified(
   token: string,
   matching: InstanceType<typeof errors.JWKSMultipleMatchingKeys>,

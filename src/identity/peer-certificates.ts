@@ -12,12 +12,17 @@ export interface PeerAuthorities {
 /** Maximum number of certificates between that of a client and its authority. */
 const maxIntermediates = 8;
 
-/** Finds the callers whom certificates show: a proxy with headers, or a caller. */
+/**
+ * Identifies callers by the client certificate of their connection: that of the caller, or that of a proxy that names the caller in headers.
+ */
 export class PeerCertificates {
   readonly #authorities: () => PeerAuthorities;
   readonly #proxy: ConfiguredProxies | undefined;
   readonly #now: () => number;
-  /** The result for each connection, so that signatures are verified once. It counts only for the authorities it was found with. */
+  /**
+   * Whether each certificate belongs to a caller or a proxy, so that signatures are verified once. Used while `authorities` is the current
+   * object.
+   */
   readonly #found = new WeakMap<
     PeerCertificate,
     { readonly authorities: PeerAuthorities; readonly isClient: boolean; readonly isProxy: boolean }
@@ -33,7 +38,10 @@ export class PeerCertificates {
     this.#now = options.now;
   }
 
-  /** Returns undefined if the connection has no certificate that counts: the token then decides. */
+  /**
+   * Returns the caller that the certificate or the proxy names. Undefined if no authority of callers or proxies signed a valid certificate:
+   * the token then decides.
+   */
   identify({ certificate, headerValues }: RequestCredentials): Identification | undefined {
     if (certificate === undefined || certificate.expiresAtMs <= this.#now()) return undefined;
     const { isClient, isProxy } = this.#signersOf(certificate);
@@ -67,7 +75,10 @@ export class PeerCertificates {
   }
 }
 
-/** The common name is the user, each organization a group. Both without a prefix, as API servers read client certificates. */
+/**
+ * Returns the user of a client certificate: the common name, with each organization as a group. Both are used without a prefix, as API servers
+ * do.
+ */
 function userOfCertificate({ commonNames: [user, ...others], organizations, expiresAtMs }: PeerCertificate): Identification {
   if (user === undefined || others.length > 0) return unknownCaller('certificate', 'claims');
   return identified({ user, groups: organizations, issuer: 'certificate', method: 'certificate', expiresAtMs });

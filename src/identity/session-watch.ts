@@ -7,7 +7,10 @@ import type { CallerSession } from './authenticator.ts';
  */
 const graceMs = 15_000;
 
-/** Milliseconds between two checks of a credential. A revoked one is noticed within 60 s: this time, 10 s in the cache, 10 s for the answer. */
+/**
+ * Milliseconds between two checks of a credential. A revoked one is noticed within 60 s: 35 s until the check, 10 s in the cache, 10 s for the
+ * answer.
+ */
 const checkMs = 35_000;
 
 /** Milliseconds until a check that had no answer is repeated. */

@@ -5,9 +5,9 @@ import type { Identification } from './authenticator.ts';
 
 interface Entry {
   readonly found: Identification;
-  /** Milliseconds of the monotonic clock. */
+  /** The monotonic time until which the result is used. */
   readonly untilMs: number;
-  /** Unix milliseconds. */
+  /** The end of the token with the leeway, in Unix milliseconds. */
   readonly expiresAtMs: number;
 }
 
@@ -21,6 +21,7 @@ export class TokenCache {
   readonly #clock: Clock;
   /** Milliseconds after its end for which a token is still accepted. */
   readonly #leewayMs: number;
+  /** False if a refused token is judged again each time. */
   readonly #remembersUnknown: boolean;
   readonly #entries = new LRUCache<string, Entry>({ max: maxTokens });
   readonly #checks = new Map<string, Promise<Identification>>();

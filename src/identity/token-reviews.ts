@@ -11,7 +11,7 @@ import { TokenCache } from './token-cache.ts';
 export type TokenReviewer = Pick<ClusterApi, 'cluster' | 'send'>;
 
 export interface TokenReviewsOptions {
-  /** At least one. A token needs one of them. */
+  /** The audiences that the gateway accepts, at least one. A token must be meant for one of them. */
   readonly audiences: readonly string[];
   /** Undefined while the hub is not in the fleet. */
   readonly hub: () => TokenReviewer | undefined;
@@ -27,10 +27,15 @@ const maxWaiting = 1_000;
 /** The names of service accounts: the only names of Kubernetes itself that a token may have. */
 const accountName = /^system:serviceaccount:[^:]+:[^:]+$/;
 
-/** The groups that the API server adds to each authenticated user. They are not kept, because the API server adds them again. */
+/**
+ * The groups that the API server adds to each authenticated user. They are left out, because the API server of each cluster adds them again.
+ */
 const addedGroups = /^system:(?:authenticated|serviceaccounts(?::.*)?)$/;
 
-/** Values that name the token and its pod. They would make one account a different caller with each token. */
+/**
+ * The prefix of extra values that name the token and its Pod. They are left out, because with them each token of an account would be a
+ * different caller.
+ */
 const tokenKeys = 'authentication.kubernetes.io/';
 
 /** Tokens that the hub judges, such as those of service accounts. Each is reviewed at most once in 10 s. */

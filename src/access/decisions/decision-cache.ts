@@ -6,24 +6,24 @@ import { Decisions } from './decisions.ts';
 /** Maximum number of cached entries. */
 const maxEntries = 200_000;
 
-/** Maximum size of all entries, in units of about 100 bytes: a decision is one, and so are 100 characters of a key. */
+/** Maximum size of all entries, in units of about 100 bytes. An entry, a decision, and 100 characters of a key count as one unit each. */
 const maxUnits = 2_000_000;
 const keyCharactersPerUnit = 100;
 
 const sweepEveryMs = 60_000;
 
-/** Maximum number of sets of namespaces that entries share. */
+/** Maximum number of visibilities that `shared` caches. */
 const maxShared = 10_000;
 
-/** Maximum characters of a set that is shared. */
+/** Maximum characters of the namespaces of a visibility, joined. A longer one is not cached by `shared`. */
 const maxSharedLength = 10_000;
 
-/** Entries that one event-loop turn of a sweep looks at. */
+/** The number of entries that a sweep checks in one event-loop turn. */
 const sweptAtOnce = 5_000;
 
 /**
- * The decisions of all callers, by a key of caller, cluster, verb and resource. At most 200,000 entries and about 200 MB; the entry that was
- * not used for the longest time goes first. Entries that are too old are dropped within a minute, also without traffic.
+ * The decisions of all callers, by a key of caller, cluster, verb, resource and object. At most 200,000 entries and about 200 MB. Beyond that,
+ * the least recently used entry is dropped. An entry whose decisions are all too old is dropped within about a minute.
  */
 export class DecisionCache {
   readonly #entries = new LRUCache<string, Decisions>({
@@ -32,10 +32,10 @@ export class DecisionCache {
     sizeCalculation: ({ size }, key) => size + 1 + Math.floor(key.length / keyCharactersPerUnit),
   });
 
-  /** Visibilities by their namespaces. Callers of the same groups have equal ones. */
+  /** The visibilities of `shared`, by their namespaces. Callers of the same groups have equal ones. */
   readonly #shared = new LRUCache<string, Visibility>({ max: maxShared });
 
-  /** @param signal Ends the sweeps. */
+  /** Starts a sweep every minute, until the signal aborts. */
   constructor(clock: Clock, signal: AbortSignal) {
     void this.#sweepNowAndThen(clock, signal);
   }
@@ -49,14 +49,14 @@ export class DecisionCache {
     return this.#entries.get(key);
   }
 
-  /** Adds an entry without decisions. */
+  /** Adds and returns an entry without decisions, for this version of the rights in the cluster. */
   add(key: string, version: number): Decisions {
     const decisions = new Decisions(version);
     this.#entries.set(key, decisions);
     return decisions;
   }
 
-  /** Measures an entry again, after decisions were added. */
+  /** Updates the size of an entry after decisions were added. Does nothing if the cache no longer has the entry. */
   resized(key: string, decisions: Decisions): void {
     if (this.#entries.peek(key) !== decisions) return;
     // lru-cache keeps the old size if the value is the same.
@@ -64,7 +64,10 @@ export class DecisionCache {
     this.#entries.set(key, decisions);
   }
 
-  /** Returns an equal visibility that other entries may have too. It takes memory only once. */
+  /**
+   * Returns an equal visibility that is already cached, so that equal ones take memory once. If there is none, caches and returns this one. A
+   * visibility of another type, with a fault, or with many namespaces is returned as it is and not cached.
+   */
   shared(visibility: Visibility): Visibility {
     if (visibility.type !== 'namespaces' || visibility.fault !== undefined) return visibility;
     const key = [...visibility.namespaces].sort().join('/');

@@ -22,10 +22,10 @@ export class Decisions {
   #version: number;
   #visibility: Visibility | undefined;
   #visibleUntil = 0;
-  /** The namespaces whose local decisions were compared with the API server. */
+  /** The namespaces for which a decision of the mirrored RBAC objects was compared with the API server. */
   #compared: Set<string> | undefined;
 
-  /** @param version The version of the rights in the cluster (`SubjectEpochs`) at which the decisions hold. */
+  /** Starts without decisions. `version` is the version of the rights in the cluster (`SubjectEpochs`) at which the decisions hold. */
   constructor(version: number) {
     this.#version = version;
   }
@@ -61,7 +61,10 @@ export class Decisions {
     return fault === undefined ? denied : { isAllowed: false, fault };
   }
 
-  /** Records a decision for `holdsMs` milliseconds. Returns true if it differs from the decision before, even if that one is too old. */
+  /**
+   * Records a decision for `holdsMs` milliseconds, and drops the visibility of `keep`. Returns true if the decision before had the other
+   * verdict, even if it is too old. False for a first decision.
+   */
   set(namespace: string, verdict: Verdict, { nowMs, holdsMs }: { readonly nowMs: number; readonly holdsMs: number }): boolean {
     const until = ticksOf(nowMs + holdsMs);
     const before = this.#verdicts.get(namespace);
@@ -72,12 +75,12 @@ export class Decisions {
     return before !== undefined && before > 0 !== verdict.isAllowed;
   }
 
-  /** Returns the visibility that was kept with `keep`. Undefined if there is none, or if one of its decisions is too old. */
+  /** Returns the visibility that `keep` has stored. Undefined if there is none, or if one of the decisions it follows from is too old. */
   visibility(nowMs: number): Visibility | undefined {
     return ticksOf(nowMs) <= this.#visibleUntil ? this.#visibility : undefined;
   }
 
-  /** Keeps the visibility that follows from the decisions for these namespaces, until the first of them is too old. */
+  /** Stores the visibility that follows from the decisions for these namespaces, until the first of these decisions is too old. */
   keep(visibility: Visibility, namespaces: Iterable<string>): void {
     let until = Number.MAX_SAFE_INTEGER;
     for (const namespace of namespaces) until = Math.min(until, Math.abs(this.#verdicts.get(namespace) ?? 0));
@@ -85,7 +88,7 @@ export class Decisions {
     this.#visibleUntil = until;
   }
 
-  /** True if the decision for this namespace has not been compared with the API server. Then counts it as compared. */
+  /** Returns true if no decision for this namespace has been compared with the API server, and marks the namespace as compared. */
   needsComparison(namespace: string): boolean {
     this.#compared ??= new Set();
     if (this.#compared.has(namespace)) return false;
@@ -93,7 +96,7 @@ export class Decisions {
     return true;
   }
 
-  /** Records that a comparison has failed, so that the next decision is compared. */
+  /** Marks the namespace as not compared, because the comparison had no answer. */
   forgetComparison(namespace: string): void {
     this.#compared?.delete(namespace);
   }

@@ -2,27 +2,29 @@ import type { Fault } from '../../core/faults.ts';
 import type { Visibility } from '../access.ts';
 import type { Verdict } from './decisions.ts';
 
-/** The namespaces to decide about. */
+/** The namespaces whose decisions give a visibility. */
 export interface DecidedNamespaces {
   /** False for a kind without namespaces: only the decision for the whole cluster counts. */
   readonly isNamespaced: boolean;
   /** Returns the namespaces in which the caller may have rights. */
   readonly candidates: () => readonly string[];
-  /** The namespaces that the request names. Default: all. */
+  /** The namespaces that the request names. Default: the candidates. */
   readonly named?: readonly string[] | undefined;
   /** Returns the fault for a caller without rights. */
   readonly forbidden: () => Fault;
 }
 
-/** The result of the decisions that are known. */
+/** The visibility, if all decisions that it needs are known. */
 export type SettledVisibility =
+  /** `namespaces` are those whose decisions the visibility follows from, with `''` for all together. */
   | { readonly type: 'settled'; readonly visibility: Visibility; readonly namespaces: readonly string[] }
   /** Decisions about these namespaces are missing. */
   | { readonly type: 'missing'; readonly namespaces: readonly string[] };
 
 /**
- * Returns the visibility that follows from decisions. All namespaces (`''`) come first, then the named ones or the candidates. If no named
- * namespace is visible, the candidates decide whether the caller has rights anywhere.
+ * Returns the visibility that follows from the decisions of `verdictOf`, or the namespaces whose decisions are missing. If all namespaces
+ * together (`''`) are denied, the named namespaces are decided one by one, or the candidates if none is named. If every named namespace is
+ * denied, the candidates are decided too: a caller without the right in any namespace gets `none`, another caller an empty set.
  */
 export function visibilityFrom(
   verdictOf: (namespace: string) => Verdict | undefined,

@@ -6,12 +6,12 @@ const readVerbs = ['list', 'get', 'watch'] as const;
 /** Maximum number of proposals. The first one decides nearly always. */
 const maxProposals = 8;
 
-/** The question about a cluster whose authorizer is not RBAC: the right of nearly every person who may read anything. */
+/** The last proposal, for a cluster whose authorizer is not RBAC: nearly every person who may read anything may list Pods. */
 const listAllPods: ResourceAttributes = { verb: 'list', group: '', resource: 'pods' };
 
 /**
- * Returns the accesses that may show a caller anything in a cluster, the likeliest first. If a review allows one of them, the caller may see
- * the cluster. The last one is for clusters with other authorizers than RBAC.
+ * Returns at most nine read accesses that the caller is likely to have, the likeliest first. If a review allows one of them, the caller may
+ * see the cluster. The last one is for clusters with other authorizers than RBAC.
  */
 export function proposeClusterAccess(rules: Iterable<GrantedRule>): readonly ResourceAttributes[] {
   const proposals = new Map<string, ResourceAttributes>();
@@ -24,8 +24,8 @@ export function proposeClusterAccess(rules: Iterable<GrantedRule>): readonly Res
 }
 
 /**
- * Returns an access that the rule allows, with the words of the rule. A `*` in a request is allowed only by a `*` in a rule. Undefined if the
- * rule allows no read of an object: a subresource is no object.
+ * Returns a read of objects that the rule allows: `list`, else `get` or `watch`. Group and resource have the text of the rule, because a `*`
+ * in a request is allowed by a `*` in a rule. Undefined if the rule allows no such read, for example because it names subresources only.
  */
 function proposalOf({ verbs, apiGroups, resources, resourceNames }: PolicyRule, namespace: string): ResourceAttributes | undefined {
   const verb = readVerbs.find((one) => verbs.includes(one) || verbs.includes('*'));
@@ -33,6 +33,6 @@ function proposalOf({ verbs, apiGroups, resources, resourceNames }: PolicyRule, 
   const [group] = apiGroups;
   const [name] = resourceNames;
   if (verb === undefined || resource === undefined || group === undefined) return undefined;
-  // A rule with names allows `list` and `watch` only with a name too.
+  // A rule with `resourceNames` allows `list` and `watch` only for one of these names.
   return { verb, group, resource, ...(namespace === '' ? {} : { namespace }), ...(name === undefined ? {} : { name }) };
 }

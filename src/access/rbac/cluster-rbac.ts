@@ -17,11 +17,14 @@ interface ClusterRbacOptions {
   readonly onChange: (subjects: readonly SubjectKey[] | 'all') => void;
 }
 
-/** The RBAC objects of one cluster, kept in sync with its mirrors. The mirrors are held until the signal aborts. */
+/**
+ * The RBAC objects of one cluster, as its mirrors have them. Keeps these mirrors running until the signal aborts. The owner calls `changed`
+ * for each change of the cluster.
+ */
 export class ClusterRbac {
   readonly index = new RbacIndex();
   readonly #options: ClusterRbacOptions;
-  /** The objects of the index, by kind and then by place. Undefined: the mirror of the kind cannot be read now. */
+  /** The objects of the index, by kind and then by `NAMESPACE/NAME`. A kind is missing while its mirror cannot be read. */
   readonly #known = new Map<RbacKind, Map<string, KubernetesObject>>();
 
   constructor(options: ClusterRbacOptions, signal: AbortSignal) {
@@ -56,7 +59,10 @@ export class ClusterRbac {
     }
   }
 
-  /** Reads all objects of a kind, and updates the index by those that have changed. */
+  /**
+   * Reads all objects of a kind, updates the index, and reports the subjects whose rights may have changed. If the mirror cannot be read, the
+   * index loses all objects of the kind.
+   */
   #refresh(kind: RbacKind): void {
     const { cluster, objects, onChange } = this.#options;
     const all = objects.all(cluster, groupKindOf(kind));

@@ -2,7 +2,7 @@ import type { V1ClusterRole, V1PolicyRule } from '@kubernetes/client-node';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf, type Stored, textsOf } from '../../core/stored.ts';
 
-/** A rule of a Role or ClusterRole that grants access to objects. Rules for URLs that are no objects are left out. */
+/** A rule of a Role or ClusterRole that grants access to objects. Rules for `nonResourceURLs` are left out. */
 export interface PolicyRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
@@ -51,7 +51,7 @@ function includesOrAll(values: readonly string[], wanted: string): boolean {
   return values.includes(wanted) || values.includes('*');
 }
 
-/** `*` allows every resource and subresource, `pods/*` allows nothing, and `*` before a subresource allows that subresource of all resources. */
+/** `*` allows every resource and subresource. `*` before `/scale` allows that subresource of all resources. `pods/*` allows nothing. */
 function includesResource(resources: readonly string[], { resource, subresource = '' }: ResourceAttributes): boolean {
   if (subresource === '') return includesOrAll(resources, resource);
   return includesOrAll(resources, `${resource}/${subresource}`) || resources.includes(`*/${subresource}`);

@@ -17,7 +17,7 @@ interface Binding {
   readonly subjects: readonly SubjectKey[];
 }
 
-/** A rule that a subject has, and the namespace in which it has it. `''`: all namespaces. */
+/** A rule that holds for a subject, and the namespace in which it holds. `''`: all namespaces. */
 export interface GrantedRule {
   readonly namespace: string;
   readonly rule: PolicyRule;
@@ -41,7 +41,8 @@ const noRules: readonly PolicyRule[] = [];
 const maxBindingsRead = 10_000;
 
 /**
- * The Roles, ClusterRoles and bindings of one cluster, by subject. It proposes what a user may do; the API server decides.
+ * The Roles, ClusterRoles and bindings of one cluster, by subject. Its answers are those of RBAC alone. By default the API server decides, and
+ * the index only proposes (`AccessMember.authorization`).
  *
  * Memory grows with the bindings and rules. Objects are not kept.
  */
@@ -83,7 +84,7 @@ export class RbacIndex {
     return found;
   }
 
-  /** Yields the rules of these subjects: first those for all namespaces. */
+  /** Yields the rules that hold for these subjects. Rules for all namespaces come first. */
   *rulesOf(subjects: readonly SubjectKey[]): Iterable<GrantedRule> {
     const bindings = [...this.#bindingsOf(subjects)].sort((a, b) => Number(a.namespace !== '') - Number(b.namespace !== ''));
     for (const { namespace, role } of bindings) for (const rule of this.#roles.get(role) ?? noRules) yield { namespace, rule };
@@ -119,7 +120,7 @@ export class RbacIndex {
     }
   }
 
-  /** Returns the roles of these subjects, such as `ClusterRole view in shop`. With a namespace, only those that count there. */
+  /** Returns the roles of these subjects, such as `ClusterRole view in shop`. With a namespace, only the roles that hold in it. */
   rolesOf(subjects: readonly SubjectKey[], namespace: string | undefined): readonly string[] {
     const bindings = [...this.#bindingsOf(subjects)].filter(
       (one) => one.namespace === '' || (namespace ?? one.namespace) === one.namespace,

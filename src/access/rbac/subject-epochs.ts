@@ -6,7 +6,7 @@ const maxSubjects = 20_000;
 /**
  * Counts the changes of rights in one cluster. A decision that was made at a version holds until a later change touches one of its subjects.
  *
- * If changes have touched more than 20,000 subjects, the next one counts as a change for all subjects.
+ * If changes have touched more than 20,000 subjects, the next change counts as one for all subjects.
  */
 export class SubjectEpochs {
   #version = 1;
@@ -19,7 +19,7 @@ export class SubjectEpochs {
     return this.#version;
   }
 
-  /** Records a change. */
+  /** Records a change of the rights of these subjects. */
   bump(subjects: Iterable<SubjectKey> | 'all'): void {
     this.#version += 1;
     if (subjects === 'all' || this.#changed.size > maxSubjects) {

@@ -18,7 +18,10 @@ export function subjectKeysIn(binding: KubernetesObject): readonly SubjectKey[] 
   return itemsOf(subjects).flatMap((subject) => subjectKeyOf(subject, metadata.namespace ?? '') ?? []);
 }
 
-/** An account without a namespace belongs to the namespace of the binding. In a ClusterRoleBinding it is left out. */
+/**
+ * Returns the key of a subject of a binding. Undefined if the subject has no name or an unknown kind. A ServiceAccount without a namespace
+ * belongs to the namespace of the binding. In a ClusterRoleBinding it is left out.
+ */
 function subjectKeyOf({ kind, name, namespace }: Stored<RbacV1Subject>, ownNamespace: string): SubjectKey | undefined {
   if (typeof name !== 'string' || name === '') return undefined;
   if (kind === 'User') return `u:${name}`;

@@ -15,14 +15,14 @@ interface AnswerTimes {
   readonly nowMs: number;
   /** Milliseconds for which the answer holds. */
   readonly holdsMs: number;
-  /** Milliseconds for which a visible cluster stays visible without an answer. */
+  /** Milliseconds after its last answer for which a visible cluster stays visible if it does not answer. */
   readonly keptMs: number;
 }
 
 /** Milliseconds for which `isVisible` uses an answer that is too old. Operations ask before they begin, and may last for this time. */
 const graceMs = 60_000;
 
-/** A user as some clusters know it. Clusters with the same prefixes share it, because there may be many callers and clusters. */
+/** A user as clusters with the same prefixes know it. They share one object, because there may be many callers and clusters. */
 export interface KnownUser {
   readonly user: Impersonation;
   /** The keys of the user and of its groups, for the RBAC mirror. */
@@ -35,7 +35,7 @@ export function knownUserIn(identity: ClusterIdentity | undefined, user: Imperso
   return { user: known, subjects: subjectKeysOf(known) };
 }
 
-/** The facts that are known about one caller in one cluster. */
+/** One caller in one cluster: the user as the cluster knows it, and whether the cluster is visible to the caller. */
 export class CallerInCluster {
   readonly key: string;
   /** The user as the cluster knows it. */
@@ -56,7 +56,7 @@ export class CallerInCluster {
     this.subjects = subjects;
   }
 
-  /** The version of the rights in the cluster at which the visibility was decided. */
+  /** The version of the rights in the cluster at which the last answer was requested. */
   get version(): number {
     return this.#version;
   }

@@ -29,7 +29,8 @@ export interface AccessMember {
   /** How the users of the gateway are named in this cluster. Default: as in the gateway. */
   readonly identity?: ClusterIdentity | undefined;
   /**
-   * `sar`: the API server decides. `rbac`: the mirrored RBAC objects decide, as long as the API server decides as they do. Default: `sar`.
+   * `sar`: the API server decides. `rbac`: the mirrored RBAC objects decide, until a comparison shows that the API server decides differently.
+   * Default: `sar`.
    */
   readonly authorization?: 'sar' | 'rbac' | undefined;
 }
@@ -40,7 +41,7 @@ export interface AccessServices {
   readonly cache: DecisionCache;
   readonly clock: Clock;
   readonly log: Log;
-  /** Returns what is known of a caller in a cluster, by the key of both. Creates it with `create` if nothing is. */
+  /** Returns the record of a caller in a cluster, by a key of both. If there is none, creates it with `create`. */
   readonly callerIn: (key: string, create: () => CallerInCluster) => CallerInCluster;
   /** Returns the user of a caller as clusters with these prefixes know it. */
   readonly userIn: (identity: ClusterIdentity | undefined, caller: AuthenticatedCaller) => KnownUser;
@@ -54,7 +55,7 @@ export type AuthenticatedCaller = Caller & { readonly user: User };
 /** A request for a kind that the cluster serves. */
 type KindRequest = Omit<AccessRequest, 'caller' | 'cluster' | 'verb'> & { readonly verb: string; readonly served: ServedResource };
 
-/** A question about one caller and resource, with the decisions that are known. */
+/** A question about one caller and resource, with the decisions that are known. `key` is their key in the cache. */
 interface Question {
   readonly caller: CallerInCluster;
   readonly attributes: ResourceAttributes;
@@ -71,7 +72,7 @@ const settleMs = 1_000;
 /** Milliseconds for which a cluster stays visible if it does not answer, after its last answer. */
 const visibleWithoutAnswerMs = 86_400_000;
 
-/** Share of the later local decisions that are compared with the API server. */
+/** Fraction of the decisions of mirrored RBAC objects that are compared with the API server, after the first one for a namespace. */
 const comparedShare = 0.01;
 
 const noNamespaces: ReadonlySet<string> = new Set();
@@ -80,8 +81,8 @@ const noNamespaces: ReadonlySet<string> = new Set();
 export const nothingVisible: Visibility = { type: 'namespaces', namespaces: noNamespaces };
 
 /**
- * The rights of all callers in one cluster. The API server decides, by SubjectAccessReviews. The mirror of the RBAC objects proposes the
- * namespaces to ask about, and ends decisions when it changes.
+ * The rights of all callers in one cluster. The API server decides, by SubjectAccessReviews, unless the config lets the mirrored RBAC objects
+ * decide. The mirror of the RBAC objects proposes the namespaces to ask about, and ends decisions when it changes.
  */
 export class ClusterAccess {
   readonly #member: AccessMember;
@@ -93,7 +94,10 @@ export class ClusterAccess {
   readonly #rbac: ClusterRbac;
   #authorization: 'sar' | 'rbac';
 
-  /** @param id Distinguishes this member from earlier ones of the same name, whose decisions must not be used. */
+  /**
+   * Keeps the mirrors of the RBAC objects running until the signal aborts. `id` distinguishes this member from earlier ones of the same name,
+   * whose decisions must not be used.
+   */
   constructor(member: AccessMember, { id, services }: { readonly id: number; readonly services: AccessServices }, signal: AbortSignal) {
     this.#member = member;
     this.#id = id;
@@ -138,7 +142,10 @@ export class ClusterAccess {
     return this.#callerOf(caller).knownUntilMs;
   }
 
-  /** Answers a caller about an own right, as `OwnRights.explain` does. The review is not cached, because its reason is wanted. */
+  /**
+   * Answers the question of a caller about a right, as `OwnRights.explain` does. Sends a review each time, because cached decisions have no
+   * reason.
+   */
   async explain(authenticated: AuthenticatedCaller, question: RightQuestion, served: ServedResource): Promise<RightAnswer> {
     const caller = this.#callerOf(authenticated);
     const asked = attributesOf(question, served);
@@ -209,7 +216,7 @@ export class ClusterAccess {
   #settle(question: Question, request: KindRequest, verdictOf: (namespace: string) => Verdict | undefined) {
     const { kind, verb, served, namespaces: named } = request;
     const { caller, attributes, decisions } = question;
-    // The API server takes the name of a Namespace for its namespace, so a RoleBinding may allow to get it.
+    // For a Namespace, the API server uses its name as the namespace of the request, so a RoleBinding may allow to get it.
     const isNamespaced = served.namespaced || (isNamespace(served) && verb === 'get');
     const candidates = () => [...this.#rbac.index.namespacesAllowing(caller.subjects, { ...attributes, name: undefined })];
     const forbidden = () => this.#forbidden(kind, verb);
@@ -220,7 +227,10 @@ export class ClusterAccess {
     return found;
   }
 
-  /** Asks for the one object. If it is hidden, the rights to all objects of the kind decide whether that is a fault. */
+  /**
+   * Returns the visibility for one object: its namespace, or `all` for an object without one, if the caller may access it. Else the object is
+   * hidden without a fault, like an absent one. The fault `FORBIDDEN` is only for callers without the right in any namespace.
+   */
   async #objectVisibility(
     caller: AuthenticatedCaller,
     request: KindRequest,
@@ -259,7 +269,7 @@ export class ClusterAccess {
     const { version } = this.#epochs;
     const verdict = await this.#reviews.ask(reviewOf(question, namespace));
     const holdsMs = verdict.isAllowed ? this.#allowedMs : decisionMs.denied;
-    // An answer to a question of before a change may be that of before, so it serves this request only.
+    // Rights have changed during the review, so the answer may be outdated. It serves this request and is not cached.
     if (!this.#epochs.holdsSince(version, caller.subjects)) return verdict;
     const isChanged = decisions.set(namespace, verdict, { nowMs: this.#nowMs, holdsMs });
     if (isChanged) this.#services.onChange(this.#member.name);
@@ -267,8 +277,9 @@ export class ClusterAccess {
   }
 
   /**
-   * Returns the decision of the mirrored RBAC objects. Undefined if the API server decides: by config, for a user with `extra` values, which
-   * other authorizers may read, and while the objects are not mirrored.
+   * Returns and records the decision of the mirrored RBAC objects, and compares some of these decisions with the API server later. Undefined
+   * if the API server decides: by config, after two differing comparisons, while the objects are not mirrored, and for a user with `extra`
+   * values, which other authorizers may read.
    */
   #localVerdict(question: Question, namespace: string): Verdict | undefined {
     const { caller, decisions } = question;
@@ -309,7 +320,10 @@ export class ClusterAccess {
     onChange(name);
   }
 
-  /** Asks whether the caller may see anything: first the likeliest access, then the others together. */
+  /**
+   * Finds out whether the caller may see anything in the cluster, and records it. Asks for the likeliest access first. If it is denied, asks
+   * for the others together.
+   */
   async #reviewCluster(caller: CallerInCluster): Promise<void> {
     const { version } = this.#epochs;
     const [first, ...rest] = proposeClusterAccess(this.#rbac.index.rulesOf(caller.subjects));
@@ -336,7 +350,7 @@ export class ClusterAccess {
   }
 }
 
-/** Returns the review of a question in one namespace. `''`: in all, or of the object of the question. */
+/** Returns the review of a question in one namespace. `''`: in all namespaces, or for the object of the question. */
 function reviewOf({ caller, attributes }: Question, namespace: string): Review {
   return { user: caller.user, userKey: caller.key, attributes: namespace === '' ? attributes : { ...attributes, namespace } };
 }

@@ -37,7 +37,7 @@ const maxNamespaceLength = 63;
 /** Milliseconds that an operation waits to know which clusters its caller may see. */
 const prepareMs = 2_000;
 
-/** Milliseconds in which changes of one cluster are gathered. */
+/** Milliseconds from a change of rights to the calls of `onChange`. Changes in this time are reported together. */
 const gatherMs = 100;
 
 /** Creates the access of authenticated callers: see `ClusterAccess`. It ends when the signal aborts. */
@@ -103,7 +103,7 @@ class ReviewedAccess implements OwnedAccess {
     // A kind that is not served, or a cluster that has left, has no objects to hide. The reader of the mirror reports the fault.
     if (access === undefined || served === undefined || served === 'absent') return nothingVisible;
     if (!isAuthenticated(caller)) return withoutUser(request);
-    // Such an object cannot exist. Its name must not be kept, because it may be as long as a request.
+    // No object can have a name of this length. The name must not become a key of a cache, because it may be as long as a request.
     if (request.object !== undefined && !canExist(request.object)) return nothingVisible;
     const namespaces = request.namespaces?.filter((namespace) => namespace.length <= maxNamespaceLength);
     const visibility = access.visibilityOf(caller, { ...request, namespaces, served });

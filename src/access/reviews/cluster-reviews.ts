@@ -32,8 +32,8 @@ const reviewMs = 10_000;
 /**
  * SubjectAccessReviews of one cluster, sent with the account of the gateway.
  *
- * An equal review that is in flight, or was requested in the same event-loop turn, is not sent again. A review belongs to no request, so it continues
- * if the request that began it ends. Ends when the signal aborts.
+ * An equal review that is in flight, or was requested in the same event-loop turn, is not sent again. A review continues if the request that
+ * began it ends, because other requests may wait for it. All reviews end when the signal aborts.
  */
 export class ClusterReviews {
   readonly #api: Pick<ClusterApi, 'cluster' | 'send'>;
@@ -92,7 +92,7 @@ export class ClusterReviews {
     return { isAllowed: allowed === true && denied !== true, reason };
   }
 
-  /** The message names neither the account of the gateway nor an address. */
+  /** Returns a denial with the fault of a cluster that did not answer. Its message names neither the account of the gateway nor an address. */
   #unanswered(code: FaultCode): ReviewAnswer {
     const message = 'the cluster was asked for the rights of the caller and did not answer, so nothing is shown';
     return { isAllowed: false, fault: fault(code, message, { cluster: this.#api.cluster, retry: 'LATER' }) };

@@ -32,7 +32,7 @@ export class ReviewPace {
   #inFlight = 0;
   #isPausing = false;
 
-  /** @param signal Ends the waits. */
+  /** `signal` ends the wait for the limit per second. A waiting review ends by the signal of `run`. */
   constructor(clock: Clock, signal: AbortSignal) {
     this.#clock = clock;
     this.#life = signal;
@@ -53,7 +53,7 @@ export class ReviewPace {
             this.#beginNext();
           });
       };
-      // A review that has left stays in the queue until its turn, which then passes at once.
+      // An aborted review stays in the queue until its turn, and is then skipped.
       signal.addEventListener('abort', leave, { once: true });
       queue.push({ begin, signal });
       this.#waiting.set(userKey, queue);

@@ -2,8 +2,8 @@ import type { ServedResource } from '../../core/kinds.ts';
 import type { RightQuestion } from './own-rights.ts';
 
 /**
- * Returns the attributes of a review for a question. A kind without namespaces has none, except that the API server takes the name of a
- * Namespace for its namespace.
+ * Returns the attributes of a review for a question. For a kind without namespaces, the namespace of the question is left out. For a Namespace
+ * it is the name of that Namespace, as the API server does it.
  */
 export function attributesOf(
   { verb, subresource, namespace, name }: Pick<RightQuestion, 'verb' | 'subresource' | 'namespace' | 'name'>,

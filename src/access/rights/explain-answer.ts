@@ -41,7 +41,10 @@ export async function explainAnswer(answered: AnsweredQuestion): Promise<RightAn
   return deniedRight([missingBinding(rbac.index, caller, asked), holders].filter((text) => text !== undefined).join('; '));
 }
 
-/** Returns the namespaces in which the caller has a right that was denied for all namespaces together. */
+/**
+ * Returns the namespaces in which the caller has a right that was denied for all namespaces together. Empty if the question names a namespace
+ * or an object.
+ */
 async function namespacesWithRight({ question, served, visibilityOf }: AnsweredQuestion): Promise<readonly string[]> {
   const { kind, verb, subresource, namespace, name } = question;
   if (!served.namespaced || namespace !== undefined || name !== undefined) return [];

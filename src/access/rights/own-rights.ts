@@ -21,7 +21,7 @@ export interface RightQuestion {
 export interface RightAnswer {
   /** Undefined if the cluster did not answer. */
   readonly isAllowed: boolean | undefined;
-  /** Why, for people: the binding and the rule, what is missing, or the fault. One line. */
+  /** One line for people: the binding and the rule that allow it, the reason of a denial, or the fault. */
   readonly reason: string;
   /** If the right to all namespaces is denied: the namespaces in which the caller has it, sorted. Else empty. */
   readonly namespaces: readonly string[];
@@ -38,7 +38,7 @@ export function unknownRight(reason: string): RightAnswer {
   return { isAllowed: undefined, reason, namespaces: [] };
 }
 
-/** Returns the answer for a denied right without anything to add. */
+/** Returns the answer for a denied right. `namespaces`: where the caller has it nevertheless. */
 export function deniedRight(reason: string, namespaces: readonly string[] = []): RightAnswer {
   return { isAllowed: false, reason, namespaces };
 }

@@ -4,7 +4,7 @@ import type { NamedGrant, RbacIndex } from '../rbac/rbac-index.ts';
 import type { SubjectKey } from '../rbac/subjects.ts';
 import { namespaceOfAccount } from '../user-in-cluster.ts';
 
-/** Maximum number of words of one list in a reason. */
+/** Maximum number of names in one list of a reason. */
 const maxListed = 5;
 
 /** The caller of a question, as the cluster knows the user. */
@@ -13,7 +13,10 @@ export interface ReasonSubject {
   readonly subjects: readonly SubjectKey[];
 }
 
-/** Returns the binding and the rule that allow the access, such as `RoleBinding shop/devs gives the group devs the ClusterRole view (…)`. */
+/**
+ * Returns the binding and the rule that allow the access, such as `RoleBinding shop/devs gives the group devs the ClusterRole view (…)`.
+ * Undefined if no binding does.
+ */
 export function allowingBinding(index: RbacIndex, { subjects }: ReasonSubject, asked: ResourceAttributes): string | undefined {
   const [grant] = index.grantsTo(subjects, asked);
   return grant && `${grant.binding} gives ${subjectText(grant.subject)} the ${grant.role} (${ruleText(grant)})`;
@@ -29,10 +32,10 @@ export function missingBinding(index: RbacIndex, { user, subjects }: ReasonSubje
 }
 
 /**
- * Returns the groups and users to whom the cluster gives this right, such as `the group admins has this right, by ClusterRoleBinding ops`.
+ * Returns at most five groups to which the cluster gives this right, such as `it is given to the group admins (by ClusterRoleBinding ops)`.
  * Undefined if there are none.
  *
- * @param mayShow True if the caller may read this binding. Other bindings are left out.
+ * @param mayShow True if the caller may read the bindings of this namespace (`''`: ClusterRoleBindings). Other bindings are left out.
  */
 export function holdersOfRight(
   index: RbacIndex,
@@ -64,7 +67,7 @@ function ruleText({ rule: { verbs, resources, resourceNames } }: NamedGrant): st
   return `${listText(verbs)}: ${listText(resources)}${names}`;
 }
 
-/** Joins at most five words, and counts the others. */
+/** Joins at most five names, and adds the number of further ones. */
 export function listText(words: readonly string[]): string {
   const more = words.length > maxListed ? `, and ${words.length - maxListed} more` : '';
   return `${words.slice(0, maxListed).join(', ')}${more}`;
