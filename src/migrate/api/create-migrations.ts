@@ -19,7 +19,10 @@ import { migrationViewOf, plannedView, shownMigrationPhase } from './migration-v
 import type { MigrationHub, MigrationsPorts } from './migrations-ports.ts';
 import { badInput, type RequestedMove, readMigrateInput } from './read-migrate-input.ts';
 
-/** Creates the operations on Migrations. The hub decides with the rights of the caller. The result needs no disposal. */
+/**
+ * Creates the operations on Migrations. With `ports.rights`, each is allowed only if the hub would allow it to the caller. The result needs
+ * no disposal.
+ */
 export function createMigrations(ports: MigrationsPorts): Migrations {
   const { rights, clock } = ports;
   const onHub = (signal: AbortSignal) => readyMigrationHub(ports.hub, signal);
@@ -50,7 +53,12 @@ export function createMigrations(ports: MigrationsPorts): Migrations {
   };
 }
 
-/** @throws {MusterError} `BAD_INPUT` if the caller may not get the Migration, as if it did not exist. `FORBIDDEN` if the caller may not patch it. */
+/**
+ * Checks that the caller may change a Migration.
+ *
+ * @throws {MusterError} `BAD_INPUT` if the caller may not get it, with the message for a Migration that does not exist. `FORBIDDEN` if the
+ * caller may get it, but not patch it.
+ */
 async function demandChange({ rights }: MigrationsPorts, context: WriteContext, name: MigrationName): Promise<void> {
   const refusal = await rights?.refusalOf(context, name, ['get', 'patch']);
   if (refusal?.result === 'hidden') throw absentMigration(name);
@@ -61,7 +69,7 @@ function absentMigration({ namespace, name }: MigrationName): MusterError {
   return badInput([{ path: 'name', message: `there is no Migration ${namespace}/${name}` }]);
 }
 
-/** One mutation field about a Migration. */
+/** One request that changes a Migration. `field` is its mutation field. */
 interface MigrationChange {
   readonly context: WriteContext;
   readonly name: MigrationName;
@@ -70,7 +78,7 @@ interface MigrationChange {
   readonly dryRun?: boolean;
 }
 
-/** Changes a Migration, and records the change, denied ones too. */
+/** Carries out a change with `run`, and writes it to the audit log. Denied changes are logged too. */
 function recorded(
   { audit, hub }: MigrationsPorts,
   { context, name: { namespace, name }, field, dryRun }: MigrationChange,
@@ -87,8 +95,8 @@ function recorded(
 }
 
 /**
- * Migrates if the caller may create, get and patch Migrations in the namespace. Otherwise nothing is kept, and the Migration has failed with
- * the fault of the hub.
+ * Migrates if the caller may create, get and patch Migrations in the namespace. Otherwise writes nothing, and returns a Migration with the
+ * phase `Failed` and a note `DENIED`.
  */
 function auditedMigrate(ports: MigrationsPorts, context: WriteContext, request: MigrateRequest): Promise<MigrationView> {
   const { namespace, name } = request.input;
@@ -128,7 +136,11 @@ async function readyMigrationHub(hub: MigrationHub | undefined, signal: AbortSig
   return hub;
 }
 
-/** @throws {MusterError} `BAD_INPUT` if the plan finds that the input itself is wrong, such as a backup file outside the folders. */
+/**
+ * Plans a requested Migration.
+ *
+ * @throws {MusterError} `BAD_INPUT` if the plan finds that the input itself is wrong, such as a backup file outside the folders.
+ */
 async function planRequested({ planner }: MigrationsPorts, { name, spec }: RequestedMove, signal: AbortSignal): Promise<MigrationPlan> {
   const plan = await planner.plan({ namespace: name.namespace, spec, signal });
   const wrong = plan.notes.filter(({ severity, code }) => severity === 'ERROR' && code === 'INVALID');
@@ -162,7 +174,7 @@ async function migrate(
   return migrationViewOf(other, []);
 }
 
-/** Returns why a plan is not carried out. Undefined if it can be. */
+/** Returns why a plan is not carried out: the phase to show, and the notes to add. Undefined if it can be carried out. */
 function refusalOf(plan: MigrationPlan, digest: string | undefined) {
   const stale: MigrationNote = {
     severity: 'ERROR',
@@ -185,7 +197,7 @@ interface HubMigration {
   readonly migration: Migration;
 }
 
-/** Lets a paused Migration go on. Any other Migration stays as it is. */
+/** Requests that a paused Migration continues. Does not change a Migration in another phase. */
 async function resume(ports: MigrationsPorts, { hub, migration }: HubMigration, signal: AbortSignal): Promise<MigrationView> {
   if (shownMigrationPhase(migration) !== 'Paused') return migrationViewOf(migration, []);
   const resumedAt = new Date(ports.clock.now()).toISOString();
@@ -193,7 +205,7 @@ async function resume(ports: MigrationsPorts, { hub, migration }: HubMigration, 
 }
 
 /**
- * Requests the undo. A request for an undo that is paused, because a hook refused it, lets it go on.
+ * Requests the undo of a Migration. If its undo was requested before and is paused, requests that the undo continues.
  *
  * @throws {MusterError} `BAD_INPUT` if there is no such Migration.
  */
@@ -221,7 +233,12 @@ async function annotate(
   return migrationViewOf(changed, []);
 }
 
-/** @throws {MusterError} `BAD_INPUT` if the hub refuses the write. `UNAVAILABLE` if it does not answer. */
+/**
+ * Returns the Migration as a successful write left it.
+ *
+ * @throws {MusterError} `BAD_INPUT` if the hub refuses the write. `UNAVAILABLE` if the hub does not answer, or if another client replaced
+ * the Migration.
+ */
 function writtenOn({ hub }: MigrationHub, answer: MigrationWrite): Migration {
   switch (answer.result) {
     case 'written':
@@ -255,7 +272,11 @@ async function waitUntilHeld(
   await waitForMirror({ hub: hub.hub, clock, isHeld }, signal);
 }
 
-/** @throws {MusterError} `UNAVAILABLE` if the hub does not answer. */
+/**
+ * Reads a Migration from the hub itself. Undefined if it does not exist.
+ *
+ * @throws {MusterError} `UNAVAILABLE` if the hub does not answer.
+ */
 async function fetchMigration({ migrations }: MigrationHub, name: MigrationName, signal: AbortSignal): Promise<Migration | undefined> {
   const found = await migrations.fetch(name, signal);
   if (found === 'absent') return undefined;
@@ -290,7 +311,7 @@ function migrationPageOf({ migrations }: MigrationHub, filter: ListedMigrations,
   return { ...page, items: page.items.map((one) => migrationViewOf(one, [])) };
 }
 
-/** A listener for changes of one Migration. */
+/** A Migration, and the listener for its changes. The listener gets `undefined` if the Migration does not exist. */
 interface MigrationFollower {
   readonly name: MigrationName;
   readonly listener: (view: MigrationView | undefined) => void;

@@ -34,7 +34,8 @@ export function migrationViewOf(migration: Migration, faults: readonly Fault[]):
 }
 
 /**
- * Returns the phase to show. The engine may not have seen a requested undo or resumption yet: the Migration is then shown as if it had.
+ * Returns the phase to show. A requested undo or resumption is shown at once (`RollingBack`, `Rolling`), even before the engine has seen
+ * the request.
  */
 export function shownMigrationPhase({ metadata: { annotations, deletionTimestamp }, status }: Migration): PropagationPhase {
   if (deletionTimestamp !== undefined) return 'Deleting';
@@ -44,7 +45,7 @@ export function shownMigrationPhase({ metadata: { annotations, deletionTimestamp
   return phase === 'Paused' && isResumed ? 'Rolling' : phase;
 }
 
-/** Returns a plan as a Migration that the hub does not have. */
+/** Shows a plan as a Migration with this phase. The result has no uid, because it was not read from the hub. */
 export function plannedView({ name, spec }: RequestedMove, plan: MigrationPlan, phase: PropagationPhase): MigrationView {
   const { requester, ...content } = spec;
   const document = printMigrationSpec(content);
@@ -66,7 +67,7 @@ export function plannedView({ name, spec }: RequestedMove, plan: MigrationPlan, 
   };
 }
 
-/** Returns the first state of an application: before its preflight is recorded, or skipped. */
+/** Shows an application on which the engine has not worked yet: in the step Preflight, or Skipped. */
 function plannedApp({ key, uid, from, to, needs, free, skipped, propagated }: AppPlan, since: string): MigratedApp {
   const metadata = propagated?.propagation.metadata;
   return {
@@ -86,7 +87,10 @@ function plannedApp({ key, uid, from, to, needs, free, skipped, propagated }: Ap
   };
 }
 
-/** Returns the recorded fault of an application, as one of the cluster that its step works in. An undo begins at Done in the source. */
+/**
+ * Returns the recorded fault of an application, with the cluster in which its step works: the source for Drain, Remove and Done, else the
+ * target. At Done, only an undo has work, and it begins in the source.
+ */
 function faultsOf({ step, fault: recorded }: MigratedApp, { from, to }: Pick<MigrationView, 'from' | 'to'>): readonly Fault[] {
   if (recorded === undefined) return [];
   const cluster = parseClusterName(step === 'Drain' || step === 'Remove' || step === 'Done' ? from : to);

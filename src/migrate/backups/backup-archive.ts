@@ -40,8 +40,9 @@ export interface ArchiveSource extends ArchiveSelection {
  * Reads the selected objects of a backup of Velero (`resources/<plural.group>/namespaces/<namespace>/<name>.json`), as they were in the
  * cluster: with uid and status. Nothing is written to disk.
  *
- * Velero stores an object twice, or more often for further versions of its kind. The file outside the folders of versions counts, else that
- * of the preferred version. The whole archive is read before any object is returned, and one wrong entry refuses the whole archive.
+ * Velero stores an object in several files: one outside the folders of versions, and one for each version of its kind. The first of these
+ * that exists is used: the file outside the folders, that of the preferred version, any other file. The whole archive is read before any
+ * object is returned, and one wrong entry refuses the whole archive.
  *
  * Rejects with the error of `chunks`, or with an `AbortError`.
  */
@@ -116,7 +117,10 @@ interface PlaceInArchive {
   readonly rank: number;
 }
 
-/** Returns the place of the object in a file. Undefined if the file has no object of a namespace. */
+/**
+ * Reads the namespace, the name and the rank of an object from the path of its file. Undefined if this is not the path of a namespaced
+ * object.
+ */
 function placeOf(file: string): PlaceInArchive | undefined {
   const match = /^resources\/[^/]+\/(?:([^/]+)\/)?namespaces\/([^/]+)\/([^/]+)\.json$/.exec(file);
   if (match === null) return undefined;

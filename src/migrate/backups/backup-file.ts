@@ -7,7 +7,7 @@ export type BackupFile =
   /** The caller closes the file. */
   | { readonly result: 'opened'; readonly file: FileHandle }
   | { readonly result: 'absent' }
-  /** The path, or a link in it, leads out of every folder. Whether the file exists is not looked up in that case. */
+  /** The path, or a link in it, leads out of every folder. A path that leads out of every folder is never looked up. */
   | { readonly result: 'outside' };
 
 /**
@@ -27,7 +27,7 @@ export async function openBackupFile(file: string, folders: readonly string[]): 
       isOutside = true;
       continue;
     }
-    // The flags keep a link or a named pipe that has taken the place of the file from being followed or waited for.
+    // The file may have been replaced since then. With these flags, a link is not followed, and a named pipe is not waited for.
     const opened = await open(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     if ((await opened.stat()).isFile()) return { result: 'opened', file: opened };
     await opened.close();

@@ -23,8 +23,8 @@ export interface BackupsOfCluster {
 }
 
 /**
- * Returns the newest completed Backup that the spec names or selects, in each cluster that has it, by the name of the cluster. The Backup is
- * in one bucket, and any Velero that sees the bucket can give access to it. Empty if there is none. Pure.
+ * Returns the newest completed Backup that the spec names or selects: one item for each cluster that has it, sorted by cluster. Its archive
+ * is in a bucket, and the Velero of each of these clusters can give access to it. Empty if no Backup matches. Pure.
  */
 export function chooseBackup(spec: BackupSpec, clusters: readonly BackupsOfCluster[]): readonly CompletedBackup[] {
   const found = clusters.flatMap(({ cluster, backups }) =>

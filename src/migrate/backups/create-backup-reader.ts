@@ -17,7 +17,7 @@ import { type BackupLimits, readBackup } from './read-backup.ts';
 export interface BackupReaderPorts {
   readonly members: Members;
   readonly clientOf: ClientOf;
-  /** The clusters that the requester may see. Backups of others are not found. Absent: all. */
+  /** The clusters that the requester may see. Backups in other clusters are not found. Absent: all clusters. */
   readonly sight?: Pick<IdentitySight, 'clusters'> | undefined;
   readonly config: ConfiguredBackups;
   readonly clock: Clock;
@@ -69,7 +69,7 @@ function keyOf({ apiVersion = '', kind = '', metadata: { name, namespace } }: Ku
   return { apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name };
 }
 
-/** Keeps the type of a Secret, because an API server sets `Opaque` otherwise, and refuses to change it later. */
+/** Removes the data of a Secret. Keeps its type: without it, an API server would set `Opaque`, and refuse to change that later. */
 function withoutData(secret: KubernetesObject): KubernetesObject {
   const { type, immutable } = secret;
   const facts = { ...(type === undefined ? {} : { type }), ...(immutable === undefined ? {} : { immutable }) };

@@ -18,7 +18,8 @@ export interface DownloadOptions {
  * Downloads with one GET, without credentials and without following redirects. The bytes arrive as fast as the caller reads them. An abort,
  * or the end of the iteration, closes the connection.
  *
- * @throws {DownloadFailure} at the first read if the URL is refused or the answer is not 200, and later if the connection breaks.
+ * @throws {DownloadFailure} at the first read if the URL is refused or the answer is not 200, and later if the connection breaks or is idle
+ * for too long.
  */
 export async function* downloadArchive(
   text: string,

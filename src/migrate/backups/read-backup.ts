@@ -18,7 +18,7 @@ import { type DownloadUrl, withDownloadUrl } from './request-download.ts';
 /** Bounds of reading one backup. */
 export interface BackupLimits {
   readonly archive: ArchiveLimits;
-  /** Milliseconds until the Backups of all clusters must be read. */
+  /** Maximum milliseconds to wait for the mirrors of Backups. A cluster that has no complete mirror by then is left out. */
   readonly mirrorMs: number;
   /** Milliseconds until Velero must have answered a DownloadRequest. */
   readonly urlMs: number;
@@ -61,8 +61,8 @@ export type BackupManifests =
   /** The objects of the requested namespaces and kinds as they were in the cluster, with their uids. Secrets have their data. */
   | { readonly result: 'read'; readonly objects: readonly KubernetesObject[]; readonly backup: BackupUsed }
   /**
-   * `BAD_INPUT`: the file lies outside the configured folders. `NO_BACKUP`: no completed Backup or file can be read. `BACKUP_MALFORMED`: the
-   * whole archive is refused.
+   * `BAD_INPUT`: the file lies outside the configured folders. `NO_BACKUP`: no completed Backup or file can be read. `BACKUP_MALFORMED`:
+   * the whole archive is refused. `backup` is the one that could not be used, if the failure is about a single one.
    */
   | {
       readonly result: 'refused';

@@ -103,14 +103,14 @@ function folder(name: string, size: number): TarHeader {
   return { type: 'folder', name, size };
 }
 
-/** Returns the name of ustar, which may have a prefix. Other formats use the bytes of the prefix in another way. */
+/** Returns the name in a header. Only ustar has a prefix of the name: other formats use these bytes in another way. */
 function nameIn(block: Buffer): string {
   const name = textIn(block.subarray(0, 100));
   const prefix = block.subarray(257, 263).equals(Buffer.from('ustar\0')) ? textIn(block.subarray(345, 500)) : '';
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
-/** The records of pax that change where the content of an entry ends, or what it is. They are only expected before their own entry. */
+/** The pax records that replace the name or the size of an entry. They are allowed for a single entry, but not for all further entries. */
 const entryRecords = ['path', 'size'];
 
 function readExtra(format: 'x' | 'g' | 'L', content: Buffer): ExtraHeaders {

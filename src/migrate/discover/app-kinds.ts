@@ -7,7 +7,7 @@ export const selectedKinds: readonly GroupKind[] = [
   { group: 'argoproj.io', kind: 'Rollout' },
 ];
 
-/** Further kinds whose objects run Pods. Their objects may need what an application needs. */
+/** Further kinds whose objects run Pods. A dependency that such an object shares with an application stays in the source. */
 const otherWorkloadKinds: readonly GroupKind[] = [
   { group: 'apps', kind: 'DaemonSet' },
   { group: 'apps', kind: 'ReplicaSet' },
@@ -17,7 +17,7 @@ const otherWorkloadKinds: readonly GroupKind[] = [
   { group: '', kind: 'Pod' },
 ];
 
-/** Custom workloads that Muster knows by name are read only where the cluster serves them. */
+/** All kinds whose objects run Pods, as far as Muster knows them. A kind that the cluster does not serve, such as Rollout, is skipped. */
 export const workloadKinds: readonly GroupKind[] = [...selectedKinds, ...otherWorkloadKinds];
 
 /** The kinds of objects that can belong to an application. */

@@ -13,9 +13,9 @@ import { partKinds } from './app-kinds.ts';
 import type { DiscoveredObject, SourceObjects } from './source-objects.ts';
 
 /**
- * Returns the objects that belong to a workload, each once: its dependencies, the Services that select its Pods, its `serviceName`, the
- * Ingresses that lead to these Services, their TLS Secrets, its autoscalers, and its disruption budgets. Objects that do not exist are left
- * out. The workload itself is not included.
+ * Returns the objects that belong to a workload, each once: its dependencies, the Services that select its Pods, the Service in its
+ * `serviceName`, the Ingresses that lead to these Services, their TLS Secrets, its autoscalers, and its disruption budgets. Objects that do
+ * not exist are left out. The workload itself is not included.
  */
 export function partsOf(workload: DiscoveredObject, source: SourceObjects): readonly DiscoveredObject[] {
   const template = templateHolderOf(workload, source);
@@ -69,7 +69,7 @@ export function isTrafficPart({ key, object }: Pick<DiscoveredObject, 'key'> & {
   return kind === keyOfKind(partKinds.ingress) || (kind === keyOfKind(partKinds.service) && !isHeadless(object));
 }
 
-/** Every namespace of every cluster has this ConfigMap: the controller manager writes it. */
+/** This ConfigMap is not copied: the controller manager writes it to every namespace of every cluster. */
 const clusterCertificates = 'kube-root-ca.crt';
 
 function isCopied({ kind, name }: ObjectKey): boolean {
@@ -103,7 +103,10 @@ function scales(autoscaler: JsonObject, { apiVersion, kind, name }: ObjectKey): 
   return isSameKind === keyOfKind(groupKindOfKey({ apiVersion, kind })) && textAt(target, 'name') === name;
 }
 
-/** In policy/v1, an empty selector selects every Pod of the namespace. Such a budget belongs to no single application. */
+/**
+ * True if a disruption budget selects Pods with these labels. False for an empty selector: in policy/v1, it selects every Pod of the
+ * namespace, so the budget belongs to no single application.
+ */
 function protects(budget: JsonObject, labels: Readonly<Record<string, string>>): boolean {
   const selector = labelSelectorOf(valueAt(budget, 'spec', 'selector') as Parameters<typeof labelSelectorOf>[0]);
   return selector !== undefined && selector.requirements.length > 0 && matchesLabelSelector(selector, labels);

@@ -14,7 +14,7 @@ export interface FoundApp {
   readonly key: ObjectKey;
   /** The workload. Undefined: `apps` names it, but it does not exist. */
   readonly workload: DiscoveredObject | undefined;
-  /** The other objects that belong to it. */
+  /** The other objects that belong to the application. */
   readonly parts: readonly DiscoveredObject[];
 }
 
@@ -47,8 +47,8 @@ export function findApps(spec: MigrationSpec, namespace: string, source: SourceO
 }
 
 /**
- * Returns the `textOfKey`s of the objects that workloads outside the migration need: they must stay in the source. A workload that a
- * controller of a known kind owns is not looked at, because its owner is.
+ * Returns the `textOfKey`s of the objects that workloads outside the migration need: they must stay in the source. Skips a workload that a
+ * workload of a known kind controls, because that one has the same needs.
  *
  * @param moving The `textOfKey`s of the workloads that move.
  */

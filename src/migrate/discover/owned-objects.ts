@@ -5,7 +5,10 @@ import { groupKindOfKey } from '../../manifests/object-key.ts';
 import { partKinds } from './app-kinds.ts';
 import type { DiscoveredObject } from './source-objects.ts';
 
-/** The kinds of owned objects that outlive their owner. Objects that run Pods, such as ReplicaSets, are deleted with it. */
+/**
+ * The kinds of objects that may stay when a migration deletes their owner. Owned objects that run Pods, such as ReplicaSets, are deleted
+ * with the owner.
+ */
 export const outlivingKinds = Object.values(partKinds);
 
 /** An object that a migration deletes. */
@@ -14,7 +17,10 @@ export interface DeletedOwner {
   readonly uid: string;
 }
 
-/** The workloads of Kubernetes. Their controllers create Pods, ReplicaSets, ControllerRevisions and claims only. */
+/**
+ * The built-in workloads. Their controllers create only Pods, ReplicaSets, ControllerRevisions and claims. No controller creates another
+ * object that they own again.
+ */
 const builtInWorkloads: ReadonlySet<string> = new Set(['Deployment.apps', 'StatefulSet.apps', 'ReplicaSet.apps', 'ReplicationController']);
 
 /**
@@ -27,7 +33,7 @@ export function isKeptFromOwner({ key, object }: DiscoveredObject, owner: Delete
   return isClaimKey(key) || reference.controller !== true || builtInWorkloads.has(keyOfKind(groupKindOfKey(owner.key)));
 }
 
-/** True for a PersistentVolumeClaim. No migration deletes one, and no undo does. */
+/** True for a PersistentVolumeClaim. Neither a migration nor its undo deletes a claim. */
 export function isClaimKey(key: Pick<ObjectKey, 'apiVersion' | 'kind'>): boolean {
   return keyOfKind(groupKindOfKey(key)) === keyOfKind(partKinds.claim);
 }

@@ -21,7 +21,7 @@ export interface DiscoveredObject {
 export interface SourceObjects {
   /** Returns all objects of a kind, or those in one namespace. Empty if the source has none, or does not know the kind. */
   all(kind: GroupKind, namespace?: string): readonly DiscoveredObject[];
-  /** The backup that has the objects. Absent: the cluster itself. */
+  /** The backup that has the objects. Absent: they come from the mirrors of the cluster. */
   readonly backup?: SourceBackup;
 }
 
@@ -37,7 +37,7 @@ export type BackupRead =
   | { readonly result: 'read'; readonly objects: SourceObjects; readonly notes?: readonly MigrationNote[] }
   | { readonly result: 'failed'; readonly note: MigrationNote; readonly fault?: Fault };
 
-/** The spec of a Migration, and its namespace, in which it looks by default. */
+/** The spec of a Migration, and the namespace of the Migration: the default namespace of its applications. */
 export interface BackupReadRequest {
   readonly namespace: string;
   readonly spec: MigrationSpec;
@@ -50,11 +50,11 @@ export interface BackupReadRequest {
  */
 export type ReadBackup = (request: BackupReadRequest, signal: AbortSignal) => Promise<BackupRead>;
 
-/** The result of reading a source. `faults` has the kinds that could not be read. */
+/** The result of reading a source. `faults` has a fault for each kind that could not be read completely. */
 export interface SourceRead {
   readonly objects: SourceObjects;
   readonly faults: readonly Fault[];
-  /** The earliest time of sync among the mirrors, in Unix milliseconds. */
+  /** The earliest time of sync among the mirrors, in Unix milliseconds. `Infinity` if no mirror was read. */
   readonly asOfMs: number;
 }
 

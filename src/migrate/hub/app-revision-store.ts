@@ -13,7 +13,7 @@ import { migrationKind } from './migration-store.ts';
 /** One manifest of an application: as it is written to the target, or as it was in the source. It has no marks, and no data of Secrets. */
 export interface KeptManifest {
   readonly side: 'source' | 'target';
-  /** `Traffic`: Services that are not headless, and Ingresses. */
+  /** `Traffic`: Services that are not headless, and Ingresses. `Surge`: all other objects. */
   readonly stage: 'Surge' | 'Traffic';
   readonly manifest: Manifest;
 }
@@ -58,7 +58,7 @@ export function createAppRevisionStore(hub: Hub): AppRevisionStore {
           (client, address) =>
             client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal),
         );
-        // An existing one has the same content, because its name is derived from the content.
+        // After a conflict, the existing ControllerRevision has the same content, because its name is derived from the content.
         if (answer.result === 'failed') return { fault: answer.fault };
         if (answer.result === 'absent')
           return { fault: hubFault(hub, 'NOT_FOUND', `the namespace ${namespace} does not exist on the hub`) };

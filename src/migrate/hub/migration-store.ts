@@ -28,14 +28,17 @@ export const migrationKind = {
 
 /** The result of reading one Migration from the mirror. */
 type MigrationRead =
-  /** The mirror has the Migration. `asOfMs`: the time at which the mirror was last known to be current. */
+  /**
+   * The mirror has the Migration. `asOfMs`: the time at which the mirror was last known to be current. `fault`: why the mirror is behind
+   * the hub; undefined if it is in sync.
+   */
   | { readonly result: 'held'; readonly migration: Migration; readonly asOfMs: number; readonly fault?: Fault | undefined }
   | Exclude<MirroredObject, { readonly result: 'held' }>;
 
 /** The result of one write. */
 export type MigrationWrite = { readonly result: 'written'; readonly migration: Migration } | HubRequestFailure;
 
-/** The members of a new Migration. */
+/** The spec and the annotations of a new Migration. */
 interface MigrationCreation {
   readonly document: JsonObject;
   /** Default: no annotations. */
@@ -44,7 +47,7 @@ interface MigrationCreation {
 
 /**
  * Reads and writes the Migrations of the hub. Reads come from the mirror, except `fetch`. Each write is one request with the gateway's own
- * account, guarded as those of `PropagationStore`.
+ * account.
  */
 export interface MigrationStore {
   /** Returns why the hub cannot be used: not in the fleet, no answer yet, or no kind `Migration`. Undefined if it can be used. */
@@ -59,7 +62,9 @@ export interface MigrationStore {
   create(name: HubObjectName, creation: MigrationCreation, signal: AbortSignal): Promise<MigrationWrite>;
   /** Changes annotations. Guarded by the uid only, so that it never conflicts with writes of the engine. */
   annotate(before: Migration, annotations: AnnotationChange, signal: AbortSignal): Promise<MigrationWrite>;
-  /** Writes the differences to the current status. Guarded by the version. Sends no request if there are none. */
+  /**
+   * Writes the differences between `before.status` and `status`. Guarded by the version of `before`. Sends no request if they are equal.
+   */
   patchStatus(before: Migration, status: MigrationStatus, signal: AbortSignal): Promise<MigrationWrite>;
   /** Adds or removes Muster's finalizer; other finalizers stay. Guarded by the version. Sends no request if nothing changes. */
   setFinalizer(before: Migration, state: 'present' | 'absent', signal: AbortSignal): Promise<MigrationWrite>;

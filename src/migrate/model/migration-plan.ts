@@ -7,8 +7,9 @@ import type { Propagation } from '../../propagate/model/propagation.ts';
 import type { BackupUsed, MigratedAppReason, RecordedRoom } from './migration-status-definition.ts';
 
 /**
- * The codes of the notes of a migration. An app that is skipped has a WARNING with the code of its reason. The code of an ERROR is one of
- * `NO_APPS`, `UNREACHABLE`, `DENIED`, `NOTHING_FITS`, `NO_BACKUP`, `BACKUP_MALFORMED` and `TOO_LARGE`.
+ * The codes of the notes of a migration. A skipped application has a WARNING with the code of its reason. A plan has an ERROR only with
+ * `NO_APPS`, `UNREACHABLE`, `DENIED`, `NOTHING_FITS`, `NO_BACKUP`, `BACKUP_MALFORMED` or `TOO_LARGE`. A Migration on the hub can also have
+ * the ERROR `PLAN_STALE` or `INVALID`.
  */
 export type MigrationNoteCode =
   | 'NO_APPS'
@@ -58,7 +59,7 @@ export interface LeavingObject {
   readonly key: ObjectKey;
   /** `HOLD`: the object stays, because another workload needs it, or because it is a PersistentVolumeClaim. */
   readonly action: 'DELETE' | 'HOLD';
-  /** `Traffic`: removed in the step Drain, before the workload is scaled to 0. */
+  /** `Traffic`: deleted in the step Drain, before the workload is scaled to 0. `Surge`: deleted in the step Remove. */
   readonly stage: 'Surge' | 'Traffic';
   /** The object as it is in the source, or in the backup. Secrets have metadata only. */
   readonly object: KubernetesObject;
@@ -96,8 +97,8 @@ export interface PropagatedApp {
 /** The plan of a migration. Nothing was written for it. */
 export interface MigrationPlan {
   /**
-   * SHA-256 over the spec, and over each application: whether it moves, its counts, and the action, hash and uid of each object. Figures and
-   * times do not change it.
+   * SHA-256 over the spec, and over each application: whether it moves, its counts, and the action, hash and uid of each object. Amounts of
+   * room and times do not change it.
    */
   readonly digest: string;
   /** True if no note has the severity ERROR. */

@@ -24,14 +24,14 @@ import { maxApps } from './migration-spec-definition.ts';
 export const maxAppObjects = 100;
 
 /**
- * Maximum number of objects of a whole Migration, in both clusters together. One has about 350 bytes in the status, and a resource on the
+ * Maximum number of objects of a whole Migration, in both clusters together. Each has about 350 bytes in the status, and a resource on the
  * hub has at most 1.5 MiB.
  */
 export const maxMigrationObjects = 2_000;
 
 const generation = integer(0, Number.MAX_SAFE_INTEGER);
 
-/** The step of an application, in order. Each is recorded before its first write. */
+/** The steps of an application, in their order. Each step is recorded before its first write. */
 const migrationStep = describedEnum('MigrationStep', 'The step of an application in its migration.', {
   Preflight: 'The application is being checked. No object is written yet.',
   Surge: 'The objects of the application are being created in the target.',

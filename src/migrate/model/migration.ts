@@ -33,13 +33,16 @@ export interface Migration {
 
 /** The labels, annotations and the finalizer that Muster writes for migrations. */
 export const migrationMarks = {
-  /** Finalizer of a Migration: copies of applications that are not `Done` are taken back before the Migration is gone. */
+  /** Finalizer of a Migration: before the Migration is gone, the engine undoes the applications that are not `Done`. */
   finalizer: 'muster.dev/migration',
   /** Label of copies and revisions: the uid of the Migration. A hint, not a proof. */
   migration: 'muster.dev/migration',
-  /** Annotation of copies: the random token that the inventory saved before the copy was created. It proves that the copy is ours. */
+  /**
+   * Annotation of copies: the intent token, a random text that the inventory saves before the copy is created. It identifies the copy after
+   * a crash.
+   */
   intent: 'muster.dev/intent',
-  /** Annotation of copies: a random text that the inventory saves before the copy is created. It identifies the copy after a crash. */
+  /** Annotation of a Migration: the digest of the plan that the user requested. The engine carries out no other plan. */
   planDigest: 'muster.dev/plan-digest',
   undo: 'muster.dev/undo',
   resumedAt: 'muster.dev/resumed-at',
@@ -62,7 +65,7 @@ export function printMigrationSpec(spec: MigrationSpec): JsonObject {
   return document;
 }
 
-/** True if two specs request the same migration. Who made the request, and when, does not count. */
+/** True if two specs request the same migration. The requester is not compared. */
 export function isSameMigration(a: MigrationSpec, b: MigrationSpec): boolean {
   const printed = ({ requester: _requester, ...spec }: MigrationSpec) => canonicalJson(printMigrationSpec(spec));
   return printed(a) === printed(b);

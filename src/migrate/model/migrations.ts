@@ -13,9 +13,9 @@ export interface MigrationName {
   readonly name: string;
 }
 
-/** One Migration as GraphQL shows it: a resource of the hub, or the answer to a request that kept nothing. */
+/** One Migration as GraphQL shows it: a resource of the hub, or the plan of a `migrate` request. */
 export interface MigrationView extends MigrationName {
-  /** The uid of the resource. Absent: nothing is kept. */
+  /** The uid of the resource. Absent if this shows the plan of a `migrate` request. */
   readonly uid?: string;
   readonly phase: PropagationPhase;
   readonly digest: string;
@@ -31,7 +31,7 @@ export interface MigrationView extends MigrationName {
   readonly faults: readonly Fault[];
 }
 
-/** A note as the hub keeps it. A `MigrationNote` is one too. */
+/** A note as the hub keeps it. Every `MigrationNote` also has this type. */
 interface RecordedMigrationNote {
   readonly severity: string;
   readonly code: string;
@@ -55,7 +55,10 @@ export interface MigrationPage {
   readonly endCursor?: string;
 }
 
-/** A request to migrate. With `isDryRun`, the answer is the same, and nothing is kept. */
+/**
+ * A request to migrate. With `digest`, only the plan with this digest is carried out. With `isDryRun`, the answer is the same, but nothing
+ * is written.
+ */
 export interface MigrateRequest {
   readonly input: MigrateInput;
   readonly digest?: string | null | undefined;
@@ -78,7 +81,7 @@ export interface Migrations {
   migrate(context: WriteContext, request: MigrateRequest): Promise<MigrationView>;
   /** Requests the undo of a Migration. The engine carries it out. */
   undo(context: WriteContext, name: MigrationName): Promise<MigrationView>;
-  /** Returns the Migration. Undefined if there is none. */
+  /** Returns the Migration. Undefined if it does not exist, or if the caller may not get it. */
   get(context: WriteContext, name: MigrationName): Promise<MigrationView | undefined>;
   /** Returns one page of the Migrations that match the filter, sorted by namespace and name. */
   list(context: WriteContext, filter: MigrationFilter): Promise<MigrationPage>;

@@ -39,7 +39,7 @@ export function createMigrationPlanner(ports: MigrationPlannerPorts): MigrationP
   return { plan: (request) => planMigration(ports, request) };
 }
 
-/** An application during planning: what is known of it so far. */
+/** An application during planning. A member is absent before it is computed, and if it does not apply. */
 interface Draft {
   readonly found: FoundApp;
   readonly rendered?: RenderedApp;
@@ -73,8 +73,8 @@ async function planMigration(ports: MigrationPlannerPorts, request: MigrationPla
 }
 
 /**
- * Returns why the requester may not see the free room of a cluster: the room is a sum over all Nodes and Pods, so both must be visible.
- * Undefined if it may be shown.
+ * Returns a fault if the requester may not see the free room of a cluster. The room is a sum over all Nodes and Pods, so the requester must
+ * be able to list all of both. Undefined if the room may be shown.
  */
 async function hiddenRoomFault(
   { sight }: MigrationPlannerPorts,
@@ -147,7 +147,7 @@ function clustersOf(ports: MigrationPlannerPorts, { spec }: MigrationPlanRequest
   return { from: reached(ports, spec.from).name, to: reached(ports, spec.to).name };
 }
 
-/** A cluster of the migration, and why it cannot be reached. */
+/** A cluster of the migration. `fault` is why it cannot be reached, and absent if it can. */
 interface Reached {
   readonly name: ClusterName;
   readonly fault?: Fault;
@@ -220,7 +220,10 @@ async function draftOf(ports: MigrationPlannerPorts, request: MigrationPlanReque
   return { found: app, rendered, ...(await preflightApp(context, rendered, signal)) };
 }
 
-/** Returns why the requester may not change the Propagation of an application. A hidden Propagation is not named. */
+/**
+ * Returns why the requester may not change the Propagation of an application. The reason does not name a hidden Propagation. Undefined if
+ * the requester may change it.
+ */
 async function changeRefusalOf(
   { sight, hub }: MigrationPlannerPorts,
   { spec, signal }: MigrationPlanRequest,
@@ -268,7 +271,10 @@ function appPlanOf({ draft, check }: PlacedDraft, needed: ReadonlySet<string>): 
   };
 }
 
-/** Returns the `textOfKey`s of the Secrets that the target has already. They stay in the source too: their copies belong to someone else. */
+/**
+ * Returns the `textOfKey`s of the Secrets that the target has already. These Secrets stay in the source: Muster does not own those of the
+ * target, so an undo could not restore the data from them.
+ */
 function secretsOfTarget(target: NonNullable<Draft['target']>): ReadonlySet<string> {
   const used = target.filter(({ key, action }) => action === 'UNCHANGED' && keyOfKind(groupKindOfKey(key)) === 'Secret');
   return new Set(used.map(({ key }) => textOfKey(key)));

@@ -7,7 +7,7 @@ import type { AppPlan, MigrationPlan } from '../model/migration-plan.ts';
 
 /**
  * Returns the digest of a plan: SHA-256 over the spec without its requester, the backup, and per application whether it moves, its counts,
- * its Propagation with the hash of its spec, and the action, hash and uid of each object. Figures and times do not change it.
+ * its Propagation with the hash of its spec, and the action, hash and uid of each object. Amounts of room and times do not change it.
  */
 export function migrationDigestOf(spec: MigrationSpec, { apps, backup }: Pick<MigrationPlan, 'apps' | 'backup'>): string {
   const { requester: _requester, ...content } = spec;

@@ -11,8 +11,9 @@ import type { DiscoveredObject } from '../discover/source-objects.ts';
 import { migrationMarks } from '../model/migration.ts';
 
 /**
- * Returns an object of the source as a manifest for another cluster: as a template of a Propagation, and also without node ports, the bound
- * volume of a claim, and the marks of an earlier migration. A Secret has no data.
+ * Returns an object of the source as a manifest for another cluster. Fields are removed as for a template of a Propagation, and also node
+ * ports, the bound volume of a claim, and the label of an earlier migration. A Secret has no data: `sourceVersion` is its resourceVersion,
+ * and absent for other kinds.
  */
 export function movableManifest(
   { key, object }: DiscoveredObject,
@@ -46,7 +47,10 @@ function withoutNodePorts(service: Manifest): Manifest {
   return ports.length === 0 ? without : withValueAt(without, ['spec', 'ports'], left);
 }
 
-/** Annotations by which the volume controllers note to which volume a claim is bound. With them, the API server reports a new claim as Lost. */
+/**
+ * Annotations in which the volume controllers store to which volume a claim is bound. With them, the API server reports a new claim as
+ * Lost.
+ */
 const volumeAnnotation = /^(pv\.kubernetes\.io|volume\.kubernetes\.io|volume\.beta\.kubernetes\.io)\//;
 
 function withoutVolume(claim: Manifest): Manifest {
@@ -61,7 +65,10 @@ function withoutEmpty(manifest: Manifest, map: 'labels' | 'annotations'): Manife
   return isEmpty ? withoutValueAt(manifest, ['metadata', map]) : manifest;
 }
 
-/** Returns the number of replicas in the target: the number in the source times the factor, rounded up. At least 1, unless there are none. */
+/**
+ * Returns the number of replicas in the target: the number in the source times the factor, rounded up. At least 1, or 0 if the source has
+ * none.
+ */
 export function movedReplicas(replicas: number, factor: number): number {
   return replicas === 0 ? 0 : Math.max(1, Math.ceil(round(replicas * factor)));
 }

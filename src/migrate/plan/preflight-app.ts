@@ -90,7 +90,10 @@ interface Checked {
   readonly address: ObjectAddress;
 }
 
-/** Sends the creation of an object as a dry run. An existing object that may be shared is compared with the wanted one. */
+/**
+ * Checks one object by a dry run of its creation. An object that exists already must be equal to the wanted one, and of one of the
+ * `sharedKinds`.
+ */
 async function dryRunTarget(
   context: PreflightContext,
   { object, address }: Checked,
@@ -119,7 +122,10 @@ async function dryRunTarget(
 /** The kinds of which an equal existing object is used. */
 const sharedKinds: ReadonlySet<string> = new Set(['ConfigMap', 'Secret', 'ServiceAccount']);
 
-/** Returns the existing object as one that is used, if it is equal to the wanted one. Its data are compared and not kept. */
+/**
+ * Returns the planned object as `UNCHANGED` if the existing object is equal to the wanted one, else the reason to skip the application. The
+ * data of the existing object are compared, but not stored.
+ */
 async function shared(
   { toClient, to }: PreflightContext,
   { object, address, wanted }: Checked & { readonly wanted: Manifest },
@@ -170,7 +176,10 @@ async function manifestOfTarget(
 type Verb = AccessReview['verb'];
 const creatingVerbs: readonly Verb[] = ['get', 'create', 'patch', 'delete'];
 
-/** Checks the rights for all steps and their undo, in the target and, if it can be reached, in the source. */
+/**
+ * Checks the rights for all steps and their undo, in the target and, if it can be reached, in the source. Returns the first missing right
+ * as the reason to skip the application. Undefined if none is missing.
+ */
 async function missingRight(context: PreflightContext, app: RenderedApp, signal: AbortSignal): Promise<SkipReason | undefined> {
   const { members, source, from, to, fromClient, toClient } = context;
   const keys = app.target.map(({ key }) => key);

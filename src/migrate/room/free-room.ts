@@ -92,8 +92,8 @@ export function createFreeRoom(allNodes: Iterable<TypedObject<V1Node>>, allPods:
 }
 
 /**
- * Returns the same room for requesters who may not see it: the checks have the same results, but what is free has zeros, and messages have no
- * figures.
+ * Returns the same room for requesters who may not see it: the checks have the same results, but the free room is shown as zeros, and
+ * messages have no figures.
  */
 export function withoutFigures({ check }: FreeRoom): FreeRoom {
   return {
@@ -123,15 +123,16 @@ function shortageOf(needed: ResourceAmounts, free: ResourceAmounts): string | un
 }
 
 /**
- * Takes the room of the replicas. Each goes to the Node that has room for the most further replicas. `times` has that number for each Node.
- * Takes O(n log n), whatever the number of replicas.
+ * Subtracts the room of the replicas from the Nodes. Each replica goes to the Node that has room for the most further replicas. `times` has
+ * that number for each Node. Takes O(n log m) for n Nodes that each have room for at most m replicas.
  */
 function withReplicas(
   rooms: readonly NodeRoom[],
   { count, times, each }: { readonly count: number; readonly times: readonly number[]; readonly each: ResourceAmounts },
 ): readonly NodeRoom[] {
   let [low, high] = [0, Math.max(...times, 0)];
-  // Finds the least level such that taking every Node down to it places at most `count` replicas.
+  // Finds the lowest level at which at most `count` replicas are placed, if every Node is filled until it has room for `level` further
+  // ones.
   while (low < high) {
     const level = Math.floor((low + high) / 2);
     if (times.reduce((sum, one) => sum + Math.max(0, one - level), 0) <= count) high = level;

@@ -17,7 +17,7 @@ import type { MigratedApp, MigratedAppReason } from '../model/migration-status-d
 import { isReturning } from './app-state.ts';
 import type { MigrationPorts, ValidMigration } from './step-ports.ts';
 
-/** The two clusters of a migration, as an application sees them. */
+/** A cluster of the migration: the source, which applications leave, or the target. */
 export type Side = KeptManifest['side'];
 
 /** The inputs and tools of one pass over one application. */
@@ -29,20 +29,20 @@ export interface AppPass {
   readonly signal: AbortSignal;
   /** Returns the client of one of the clusters, with the identity of the migration. Undefined if the cluster is not in the fleet. */
   client(side: Side): GuardedClient | undefined;
-  /** Reads the backup from which the migration was planned, once in a pass. Only for the source `Velero`. */
+  /** Reads the backup from which the migration was planned, once in a pass. Only called for migrations from a backup. */
   backup(): Promise<BackupRead>;
 }
 
 /** The result of one step of an application. */
 export type StepOutcome =
-  /** The application is recorded, and its next step begins. */
+  /** The application is recorded. Then its step runs at once: the next step, or the same step again. */
   | { readonly type: 'next'; readonly app: MigratedApp }
-  /** The application is recorded. The next pass follows a change, or `againMs` at the latest. */
+  /** The application is recorded. A change triggers the next pass, or `againMs` does. Undefined: only a change does. */
   | { readonly type: 'wait'; readonly app: MigratedApp; readonly againMs?: number | undefined }
   /** This process does not lead any more. Nothing is recorded. */
   | { readonly type: 'stopped' };
 
-/** The time between two looks at objects whose deletion takes long, in milliseconds. Changes of their mirrors are noticed at once. */
+/** Maximum milliseconds until a waiting application is checked again. A change in the mirrors of its objects triggers a check at once. */
 export const recheckMs = 10_000;
 
 export function clusterOf({ migration: { spec } }: Pick<AppPass, 'migration'>, side: Side): ClusterName {
@@ -89,7 +89,7 @@ export function entryOf(app: Pick<MigratedApp, Side>, side: Side, key: ObjectKey
   return app[side].find((entry) => textOfKey(entry.key) === text);
 }
 
-/** Returns the application with another entry for an object. Undefined removes the entry. */
+/** Returns the application with `next` as the entry of an object. The entry is removed if `next` is undefined. */
 export function withEntry(app: MigratedApp, side: Side, key: ObjectKey, next: InventoryEntry | undefined): MigratedApp {
   const text = textOfKey(key);
   const known = app[side].some((entry) => textOfKey(entry.key) === text);
@@ -98,8 +98,8 @@ export function withEntry(app: MigratedApp, side: Side, key: ObjectKey, next: In
 }
 
 /**
- * Returns the outcome of a fault. A cluster that is away is tried again with a backoff. Any other fault halts the application, except while
- * it is taken back: then each fault is tried again, and the reason says why it waits.
+ * Returns the outcome of a request that failed. If its cluster is away, the application waits and tries again, with a backoff. Any other
+ * fault halts the application. An application that is being undone is never halted here: it tries again after each fault.
  */
 export function outcomeOfFault(pass: AppPass, app: MigratedApp, fault: Fault): StepOutcome {
   const recorded = recordFault(fault, app.fault, nowOf(pass));
@@ -111,7 +111,10 @@ export function outcomeOfFault(pass: AppPass, app: MigratedApp, fault: Fault): S
   return { type: 'wait', app: { ...app, reason, message, fault: recorded }, againMs };
 }
 
-/** Returns the outcome of a failure: the application stops, or is taken back, as `onFailure` says. */
+/**
+ * Returns the outcome of a failure. With `onFailure: Rollback`, the application is undone. With any other value, or while it is being
+ * undone already, it stops with this reason.
+ */
 export function halted(
   { migration }: AppPass,
   app: MigratedApp,

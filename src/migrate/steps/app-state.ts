@@ -8,20 +8,23 @@ import {
   maxAppObjects,
 } from '../model/migration-status-definition.ts';
 
-/** The reasons with which an application waits. With any other reason it has failed, or was skipped. */
+/**
+ * The reasons with which an application always waits. With `Unhealthy` it waits as long as it has `deadlineSince`. With any other reason,
+ * it has failed or was skipped.
+ */
 const waitingReasons: readonly MigratedAppReason[] = ['Unreachable', 'SurgeHeld'];
 
-/** True if nothing is left to do for the application, unless it is taken back. */
+/** True if nothing is left to do for the application, unless it is being undone. */
 export function isEnded({ step }: Pick<MigratedApp, 'step'>): boolean {
   return step === 'Done' || step === 'Undone' || step === 'Skipped';
 }
 
-/** True if the application is being taken back, and is not back yet. */
+/** True if the application is being undone, and the undo has not ended. */
 export function isReturning({ step, undo }: MigratedApp): boolean {
   return undo?.isRequested === true && step !== 'Undone' && step !== 'Skipped';
 }
 
-/** True if the application has failed and waits for a person. While it is taken back, only a refused call of the hook stops it. */
+/** True if the application has failed and waits for a user. While it is being undone, only a failed call of the hook stops it. */
 export function isHalted(app: MigratedApp): boolean {
   if (isReturning(app)) return callOf(app, 'Undo')?.state === 'Failed';
   if (isEnded(app) || app.reason === undefined || waitingReasons.includes(app.reason)) return false;
@@ -29,12 +32,12 @@ export function isHalted(app: MigratedApp): boolean {
   return app.reason !== 'Unhealthy' || app.deadlineSince === undefined;
 }
 
-/** True if the application has left its source, except for objects in a cluster that is away. */
+/** True if the application still has objects to delete in the source, and that cluster is away. */
 function isPending(app: MigratedApp): boolean {
   return app.source.some(({ state }) => state === 'PendingDeletion') && !isReturning(app) && !isEnded(app);
 }
 
-/** True if the application waits for another one of its Propagation, which may have failed. */
+/** True if the application waits for another application of the same Propagation. That one may have failed. */
 function isHeld(app: MigratedApp): boolean {
   return app.reason === 'SurgeHeld' && !isReturning(app) && !isEnded(app);
 }
@@ -45,7 +48,7 @@ function takesSlot(app: MigratedApp): boolean {
   return isReturning(app) ? hasReturnBegun(app) : !isEnded(app) && app.step !== 'Preflight';
 }
 
-/** True if the return of the application has its slot already. `deadlineSince` is set when it begins. */
+/** True if the undo of the application has begun, so that it has a slot. `deadlineSince` is set when the undo begins. */
 function hasReturnBegun({ undo, deadlineSince }: MigratedApp): boolean {
   return undo?.isRequested === true && deadlineSince !== undefined;
 }
@@ -56,9 +59,9 @@ export function callOf({ calls }: Pick<MigratedApp, 'calls'>, operation: HookCal
 }
 
 /**
- * Returns the indexes of the applications that may run now: those that have begun, and as many waiting ones as `maxConcurrency` leaves
- * room for. They begin in order, and are taken back in reverse order. None begins while a failure pauses the migration. Applications of one
- * Propagation take one slot together, because they wait for each other.
+ * Returns the indexes of the applications that may run now: those that have begun, and as many further ones as `maxConcurrency` allows.
+ * Undos begin first, in reverse order, and then moves, in order. None begins while a failure pauses the migration. Applications of one
+ * Propagation count as one for `maxConcurrency`, because they wait for each other.
  */
 export function runnableApps(status: MigrationStatus, spec: Pick<MigrationSpec, 'maxConcurrency' | 'onFailure'>): readonly number[] {
   const apps = status.apps ?? [];
@@ -95,7 +98,10 @@ function phaseOf(status: MigrationStatus, spec: Pick<MigrationSpec, 'onFailure'>
   return apps.every(({ step }) => step === 'Done') ? 'Settled' : 'Degraded';
 }
 
-/** Returns the status with the phase and the notes that follow from the states of its applications. A status without a plan stays. */
+/**
+ * Returns the status with the phase and the notes that follow from the states of its applications. Returns a status without a plan
+ * unchanged.
+ */
 export function summarized(status: MigrationStatus, spec: Pick<MigrationSpec, 'onFailure' | 'from' | 'traffic'>): MigrationStatus {
   if (status.plannedAt === undefined) return status;
   const kept = (status.notes ?? []).filter(({ code }) => !progressCodes.has(code));
@@ -129,8 +135,8 @@ function namesOf(apps: readonly MigratedApp[]): string {
 }
 
 /**
- * Returns the application at another step. The fault, the reason and the deadline of the step before are removed. An application that is
- * taken back has the reason of the failure because of which it is.
+ * Returns the application at another step, without the fault, the reason and the deadline of the step before. While it is being undone, its
+ * reason is the failure that caused the undo, and its deadline stays.
  */
 export function atStep({ fault: _fault, ...app }: MigratedApp, step: MigratedApp['step'], now: string): MigratedApp {
   if (app.undo?.isRequested === true) return { ...withCause(app), step, since: now };
@@ -143,13 +149,16 @@ export function withoutReason({ reason: _reason, message: _message, ...app }: Mi
   return app;
 }
 
-/** Returns an application that is taken back with the failure that caused that as its reason, in place of the reason why it waited. */
+/**
+ * Returns an application that is being undone, with the failure that caused the undo as its reason. If there was no failure, it has no
+ * reason.
+ */
 export function withCause(app: MigratedApp): MigratedApp {
   const { reason, message } = app.undo ?? {};
   return { ...withoutReason(app), ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
 }
 
-/** Returns the application with a part that its undo could not restore, once. */
+/** Records in the application a part that its undo could not restore. Each message is recorded once. */
 export function withLost(app: MigratedApp, message: string): MigratedApp {
   const { lost = [] } = app.undo ?? {};
   return lost.includes(message) || lost.length >= maxAppObjects ? app : { ...app, undo: { ...app.undo, lost: [...lost, message] } };

@@ -9,12 +9,15 @@ import type { MigratedApp, MigrationStatus } from '../model/migration-status-def
 import { sourceManifestOf, withoutSecretData } from './source-manifest.ts';
 import type { MigrationPorts, ValidMigration } from './step-ports.ts';
 
-/** The status of a Migration after its plan was made: refused, or to be carried out. */
+/**
+ * The status of a Migration after its plan was made: refused, or to be carried out. `fault`: its manifests could not be recorded on the
+ * hub.
+ */
 export type BegunMigration = { readonly status: MigrationStatus } | { readonly fault: Fault };
 
 /**
- * Plans a Migration, and records the manifests of its applications. Returns the status to record. A plan with another digest than the
- * requested one is `Held`, one with an error `Failed`: nothing is written in the clusters for them.
+ * Plans a Migration, and records the manifests of its applications. Returns the status to record. The phase is `Held` if the plan has
+ * another digest than the requested one, and `Failed` if the plan has an error. No object is written in the clusters then.
  */
 export async function beginMigration(ports: MigrationPorts, migration: ValidMigration, signal: AbortSignal): Promise<BegunMigration> {
   const { namespace } = migration.metadata;
@@ -41,7 +44,7 @@ export async function beginMigration(ports: MigrationPorts, migration: ValidMigr
   return { status: { ...known, plannedAt: new Date(ports.clock.now()).toISOString(), apps: apps.apps } };
 }
 
-/** True if the plan of this Migration was refused, and no user has asked to go on since. */
+/** True if the plan of this Migration was refused, and no user has resumed the Migration since then. */
 export function isRefused({ status, metadata }: ValidMigration): boolean {
   if (status.plannedAt !== undefined || status.observedGeneration !== metadata.generation) return false;
   return (status.phase === 'Failed' || status.phase === 'Held') && status.resumedAt === metadata.annotations[migrationMarks.resumedAt];
@@ -110,7 +113,7 @@ function migratedAppOf(
   };
 }
 
-/** Returns the placement of before the migration, for the undo of a propagated application. */
+/** Returns the placement before the migration, for the undo of a propagated application. */
 function placementOf(propagated: AppPlan['propagated']) {
   return propagated === undefined ? {} : { placement: objectAt(propagated.propagation.document, 'placement') };
 }

@@ -11,8 +11,9 @@ import { propagatedManifests } from './propagated-objects.ts';
 const finishMs = 60_000;
 
 /**
- * Brings one operation of the hook forward: records it with its id, calls the hook, and records the result. `over`: the operation has ended,
- * or the migration has no hook. A `Finish` that fails ends too.
+ * Does the next part of one operation of the hook. The first time, returns the application with the operation and its new id, to be
+ * recorded. Then calls the hook, and returns the application with the result. `over`: the operation has ended, or the migration has no
+ * hook. A `Finish` that failed has ended too.
  */
 export async function callAppHook(
   pass: AppPass,
@@ -51,7 +52,7 @@ function withNewCall(pass: AppPass, app: MigratedApp, operation: HookCall['opera
   return { ...withCall(app, { operation, id: randomUUID(), state: 'Sent', since }), deadlineSince: since };
 }
 
-/** Returns the application with its failed calls to be made again, with the same ids. */
+/** Returns the application with its failed calls of the hook reset, so that they are made again with the same ids. */
 export function withRenewedCalls(app: MigratedApp): MigratedApp {
   return {
     ...app,

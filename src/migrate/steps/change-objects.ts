@@ -17,8 +17,8 @@ import { migrationMarks } from '../model/migration.ts';
 const maxAttempts = 4;
 
 /**
- * Decides about the change of an object that was just read. `record`: its manifest must be recorded first. `keep`: it stays as it is.
- * `later`: its controller must see another change first. A fault means that nothing can be decided now.
+ * Decides about the change of an object that was just read. `change`: it may be changed. `record`: its manifest must be recorded first.
+ * `keep`: it stays as it is. `later`: its controller must see another change first. A fault means that nothing can be decided now.
  */
 export type JudgeChange = (object: KubernetesObject) => Promise<'change' | 'record' | 'keep' | 'later' | { readonly fault: Fault }>;
 
@@ -35,16 +35,16 @@ export type StepChange =
   | { readonly result: 'gone' }
   /** The object is being deleted, and waits for its finalizers. */
   | { readonly result: 'deleting' }
-  /** The caller did not allow to change the object as it is now. */
+  /** The `JudgeChange` of the caller did not allow the change. */
   | RefusedChange
-  /** The object of this name is another one. It was not changed. */
+  /** The object of this name is not the object of the entry. It was not changed. */
   | { readonly result: 'foreign'; readonly object: KubernetesObject }
   | { readonly result: 'failed'; readonly fault: Fault }
   | { readonly result: 'stopped' };
 
 /**
- * Creates an object with the marks of the migration. Never changes an existing object. If one exists that has the intent token of the
- * entry, it was created by an earlier attempt, and counts as created.
+ * Creates an object with the marks of the migration. Never changes an existing object. An existing object with the intent token was created
+ * by an earlier attempt, and counts as created.
  */
 export async function createInCluster(
   client: GuardedClient,
@@ -178,7 +178,10 @@ export async function unmarkObject(
   });
 }
 
-/** Returns the merge patch that gives a mark the value that the manifest has. A map that becomes empty is removed. */
+/**
+ * Returns the merge patch that sets a mark back to its value in the manifest, or removes the mark if the manifest has none. A map that
+ * becomes empty is removed.
+ */
 function patchOfMark(
   map: 'labels' | 'annotations',
   mark: string,
@@ -215,7 +218,10 @@ async function changeObject(
   return { result: 'failed', fault: copyFault(client.cluster, 'TIMED_OUT', 'it changed each time before it could be written') };
 }
 
-/** True if the object is that of the entry: it has its uid, or the intent token of an entry without a uid. */
+/**
+ * True if the object is the object of the entry: their uids are equal. If the entry has no uid, the object must have the intent token of
+ * the entry.
+ */
 function isObjectOf({ uid, intent }: Pick<InventoryEntry, 'uid' | 'intent'>, object: KubernetesObject): boolean {
   if (uid !== undefined) return uid === object.metadata.uid;
   return intent !== undefined && hasIntent(object, intent);

@@ -34,12 +34,13 @@ export interface CreatedStage {
   readonly stage: KeptManifest['stage'];
 }
 
-/** The `action` of an entry whose object stays in the cluster although the application has left it. */
+/** The `action` of an entry whose object stays in the source although the application has moved. */
 export const leftAction = 'Skipped';
 
 /**
- * Creates the objects whose entries are `Intended`, in write order. In the target, stops at the first that cannot be created. In the source,
- * creates the others, and returns the first fault. What can never be restored there is left out, with a note.
+ * Creates the objects whose entries are `Intended`, in write order. In the target, stops at the first object that cannot be created. In the
+ * source, continues with the next object, and returns the first fault at the end. An object that can never be restored in the source is
+ * left out, with a note.
  */
 export async function createCopies(pass: AppPass, given: MigratedApp, { side, stage }: CreatedStage): Promise<ChangedApp> {
   let app = given;
@@ -93,7 +94,10 @@ async function createCopy(pass: AppPass, given: MigratedApp, { side, entry, mani
   }
 }
 
-/** Returns the application with an object that exists already. In the target, only one that another application created may be used. */
+/**
+ * Returns the result for an object that exists already. If another application of the migration created it, it is used. Otherwise it is a
+ * fault in the target, and in the source a note that the object was not restored.
+ */
 function withForeign(
   pass: AppPass,
   app: MigratedApp,
@@ -123,7 +127,7 @@ function withLostObject(app: MigratedApp, key: ObjectKey, message: string, uid?:
 
 /**
  * Looks up the objects of the source. An object that does not exist any more gets an `Intended` entry, so that it is created again. The
- * returned application must be recorded before.
+ * returned application must be recorded before that.
  */
 export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<ChangedApp> {
   let app = given;
@@ -196,8 +200,9 @@ function deletionFault(pass: AppPass, side: Side, key: ObjectKey): Fault {
 }
 
 /**
- * Adds the data and the values of the annotations of a Secret, read live: for the target those of the source, or of its backup; for the
- * source those of the copy. The data go to the API server only. They are never stored, hashed or logged.
+ * Adds the data and the values of the annotations to the manifest of a Secret. For the target, they are read from the source or its backup.
+ * For the source, they are read from the copy in the target. Returns other manifests unchanged. The data go to the API server only. They
+ * are never stored, hashed or logged.
  */
 async function withSecretData(
   pass: AppPass,

@@ -52,7 +52,7 @@ export async function moveForward(pass: AppPass, app: MigratedApp): Promise<Step
   }
 }
 
-/** Returns the outcome of changes: `next` if all were made. */
+/** Returns the outcome of several changes. If all were made, it is the result of `next`. */
 export function outcomeOfChanges(pass: AppPass, changed: ChangedApp, next: (app: MigratedApp) => StepOutcome): StepOutcome {
   switch (changed.result) {
     case 'done':
@@ -90,7 +90,7 @@ async function moveTraffic(pass: AppPass, app: MigratedApp): Promise<StepOutcome
   return called.type === 'over' ? { type: 'next', app: atStep(app, 'Soak', nowOf(pass)) } : called;
 }
 
-/** Waits for the end of the soak. The source is not touched before the target is healthy at that moment. */
+/** Waits until the soak has ended while the target is healthy. Then the step Drain begins, which changes the source. */
 function soak(pass: AppPass, app: MigratedApp): StepOutcome {
   const { phase, message } = targetHealth(pass, app);
   if (phase === 'failed') return halted(pass, app, { reason: 'Unhealthy', message });
@@ -136,8 +136,8 @@ async function remove(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
 }
 
 /**
- * Changes the source. If the cluster is away, all objects that are still to be deleted become pending, and the application waits until the
- * cluster is back.
+ * Makes a change in the source, and returns the outcome of `next` if it succeeds. If the cluster is away, all objects that are still to be
+ * deleted become pending, and the application waits until the cluster is back.
  */
 async function inSource(
   pass: AppPass,
@@ -180,7 +180,7 @@ async function scaleDown(pass: AppPass, app: MigratedApp): Promise<ChangedApp> {
   return change.result === 'stopped' ? change : { result: 'done', app };
 }
 
-/** True if the workload has no replicas left in the source, or is not there any more. */
+/** True if the workload has no replicas left in the source, or does not exist there any more. */
 function isScaledDown(pass: AppPass, app: MigratedApp): boolean {
   const uid = entryOf(app, 'source', app.key)?.uid;
   const mirrored = mirroredIn(pass, 'source', app.key);

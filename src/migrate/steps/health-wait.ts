@@ -18,8 +18,8 @@ export function waitForHealth(pass: AppPass, app: MigratedApp, message: string):
 }
 
 /**
- * Returns the outcome for an application whose source must not be changed, because the target is not healthy: as `waitForHealth`, with the
- * reason `Unhealthy`. It goes on by itself once the target is healthy.
+ * Returns the outcome for an application whose source must not be changed, because the target is not healthy. It waits with the reason
+ * `Unhealthy`, or has failed if the deadline has passed. It continues by itself once the target is healthy.
  */
 export function waitUnhealthy(pass: AppPass, app: MigratedApp, message: string): StepOutcome {
   const outcome = waitForHealth(pass, app, message);
@@ -35,14 +35,14 @@ function withTargetReason(pass: AppPass, app: MigratedApp): MigratedApp {
   return app.reason === 'Unreachable' ? app : { ...app, reason: 'Unreachable', message: `${cluster}: ${message}` };
 }
 
-/** Returns an application that is healthy again, without the marks of `waitForHealth`. */
+/** Returns an application that is healthy again, without the reason and the `deadlineSince` of its wait. */
 export function withoutHealthWait(app: MigratedApp): MigratedApp {
   if (app.deadlineSince === undefined && app.reason === undefined) return app;
   const { deadlineSince: _deadline, ...rest } = withoutReason(app);
   return rest;
 }
 
-/** Returns the outcome of an application whose soak lasts. Undefined if it is over. */
+/** Returns the outcome while the soak of an application lasts. Undefined if the soak has ended. */
 export function waitForSoak({ migration: { spec }, ports }: AppPass, app: MigratedApp): StepOutcome | undefined {
   const leftMs = Date.parse(app.since) + spec.soak - ports.clock.now();
   return leftMs > 0 ? { type: 'wait', app, againMs: leftMs } : undefined;

@@ -40,15 +40,19 @@ export function patchOfClaimPolicy(object: KubernetesObject, manifest: JsonObjec
   return { persistentVolumeClaimRetentionPolicy: before };
 }
 
-/** True if the controller of a workload with a retention policy of claims has seen the current policy. True for other workloads. */
+/**
+ * True if the controller of a workload with a retention policy of claims has seen the current policy. True for a workload without such a
+ * policy.
+ */
 export function isClaimPolicySeen(object: KubernetesObject): boolean {
   if (claimPolicyOf(object) === undefined) return true;
   return (numberAt(object, 'status', 'observedGeneration') ?? 0) >= (numberAt(object, 'metadata', 'generation') ?? 0);
 }
 
 /**
- * Removes the references to an owner from the objects that Kubernetes would delete with it, and that a migration keeps. Finds them in the
- * mirrors. A kind that the gateway may not read is left out, except claims: then the owner must not be deleted. Stops at the first fault.
+ * Removes the references to an owner from the objects that a migration keeps: Kubernetes would delete them with the owner. Finds them in
+ * the mirrors. Skips kinds that the gateway may not read. If claims may not be read, this is a fault. Stops at the first fault: the owner
+ * must not be deleted then.
  */
 export async function keepOwned(pass: AppPass, side: Side, owner: DeletedOwner): Promise<{ readonly fault: Fault } | undefined> {
   const owned = await findOwned(pass, side, owner);
@@ -60,7 +64,7 @@ export async function keepOwned(pass: AppPass, side: Side, owner: DeletedOwner):
     if ('fault' in address) return address;
     const change = await disownObject(client, address, { uid, owner: owner.uid });
     if (change.result === 'failed') return { fault: change.fault };
-    // The guarded client sends no more writes.
+    // The guarded client sends no more writes, so the owner is not deleted either.
     if (change.result === 'stopped') return undefined;
   }
   return undefined;

@@ -29,7 +29,10 @@ type LeaveCheck =
   | { readonly result: 'held'; readonly hold: SourceHold }
   | { readonly result: 'failed'; readonly fault: Fault };
 
-/** Returns the progress of the workload in the target, from the mirrors. It is done with as many healthy replicas as the source needs. */
+/**
+ * Returns the progress of the workload in the target, from the mirrors. It is `done` if enough replicas are healthy to replace those of the
+ * source.
+ */
 export function targetHealth(pass: AppPass, app: MigratedApp): RolloutState {
   const mirrored = mirroredIn(pass, 'target', app.key);
   if (mirrored.result === 'unread') return { phase: 'progressing', message: mirrored.fault.message };
@@ -43,7 +46,7 @@ export function targetHealth(pass: AppPass, app: MigratedApp): RolloutState {
 
 /**
  * Checks with live reads whether an object of the source may be deleted or scaled down now: only while the target has enough healthy
- * replicas, and the workload of the source has the spec of the plan. Ask before each such change.
+ * replicas, and the workload of the source has the spec of the plan. Call it before each such change.
  */
 export async function checkLeave(pass: AppPass, app: MigratedApp): Promise<LeaveCheck> {
   const copy = await readWorkload(pass, app, 'target');
@@ -61,8 +64,9 @@ export async function checkLeave(pass: AppPass, app: MigratedApp): Promise<Leave
 const maxFields = 3;
 
 /**
- * Returns the hold of a workload whose spec was edited in the source after the plan: the copy does not have the edit. Counts are judged by
- * `checkLeave`. Undefined if the spec is that of the plan. A backup may be older than the spec, so there it is not compared.
+ * Returns why the source must not be changed if the spec of the workload was edited there after the plan: the copy does not have the edit.
+ * The number of replicas is not compared here, but in `checkLeave`. Undefined if the spec is that of the plan, or if the plan comes from a
+ * backup, which may be older than the spec.
  */
 export function specEditOf(pass: AppPass, app: MigratedApp, object: KubernetesObject): SourceHold | undefined {
   const { spec } = pass.migration;
@@ -94,7 +98,10 @@ function changedFields(before: Json | undefined, after: Json | undefined, path: 
   return names.flatMap((name) => changedFields(before[name], after[name], `${path}.${name}`));
 }
 
-/** The workload of an application in both clusters. Undefined: it does not exist. `unread`: its mirror cannot be read. */
+/**
+ * The workload of an application, in the target (`copy`) and in the source (`before`). Undefined: it does not exist. `unread`: its mirror
+ * cannot be read.
+ */
 interface Workloads {
   readonly copy: KubernetesObject | undefined;
   readonly before: KubernetesObject | 'unread' | undefined;
@@ -117,9 +124,9 @@ function copyHealth(pass: AppPass, app: MigratedApp, { copy, before }: Workloads
 }
 
 /**
- * Returns the healthy replicas that the target must have before the source loses its own. Autoscalers and users may change both counts after
- * the plan. So it is the planned count or the present count of the source, whichever is less. If the source has grown since the plan, its
- * share grows too. Once the source has no replicas, 1 is enough.
+ * Returns the number of healthy replicas that the target must have before the source loses replicas. Autoscalers and users may change both
+ * counts after the plan. So the number is the planned count or the present count of the source, whichever is less. If the source has grown
+ * since the plan, the number is larger in proportion. Once the source has no replicas, 1 is enough.
  */
 function neededReplicas({ migration: { spec } }: AppPass, { from, to }: MigratedApp, present: number): number {
   // Manifests of a backup may be older than the count of the source.

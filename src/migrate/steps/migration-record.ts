@@ -51,7 +51,10 @@ export class MigrationRecord {
     return this.#failures;
   }
 
-  /** Takes over the metadata of the mirror, if users have changed them. Own writes may not be visible in the mirror yet. */
+  /**
+   * Takes over the metadata of a Migration in the mirror, if users have changed them. Never takes over its status: the mirror may not have
+   * the last saved one yet.
+   */
   observe({ metadata }: Migration): void {
     if (requestsIn(metadata) !== requestsIn(this.#migration.metadata)) this.#migration = { ...this.#migration, metadata };
   }
@@ -113,7 +116,7 @@ export class MigrationRecord {
     return false;
   }
 
-  /** Logs the first failure in a row, and then one each time their number has doubled. */
+  /** Counts a failure. Logs the first, second, fourth, eighth and so on of the failures in a row. */
   #noteFailure({ code, message }: Fault): void {
     if (this.#signal.aborted) return;
     this.#failures += 1;

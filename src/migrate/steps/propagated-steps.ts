@@ -78,7 +78,10 @@ export async function movePropagated(pass: AppPass, app: MigratedApp): Promise<S
   }
 }
 
-/** Returns the outcome of an application whose copies in the source must stay, because those in the target are not healthy. */
+/**
+ * Returns the outcome of an application whose copies in the source must stay, because those in the target are not healthy. Undefined if
+ * they are healthy, or if the Propagation does not exist any more.
+ */
 function unhealthyTarget(pass: AppPass, app: MigratedApp, propagation: Propagation | undefined): StepOutcome | undefined {
   if (propagation === undefined) return undefined;
   const mirrored = mirroredIn(pass, 'target', app.key);
@@ -90,7 +93,10 @@ function unhealthyTarget(pass: AppPass, app: MigratedApp, propagation: Propagati
   return waitUnhealthy(pass, { ...app, source: [] }, message);
 }
 
-/** Keeps the copies that are left in the source, as long as those in the target are not healthy. Undefined if they may go. */
+/**
+ * Writes the annotation `held-drain` again while copies are left in the source and those in the target are not healthy. Removes it once
+ * they are healthy. Undefined if neither is necessary.
+ */
 async function heldAgain(pass: AppPass, app: MigratedApp, propagation: Propagation | undefined): Promise<StepOutcome | undefined> {
   if (propagation === undefined || isGoneFrom(pass, propagation, 'source')) return undefined;
   const unhealthy = unhealthyTarget(pass, app, propagation);
@@ -136,14 +142,14 @@ function withPendingCopies(pass: AppPass, app: MigratedApp, propagation: Propaga
   return { type: 'wait', app: waiting, againMs: recheckMs };
 }
 
-/** Removes the marks of `withPendingCopies`. */
+/** Returns the application without the entries, the reason and the message of `withPendingCopies`. */
 function withoutPendingCopies(app: MigratedApp): MigratedApp {
   return app.source.length === 0 && app.reason === undefined ? app : { ...withoutReason(app), source: [] };
 }
 
 /**
- * Takes a propagated application back: its Propagation gets the placement of before, and keeps the copies in the target until traffic is
- * back.
+ * Undoes the move of a propagated application. Its Propagation gets its earlier placement, and keeps the copies in the target until the
+ * traffic goes to the source again.
  */
 export async function movePropagatedBack(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
   if (app.deadlineSince === undefined) return { type: 'next', app: { ...app, source: [], deadlineSince: nowOf(pass) } };
@@ -172,11 +178,11 @@ interface NewPlacement {
   readonly placement: JsonObject;
   /** The cluster that the application leaves. Its copies stay until the copies in the other cluster are healthy. */
   readonly held: string;
-  /** True: all replicas are divided anew, so that the source gets its share again. Default: a division that fits stays. */
+  /** True: all replicas are divided from zero, so that the source gets replicas again. Default: a division that still fits stays. */
   readonly isReturn?: true;
 }
 
-/** Writes the placement of a Propagation, unless it has it already. Undefined if it has. */
+/** Writes the placement to a Propagation. Undefined if the Propagation has this placement already. */
 async function withPlacement(
   pass: AppPass,
   app: MigratedApp,
@@ -200,13 +206,13 @@ async function withPlacement(
   return signal.aborted ? { type: 'stopped' } : { type: 'wait', app, againMs: written.result === 'written' ? recheckMs : retryWriteMs };
 }
 
-/** Returns the replicas of a spec that are divided from zero. */
+/** Returns the `replicas` of a spec with a request to divide them from zero. */
 function dividedAgain(pass: AppPass, { replicas }: PropagationSpec): Pick<PropagationSpec, 'replicas'> {
   return { replicas: { ...replicas, rescheduleAt: nowOf(pass) } };
 }
 
 /**
- * Returns the requester of a spec that the migration changes: the copies are then written with the rights of the requester of the
+ * Returns the requester to write to a spec that the migration changes: the copies are then written with the rights of the requester of the
  * migration. Empty in local mode.
  */
 function requesterIn({ ports, migration: { spec } }: AppPass): Pick<PropagationSpec, 'requester'> {
@@ -226,7 +232,10 @@ async function changeRefusalOf(
 /** Milliseconds until a write that failed is tried again. */
 const retryWriteMs = 1_000;
 
-/** Lets the Propagation delete the copies that were held. Undefined if it may already. */
+/**
+ * Removes the annotation `held-drain` from a Propagation, so that it deletes the copies that were held. Undefined if it does not have the
+ * annotation.
+ */
 async function released(
   { ports, signal }: AppPass,
   app: MigratedApp,
@@ -244,7 +253,7 @@ function isSettledIn(pass: AppPass, { metadata, status }: Propagation, side: Sid
   return line?.phase === 'Settled' || line?.phase === 'Soaking';
 }
 
-/** False if the current plan gives the cluster no copies, and none are left there. */
+/** True if the current plan gives the cluster copies, or some are left there. Also true while the status shows no current plan. */
 function isExpectedIn(pass: AppPass, { metadata, status }: Propagation, side: Side): boolean {
   return (
     status.observedGeneration !== metadata.generation || status.clusters?.some(({ cluster }) => cluster === clusterOf(pass, side)) === true
@@ -252,8 +261,8 @@ function isExpectedIn(pass: AppPass, { metadata, status }: Propagation, side: Si
 }
 
 /**
- * Waits until the Propagation has no copies in the cluster, or plans them there. Confirms a held prune that deletes copies of this cluster only: what a migration
- * moves needs no confirmation.
+ * Lets the application wait until `isGoneFrom` is true. Undefined if it is. Confirms a held prune that deletes copies of this cluster only:
+ * the user has requested the move, so these deletions need no further confirmation.
  */
 async function waitUntilGone(
   pass: AppPass,
@@ -271,10 +280,10 @@ async function waitUntilGone(
   return isGoneFrom(pass, propagation, side) ? undefined : { type: 'wait', app, againMs: recheckMs };
 }
 
-/** True if the Propagation has no copies in the cluster, or plans them there. */
+/** True if the Propagation has no copies in the cluster. Also true if its current plan chooses the cluster: these copies are to stay. */
 function isGoneFrom(pass: AppPass, { metadata, status }: Propagation, side: Side): boolean {
   const cluster = clusterOf(pass, side);
-  // A line with a wave is planned: the placement of before may include the target.
+  // The plan has chosen the cluster of a line with a wave. After an undo, that may be the target.
   return (
     status.observedGeneration === metadata.generation &&
     (status.clusters ?? []).every((line) => line.cluster !== cluster || line.wave !== undefined)
@@ -299,19 +308,22 @@ function siblingsOf({ migration }: AppPass, { propagation, key }: MigratedApp): 
   return (migration.status.apps ?? []).filter((one) => one.propagation?.uid === propagation?.uid && textOfKey(one.key) !== own);
 }
 
-/** Returns an application of the same Propagation that is taken back, or is back. The placement of the Propagation goes back with it. */
+/**
+ * Returns another application of the same Propagation whose undo was requested. Its undo restores the placement for all of them. Undefined
+ * if there is none.
+ */
 function returnedSiblingOf(pass: AppPass, app: MigratedApp): MigratedApp | undefined {
   return siblingsOf(pass, app).find(({ undo }) => undo?.isRequested === true);
 }
 
-/** Returns the outcome of an application that is taken back because another one of its Propagation is. */
+/** Returns the outcome of an application that must be undone because another application of its Propagation is. */
 function returnWith(app: MigratedApp, { key, reason }: MigratedApp): StepOutcome {
   const { deadlineSince: _deadline, ...rest } = withoutReason(app);
   const why = reason === undefined ? {} : { reason, message: `taken back with ${key.name} of the same Propagation` };
   return { type: 'next', app: { ...rest, ...why, undo: { ...app.undo, isRequested: true, ...why } } };
 }
 
-/** True if the traffic of an application that is taken back still goes to the target. */
+/** True if the application is being undone, and its traffic still goes to the target. */
 function hasTrafficInTarget(app: MigratedApp): boolean {
   return isReturning(app) && callOf(app, 'Shift') !== undefined && callOf(app, 'Undo')?.state !== 'Done';
 }

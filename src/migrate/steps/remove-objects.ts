@@ -34,7 +34,8 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
   let app = given;
   for (const entry of inWriteOrder(given[side]).toReversed()) {
     const { key } = entry;
-    // A copy that another application of the migration created has its intent, and is deleted by the last one that uses it.
+    // With a copy that another application of the migration created, the entry has its intent token. The last application that uses the
+    // copy deletes it.
     const isOwn = entry.state !== 'Shared' || (side === 'target' && entry.intent !== undefined);
     if (!only(key) || !isOwn) continue;
     const use = isClaimKey(key) ? 'used' : useBySiblings(pass, app, { side, key });
@@ -113,7 +114,7 @@ export function isRemovalOpen(app: MigratedApp, { side, only = () => true }: Rem
   return app[side].some(({ key, state }) => only(key) && state !== 'Shared');
 }
 
-/** Marks the objects that are to be deleted in a cluster that is away. */
+/** Sets the objects that are still to be deleted in the source to `PendingDeletion`, because that cluster is away. */
 export function withPendingRemovals(app: MigratedApp): MigratedApp {
   const pending = ({ state, ...entry }: InventoryEntry): InventoryEntry => ({
     ...entry,
@@ -122,7 +123,7 @@ export function withPendingRemovals(app: MigratedApp): MigratedApp {
   return { ...app, source: app.source.map(pending) };
 }
 
-/** Removes the marks of `withPendingRemovals`. */
+/** Sets `PendingDeletion` objects back to `Owned`. */
 export function withoutPendingRemovals(app: MigratedApp): MigratedApp {
   const owned = ({ state, ...entry }: InventoryEntry): InventoryEntry => ({
     ...entry,

@@ -13,8 +13,9 @@ interface OwnedManifest {
 }
 
 /**
- * Returns a manifest of the source with those of its owner references whose owner still exists with that uid. Kubernetes would delete an
- * object whose owners do not exist. A reference to an owner that may not be read is left out too. Manifests for the target have none.
+ * Returns a manifest of the source without references to owners that do not exist any more: Kubernetes would delete an object of which no
+ * owner exists. An owner with another uid is another object. A reference to an owner that may not be read is removed too. Manifests for the
+ * target have no owner references.
  */
 export async function withExistingOwners(
   pass: AppPass,
@@ -58,7 +59,7 @@ async function ownerExists(pass: AppPass, { metadata }: Manifest, reference: Jso
     case 'failed':
       return answer.fault.code === 'FORBIDDEN' ? false : answer;
     case 'stopped':
-      // The guarded client sends no more writes.
+      // The answer does not matter: the guarded client sends no more writes.
       return true;
     default:
       return answer satisfies never;

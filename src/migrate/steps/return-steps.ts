@@ -25,7 +25,7 @@ import { recordedIn } from './source-edits.ts';
 import { workloadHealthOf } from './workload-health.ts';
 
 /**
- * Runs one step of an application that is taken back. The steps go backwards:
+ * Runs one step of the undo of an application. The steps go backwards:
  *
  * 1. From Done, Remove and Drain: the source is restored. Once it is healthy and has its traffic objects, the step is Soak.
  * 2. From Soak and Traffic: the hook moves traffic back, if a Shift was sent. Then the step is Health.
@@ -34,7 +34,7 @@ import { workloadHealthOf } from './workload-health.ts';
 export async function moveBack(pass: AppPass, given: MigratedApp): Promise<StepOutcome> {
   if (given.deadlineSince === undefined) return { type: 'next', app: { ...given, deadlineSince: nowOf(pass) } };
   const outcome = await stepBack(pass, given);
-  // A fault that did not occur again is over, and so is the reason that it gave.
+  // If the fault did not occur again, it is removed, with the reason that it set.
   const isOver = outcome.type !== 'stopped' && given.fault !== undefined && outcome.app.fault === given.fault;
   return isOver ? { ...outcome, app: withoutFault(withCause(outcome.app)) } : outcome;
 }
@@ -78,7 +78,10 @@ async function restoreSource(pass: AppPass, given: MigratedApp): Promise<StepOut
   return outcomeOfChanges(pass, unmarked, (app) => ({ type: 'next', app: atStep(app, 'Soak', nowOf(pass)) }));
 }
 
-/** Returns the outcome of an application that waits without a fault. Its failure, if it is taken back because of one, stays recorded. */
+/**
+ * Returns the outcome of an application that waits without a fault: it has this message and no reason. A failure that caused the undo stays
+ * in `undo`.
+ */
 function waitFor(app: MigratedApp, message: string): StepOutcome {
   const isKnown = app.reason === undefined && app.message === message;
   return { type: 'wait', app: isKnown ? app : { ...withoutReason(app), message }, againMs: recheckMs };
@@ -94,8 +97,8 @@ function hasNewIntents(after: MigratedApp, before: MigratedApp): boolean {
 }
 
 /**
- * Gives a workload that was scaled down its replicas and its retention policy of claims again. `isHealthy`: a live read shows that it runs. A mirror may still show it as it was
- * before it was scaled down.
+ * Gives a workload that was scaled down its replicas and its retention policy of claims again. `isHealthy`: a live read shows that the
+ * workload is healthy. Its mirror may still show it as it was before it was scaled down.
  */
 async function restoreReplicas(pass: AppPass, app: MigratedApp): Promise<ChangedApp & { readonly isHealthy?: boolean }> {
   const entry = entryOf(app, 'source', app.key);

@@ -28,8 +28,8 @@ export interface AppRun {
 }
 
 /**
- * Runs the steps of an application until it has to wait. Each step is recorded before it is done. Returns the milliseconds until the next
- * pass. Undefined if only a change triggers it.
+ * Runs the steps of an application until it has to wait. Each step is recorded before its first write. Returns the milliseconds until the
+ * next pass. Undefined if only a change triggers the next pass.
  */
 export async function runApp(run: AppRun): Promise<number | undefined> {
   const { ports, term, record, index } = run;
@@ -120,7 +120,7 @@ function appPassOf({ ports, term, record }: AppRun, kept: readonly KeptManifest[
   return pass;
 }
 
-/** Returns the spec with the backup that was used, by its name: a newer one that matches its labels may exist by now. */
+/** Returns the spec with the name of the backup that was used, in place of its labels: they may select a newer backup by now. */
 function withUsedBackup({ spec, status: { backup: used } }: ValidMigration): MigrationSpec {
   if (used === undefined || spec.backup === undefined || spec.backup.file !== undefined) return spec;
   const { labels: _labels, ...backup } = spec.backup;

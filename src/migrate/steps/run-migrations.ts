@@ -22,7 +22,7 @@ const mostPasses = 32;
 /** One Migration during a term. */
 interface MigrationRun {
   readonly record: MigrationRecord;
-  /** The applications that may run, as of the last pass. */
+  /** The indexes of the applications that the last pass allowed to run. */
   active: ReadonlySet<number>;
   readonly revisions: Map<string, readonly KeptManifest[]>;
   /** The number of attempts to begin that failed in a row. */
@@ -82,7 +82,8 @@ async function passOf(engine: Engine, key: string): Promise<number | undefined> 
   const { ports, term, runs, interests, queue } = engine;
   const run = runs.get(migration);
   const app = run?.record.migration.status.apps?.[Number(index)];
-  // Releasing a mirror is a change itself. So an application that has ended gets no interests, not even for the time of a pass.
+  // Releasing a mirror is reported as a change, which triggers passes. So an application that has ended gets no interests, not even during
+  // a pass.
   if (run === undefined || app === undefined || (isEnded(app) && !isReturning(app))) {
     interests.set(key, []);
     return undefined;
@@ -120,7 +121,7 @@ async function passOfMigration(engine: Engine, key: string): Promise<number | un
   if (withUserRequests(run.record.migration, now) !== undefined) {
     const isSaved = await run.record.save((current) => withUserRequests({ ...run.record.migration, status: current }, now));
     if (!isSaved) return term.signal.aborted ? undefined : 1_000;
-    // An application that waits, such as for the end of its soak, learns of the request at once.
+    // Queues all runnable applications again: a waiting one, such as one in its soak, then sees the request at once.
     run.active = new Set();
   }
   startApps(engine, key, run);
@@ -153,7 +154,7 @@ async function begin(engine: Engine, run: MigrationRun): Promise<number | undefi
   return undefined;
 }
 
-/** Records the undo of a Migration that was refused. There is nothing to take back. */
+/** Records the undo of a Migration that was refused. Such a Migration has moved nothing. */
 async function recordIdleUndo({ term }: Engine, { record }: MigrationRun): Promise<number | undefined> {
   const undoSince = record.migration.metadata.annotations[migrationMarks.undo];
   if (undoSince === undefined || undoSince === record.migration.status.undoSince) return undefined;
@@ -166,7 +167,7 @@ function retryLater({ ports, term }: Engine, run: MigrationRun): number | undefi
   return term.signal.aborted ? undefined : retryAfterMs(run.failures, ports.clock.random());
 }
 
-/** Removes the finalizer of a Migration that is being deleted, once no application is left between the clusters. */
+/** Removes the finalizer of a Migration that is being deleted, once the move or the undo of every application has ended. */
 async function release({ ports, term }: Engine, { record }: MigrationRun): Promise<number | undefined> {
   const { migration } = record;
   if ((migration.status.apps ?? []).some((app) => isReturning(app) || !isEnded(app))) return undefined;

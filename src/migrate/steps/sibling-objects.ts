@@ -21,8 +21,8 @@ interface SiblingObject {
 }
 
 /**
- * Returns the entry of another application that an existing object belongs to. Its uid proves that, or the intent of an entry whose uid is
- * not recorded yet.
+ * Returns the entry of another application of the migration to which an existing object belongs. Undefined if there is none. The proof is
+ * the uid of the object, or its intent token if the entry has no uid yet.
  */
 export function siblingObjectOf(
   pass: AppPass,
@@ -60,13 +60,16 @@ function useBy(other: MigratedApp, app: MigratedApp, { side, key }: SharedObject
   return (other.step === 'Surge' || other.step === 'Traffic') && !isHalted(other) ? 'unclear' : 'unused';
 }
 
-/** True if the other application needs the objects in the source no more than this one does: it is at the same step, or at a later one. */
+/**
+ * True if the other application does not need its objects in the source any more: it is in Remove or Done, or both applications are in
+ * Drain.
+ */
 function hasLeftSource(other: MigratedApp, { step }: MigratedApp): boolean {
   if (isReturning(other)) return false;
   return other.step === 'Done' || other.step === 'Remove' || (other.step === 'Drain' && step === 'Drain');
 }
 
-/** True if the application is being taken back, and needs its copies in the target no more. */
+/** True if the undo of the application deletes its copies in the target now. */
 function isRemovingCopies(app: MigratedApp): boolean {
   return isReturning(app) && (app.step === 'Health' || app.step === 'Surge');
 }

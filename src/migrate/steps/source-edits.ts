@@ -21,9 +21,10 @@ interface ReadObject {
 }
 
 /**
- * Decides whether an object of the source may be deleted or scaled down: only if an undo can restore it as it is now. One that was edited
- * after the plan must be recorded first. A Secret stays if its copy has other data or annotations, because these would be lost, and if the
- * target had an equal Secret of its own.
+ * Decides whether an object of the source may be deleted or scaled down: only if an undo can restore it as it is now.
+ *
+ * - `record`: the object was edited after the plan, and must be recorded first.
+ * - `keep`: the data or annotations of a Secret could be lost. Its copy has others, or the target had an equal Secret before.
  */
 export async function judgeSourceChange(
   pass: AppPass,
@@ -34,7 +35,8 @@ export async function judgeSourceChange(
   if (recorded === undefined || !isSameManifest(recorded.manifest, manifestBeforeDrain(pass, app, read))) {
     const now = await recordNow(pass, app, read);
     if ('fault' in now) return now;
-    // The hub may store a manifest without its empty members. The name of a revision is a hash of the manifests as they were given.
+    // The hub may store a manifest without its empty members. The name of a revision is a hash of the manifests as they were given, so an
+    // equal name means that nothing was edited.
     if (now.name !== app.undo?.revision) return 'record';
   }
   return isSecretKey(read.key) && textAt(read.object, 'type') !== tokenType ? await judgeSecret(pass, app, read) : 'change';
@@ -71,8 +73,8 @@ export function recordedIn({ kept }: Pick<AppPass, 'kept'>, key: ObjectKey): Kep
 }
 
 /**
- * Returns the manifest of an object. A workload without replicas gets the replicas and the retention policy of claims that it had before the
- * migration scaled it down.
+ * Returns the manifest of an object as it was before the step Drain. A workload without replicas gets the replicas and the retention policy
+ * of claims that it had before the migration scaled it down.
  */
 function manifestBeforeDrain(pass: AppPass, app: MigratedApp, { key, object }: ReadObject): Manifest {
   const manifest = withDeletedOwners(pass, key, sourceManifestOf(key, object));
@@ -124,7 +126,7 @@ async function judgeSecret(
   return canonicalJson(restoredPart(key, object, copy.object)) === canonicalJson(restoredPart(key, object, object)) ? 'change' : 'keep';
 }
 
-/** Returns the data and annotations that an undo would take from an object for a Secret of the source. */
+/** Returns the data and annotations that a Secret of the source would have after an undo that takes them from `from`. */
 function restoredPart(key: ObjectKey, secret: KubernetesObject, from: KubernetesObject): JsonObject {
   return { data: objectAt(from, 'data'), annotations: filledAnnotations(sourceManifestOf(key, secret), from as unknown as JsonObject) };
 }

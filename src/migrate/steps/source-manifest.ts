@@ -40,7 +40,9 @@ export function withoutSecretData(manifest: Manifest): Manifest {
 
 const ownPrefix = 'muster.dev/';
 
-/** Returns the annotations of a recorded Secret with the values that an object has. One that the object does not have is left out. */
+/**
+ * Returns the annotations of a recorded Secret with the values that an object has. An annotation that the object does not have is left out.
+ */
 export function filledAnnotations(recorded: Manifest, object: JsonObject): Readonly<Record<string, string>> {
   const values = labelsAt(object, 'metadata', 'annotations');
   const filled = Object.entries(labelsAt(recorded, 'metadata', 'annotations')).flatMap(([name, value]) => {

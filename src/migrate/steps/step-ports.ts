@@ -28,7 +28,7 @@ export interface MigrationPorts {
   readonly clientOf: ClientOf;
   /** The rights of requesters. Undefined in local mode. */
   readonly sight?: IdentitySight | undefined;
-  /** Plans as `planMigration` does, with an equal digest for the same input. */
+  /** Plans a Migration again before it begins. The plan has the digest that the user saw, if nothing has changed. */
   readonly planner: MigrationPlanner;
   readonly readBackup: ReadBackup;
   /** Returns a hook of the config file. Undefined if there is none with this name. */

@@ -24,12 +24,15 @@ function withApps(status: MigrationStatus, change: (app: MigratedApp) => Migrate
   return status.apps === undefined ? status : { ...status, apps: status.apps.map(change) };
 }
 
-/** Returns the application to go on: without its failure, with a new deadline, and with the calls of the hook to be made again. */
+/**
+ * Returns a failed application so that it continues: without its failure, with a new deadline, and with its failed calls of the hook to be
+ * made again.
+ */
 function resumed({ fault: _fault, ...app }: MigratedApp, now: string): MigratedApp {
   return { ...withRenewedCalls(withoutReason(app)), deadlineSince: now };
 }
 
-/** Returns the application to be taken back. One that is being taken back already makes a refused call again. */
+/** Requests the undo of the application. If it is being undone already, its failed calls of the hook are made again. */
 function returned({ fault: _fault, ...app }: MigratedApp): MigratedApp {
   if (app.step === 'Undone' || app.step === 'Skipped') return app;
   if (isReturning(app)) return withRenewedCalls(withoutReason(app));

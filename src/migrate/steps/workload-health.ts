@@ -35,7 +35,7 @@ function healthInSpec(kind: GroupKind, object: JsonObject, wanted: number): Roll
     : healthOfCustomWorkload(object, { wanted, ready: healthyReplicasOf(kind, object) });
 }
 
-/** The counter of healthy replicas in the status, by kind. Its API server leaves it out when it is 0. */
+/** The counter of healthy replicas in the status, by kind. Status fields with the count 0 are left out. */
 const counters: Readonly<Record<string, string>> = {
   'Deployment.apps': 'availableReplicas',
   'ReplicaSet.apps': 'availableReplicas',
