@@ -37,7 +37,10 @@ import { WebSockets } from './web-socket/web-sockets.ts';
 
 export interface ServeOptions {
   readonly config: Pick<Config, 'host' | 'allowOrigins' | 'limits' | 'logLevel'>;
-  /** The listener of /metrics alone. Default: the main listener serves metrics in local mode, else there are none. */
+  /**
+   * A listener that serves /metrics only. Default: the main listener serves metrics in local mode. With authentication, metrics are then not
+   * served.
+   */
   readonly metricsListening?: HttpListener | undefined;
   /** The listener whose requests and upgrades are answered. `Serving.drain` closes the listener. */
   readonly listening: HttpListener;

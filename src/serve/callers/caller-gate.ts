@@ -18,10 +18,11 @@ export interface CallerGate {
   readonly isLocal: boolean;
   readonly load: CallerLoad;
   /**
-   * Returns the session of a request, at once if no other server must be called. `authorization` replaces the header of that name.
+   * Returns the session of a request, at once if no other server must be called. `authorization` replaces the header of that name. A refusal
+   * is counted and logged.
    *
-   * @throws {RequestRefusal} 401 for every credential that is not accepted, with the same message. 503 if it cannot be checked now. A promise
-   * rejects with them.
+   * @throws {RequestRefusal} 401 if the credential is not accepted. With authentication, its message is always the same. 503 if the credential
+   * cannot be checked now. If a promise was returned, it rejects instead.
    */
   admit(request: IdentifyingRequest, authorization?: string): CallerSession | Promise<CallerSession>;
 }
@@ -99,7 +100,7 @@ export function createAuthenticatedGate({ authenticator, clock, log, onFailure, 
   };
 }
 
-/** The names and values of `rawHeaders` alternate. */
+/** Returns all values of a header. In `rawHeaders`, names and values alternate. */
 function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   return rawHeaders.filter((_, position) => position % 2 === 1 && rawHeaders[position - 1]?.toLowerCase() === name);
 }
@@ -134,7 +135,10 @@ function uncheckable(requestId: string): RequestRefusal {
 /** Maximum number of lines per second. Anyone can send wrong credentials, and the log must not fill up with them. */
 const linesPerSecond = 10;
 
-/** Returns a function that logs why credentials are not accepted, with the id that the client gets. Lines have no names and no tokens. */
+/**
+ * Returns a function that logs why credentials are not accepted, with the id that the client gets. Lines have no names and no tokens. After
+ * ten lines in one second, further ones are skipped and counted in the next line.
+ */
 function reportRefusals({ clock, log }: Pick<GateOptions, 'clock' | 'log'>) {
   let second = 0;
   let lines = 0;

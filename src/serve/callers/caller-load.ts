@@ -32,7 +32,8 @@ export class CallerLoad {
   }
 
   /**
-   * Takes one more for a caller. Disposing the result frees it. A second disposal does nothing.
+   * Counts one more operation, stream or socket of the caller with this key. Disposing the result ends the count of it. A second disposal does
+   * nothing.
    *
    * @throws {RequestRefusal} 429 with Retry-After, if the caller has as many as it may have.
    */

@@ -25,14 +25,14 @@ export function peerCertificateOf(socket: Duplex): PeerCertificate | undefined {
   return read;
 }
 
-/** Node gives an attribute that occurs several times as a list. */
+/** Returns the values of an attribute. Node gives a list if the attribute occurs several times. */
 function textsOf(attribute: string | readonly string[] | undefined): readonly string[] {
   return attribute === undefined ? [] : typeof attribute === 'string' ? [attribute] : attribute;
 }
 
 function chainOf(first: DetailedPeerCertificate): readonly Uint8Array[] {
   const chain = new Map<string, Uint8Array>();
-  // The issuer of an authority that signed itself is the authority.
+  // A self-signed authority is its own issuer. There the loop ends.
   for (let current = first; current?.raw !== undefined && !chain.has(current.fingerprint256); current = current.issuerCertificate)
     chain.set(current.fingerprint256, current.raw);
   return [...chain.values()];

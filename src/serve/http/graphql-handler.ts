@@ -65,7 +65,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     inFlight.add(operation.abortController);
     try {
       const response = await handle(req, operation);
-      // Waits for the end of the turn only if no operation of an earlier turn is in flight: such an operation may run in slices and delay the answer.
+      // Waits for the end of the turn, as `LoopTurns` explains. Does not wait while an operation of an earlier turn is in flight, because its
+      // work may delay the end of this turn.
       if (turns.current === turn && admission.inFlight <= turn.joined) await turn.end;
       if (operation.hasClientGone || res.headersSent || res.destroyed) return;
       sendResponse(res, response, bodies.get(response) ?? (response.body === null ? undefined : [await response.bytes()]));
@@ -131,7 +132,10 @@ export function useAdmission({ admission, gate }: { readonly admission: Operatio
   };
 }
 
-/** Returns a plugin that turns results into HTTP responses, in Yoga's `onResultProcess`. `answerTo` encodes the bytes of the body. */
+/**
+ * Returns a plugin that turns results into HTTP responses, in Yoga's `onResultProcess`. `answerTo` encodes the bytes of the body. A result
+ * that is a stream is started instead.
+ */
 export function useAnswers(answers: Pick<AnswerFactory, 'answerTo'>): HttpPlugin {
   return {
     onResultProcess: ({ result, serverContext: operation, setResultProcessor }) => {

@@ -7,7 +7,10 @@ import { RequestRefusal } from '../../operations/refusal.ts';
 import type { HttpOperation } from './http-operation.ts';
 
 export interface GuardOptions {
-  /** The address that the gateway listens on. Undefined: the header `Host` is not checked, because callers show who they are. */
+  /**
+   * The address that the gateway listens on. Undefined with authentication: the header `Host` is not checked, because each request needs
+   * credentials.
+   */
   readonly host: string | undefined;
   readonly allowOrigins: readonly string[];
   /** The bearer token that requests must carry. Default: no token is required. */

@@ -68,7 +68,10 @@ interface HttpOperationOptions extends Pick<HttpOperation, 'req' | 'res' | 'call
 
 function ignored(): void {}
 
-/** Aborts the operation when the client closes its connection. A function of its own, so that the listener of a long stream keeps nothing else alive. */
+/**
+ * Aborts the operation if the connection closes before the whole response is written. A function of its own, so that the listener of a long
+ * stream keeps nothing else alive.
+ */
 function abortOnClose(response: ServerResponse, abortController: AbortController): void {
   response.once('close', () => {
     if (!response.writableFinished) abortController.abort(new ClientGone());

@@ -15,10 +15,11 @@ export interface IdentifiedHandlerOptions {
 }
 
 /**
- * Passes a request to /graphql on once its caller is known. No byte of the body has been read then, and Yoga has not seen the request: the
- * page of GraphiQL needs a caller too. A preflight of a browser carries no credentials, so it passes without.
+ * Returns a handler that finds the caller of a request to /graphql and then calls `handler`. If there is no accepted credential, or the caller
+ * has too many operations, it answers with the refusal and reads no body. GraphiQL is a page of `handler`, so it needs a caller too. A
+ * preflight of a browser has no credentials and is passed on without a caller.
  *
- * In local mode the token is checked later, by a plugin (`useTokenCheck`), so that the page opens without it.
+ * In local mode, returns `handler`. There a plugin (`useTokenCheck`) checks the token, so that the page opens without it.
  */
 export function createIdentifiedHandler({ handler, gate, onRefused }: IdentifiedHandlerOptions): GraphqlHandler {
   if (gate.isLocal) return handler;
@@ -26,7 +27,8 @@ export function createIdentifiedHandler({ handler, gate, onRefused }: Identified
     if (req.method === 'OPTIONS') return handler(req, res, { cors });
     try {
       const session = await gate.admit(req);
-      // The client may have left while its issuer was asked. Its operation would not notice, because the connection closes only once.
+      // The client may have left while its credential was checked. An operation that starts after that would not notice, because the
+      // connection closes only once.
       if (res.destroyed) return;
       using _operation = gate.load.take('operations', session.caller.key);
       await handler(req, res, { cors, session });

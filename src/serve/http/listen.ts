@@ -14,7 +14,8 @@ export interface ListenOptions {
   /** The limits from which the maximum of connections follows. Default: the limits of the config. */
   readonly limits?: Pick<Limits, 'streams' | 'requestsInFlight'>;
   /**
-   * Maximum number of connections. One more is closed at once. Default: enough for all streams, and for five times the requests in flight.
+   * Maximum number of connections. A further connection is closed at once. Default: enough for all streams, and for five times the requests in
+   * flight.
    */
   readonly maxConnections?: number;
   /** Serves HTTPS. Default: plain HTTP. */
@@ -46,8 +47,8 @@ export interface HttpListener extends AsyncDisposable {
   /**
    * Sets the handler of upgrades. Earlier upgrades wait until the handler is set. Call this method once.
    *
-   * A client that offers h2c, as some HTTP clients always do, is answered in HTTP/1.1. An upgraded connection still counts: `close` waits
-   * for such a connection, and `destroy` cuts it.
+   * `close` also waits for upgraded connections, and `destroy` cuts them. An upgrade to h2c, which some HTTP clients offer with each request,
+   * is ignored: the request is answered in HTTP/1.1.
    */
   onUpgrade(handle: HandleUpgrade): void;
   /** Replaces the certificate, the key and the authorities for new connections. Does nothing without TLS. */
@@ -77,8 +78,8 @@ export async function listen({ host, port, limits = defaultLimits, tls, ...optio
     else void handle(request, response);
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    // After `close`, nothing else would close a kept connection whose last request was still in flight. `closeIdleConnections` cannot do
-    // it: it counts a connection as idle although the answer may still be on its way.
+    // After `close`, a keep-alive connection is closed when its last answer is sent. `closeIdleConnections` cannot do it: it counts a
+    // connection as idle although the answer may still be on its way.
     response.once('finish', () => {
       if (!server.listening) request.socket.destroySoon();
     });
@@ -137,15 +138,17 @@ function tlsOptionsOf(tls: ListenerTls) {
 
 function contextOf({ cert, key, clientAuthorities }: ListenerTls) {
   if (clientAuthorities.length === 0) return { cert, key };
-  // A resumed session would bring the verdict on its certificate along, but not the intermediate authorities, nor a change of the authorities.
+  // No session is resumed: it would have the verdict of the first connection, without the intermediate authorities, and even after a change of
+  // the authorities.
   const secureOptions = constants.SSL_OP_NO_TICKET;
   // As in API servers, an authority of the file counts also if it is an intermediate one, without the root that signed it.
   return { cert, key, ca: [...clientAuthorities], secureOptions, allowPartialTrustChain: true };
 }
 
 /**
- * Keeps connections whose client has shown a certificate with a wrong signature, such as one of an authority of the same name. OpenSSL leaves
- * the error in its queue, where the next read of the connection finds it and fails. Each verification by Node empties the queue.
+ * Saves a connection whose client has shown a certificate with a wrong signature, such as one of another authority of the same name. OpenSSL
+ * leaves the error in its queue, and the next read of the connection would fail with it. Each verification by Node empties the queue, so any
+ * one will do.
  */
 function forgetWrongSignatures(server: Server, any: X509Certificate): void {
   server.on('secureConnection', ({ authorized }: TLSSocket) => (authorized ? undefined : any.verify(any.publicKey)));
@@ -156,7 +159,10 @@ interface Upgrades {
   destroy(): void;
 }
 
-/** Keeps upgraded sockets until the handler is set. Node's server no longer knows them. */
+/**
+ * Collects upgraded sockets, because Node's server no longer knows them: `destroy` cuts those that are open. Until `take` sets the handler,
+ * upgrades wait.
+ */
 function takeUpgrades(server: Server): Upgrades {
   const { promise: upgrading, resolve: take } = Promise.withResolvers<HandleUpgrade>();
   const upgraded = new Set<Duplex>();

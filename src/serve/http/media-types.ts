@@ -3,8 +3,8 @@ import { RequestRefusal } from '../../operations/refusal.ts';
 import type { AcceptedAnswer, AnswerType, HttpPlugin } from './http-operation.ts';
 
 /**
- * Returns a plugin that chooses the media type of the answer, and refuses requests it cannot read or answer. Yoga ignores quality values
- * and charsets.
+ * Returns a plugin that chooses the media type of the answer. It refuses a request without a readable body or without an accepted type of
+ * answer, and a GET from a page of another site. Yoga itself ignores quality values and charsets.
  */
 export function useNegotiation(): HttpPlugin {
   return {

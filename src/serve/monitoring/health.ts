@@ -12,7 +12,7 @@ export interface GatewayHealth {
   checks(): readonly HealthCheck[];
 }
 
-/** Prints one line for each check, in the format of `kubectl get --raw /readyz?verbose`. */
+/** Returns one line for each check, in the format of `kubectl get --raw /readyz?verbose`. */
 export function readyzText(health: GatewayHealth): string {
   const lines = health.checks().map(({ name, isGood, detail }) => `[${isGood ? '+' : '-'}]${name} ${isGood ? 'ok' : 'not yet'}: ${detail}`);
   return `${[...lines, health.isReady() ? 'readyz check passed' : 'readyz check failed'].join('\n')}\n`;

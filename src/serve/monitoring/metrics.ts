@@ -113,13 +113,16 @@ export class Metrics {
     });
   }
 
-  /** Prints all series in the format of Prometheus. */
+  /** Returns all series as text in the format of Prometheus. */
   async text(): Promise<string> {
     const texts = await Promise.all([this.#registry.metrics(), processRegistry?.metrics() ?? '']);
     return texts.join('\n');
   }
 
-  /** Makes a series that is reset and filled at each scrape, so that it has no values of clusters that have left. */
+  /**
+   * Returns a function that makes a series. The series is reset and filled at each scrape, so that it has no values of clusters that have
+   * left.
+   */
   #scraped<Series extends { reset(): void }>(Type: new (options: SeriesOptions<Series>) => Series) {
     return (name: string, help: string, labelNames: string[], fill: (to: Series) => void) =>
       new Type({

@@ -35,8 +35,8 @@ function piecesOf(head: Buffer, json: readonly Uint8Array[]): readonly [Buffer, 
 export class FrameWriter {
   #corked: Socket[] = [];
   /**
-   * The frame that was written last. Undefined before the first one. The frame of the next reader differs only in its head, so the head is
-   * written into the same bytes.
+   * The last frame of `writeLast`. The next reader often gets the same message, and its frame differs only in the head. The head is then
+   * written into the same bytes. Undefined before the first frame, and if a socket still has to send the bytes.
    */
   #latest: LatestFrame | undefined;
 

@@ -74,7 +74,7 @@ export function protocolHooks(options: ProtocolOptions): Hooks {
 async function identify(context: Context<InitPayload, SocketContext>, { gate, clock, onRefused }: ProtocolOptions): Promise<void> {
   const { connectionParams, extra } = context;
   const { connection, handshake } = extra;
-  // graphql-ws would keep the token with the socket.
+  // Deletes the payload of `connection_init`. Else graphql-ws would keep the token in it as long as the socket.
   Reflect.deleteProperty(context, 'connectionParams');
   if (handshake === undefined) return;
   handshake.received();

@@ -114,7 +114,7 @@ export class SocketConnection implements OperationSocket {
 
   write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number {
     if (!this.isOpen) return 0;
-    // Other operations may also send a message in this turn.
+    // The only operation of the socket sends its last message of this turn, so no frame needs to wait for others.
     if (next === 'nothing' && this.#running === 1) return this.#writer.writeLast(this.#raw, head, json);
     return this.#writer.write(this.#raw, head, json);
   }
