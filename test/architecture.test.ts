@@ -111,6 +111,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   importers: ['cluster', 'access', 'manifests', 'changes', 'propagate/model', 'propagate/karmada', 'propagate/kubefed', 'propagate/plan'],
   'importers/upkeep': [
+    'access',
     'store',
     'manifests',
     'changes',

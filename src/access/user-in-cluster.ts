@@ -27,6 +27,17 @@ export function namespaceOfAccount(user: string): string | undefined {
   return namespace === undefined || namespace === '' || name === undefined || name === '' || more.length > 0 ? undefined : namespace;
 }
 
+/** The namespace and the name of a ServiceAccount. */
+export interface AccountName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Returns the user name of a ServiceAccount. */
+export function userOfAccount({ namespace, name }: AccountName): string {
+  return `${accountPrefix}${namespace}:${name}`;
+}
+
 /**
  * Returns the groups of a SubjectAccessReview: the groups of the user, and the groups that an API server adds to each user that it
  * authenticates. It does not add them to a user under review.

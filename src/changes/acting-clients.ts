@@ -2,7 +2,7 @@ import type { Access, AccessRequest, Caller } from '../access/access.ts';
 import { type CallerMember, type CallerOperation, impersonationIn } from '../access/caller-api.ts';
 import { callerOf } from '../access/caller-of-user.ts';
 import { isVisibleIn } from '../access/is-visible-in.ts';
-import type { ClusterIdentity } from '../access/user-in-cluster.ts';
+import { type ClusterIdentity, userIn, userOfAccount } from '../access/user-in-cluster.ts';
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Impersonation } from '../cluster/endpoint.ts';
 import { type Fault, fault } from '../core/faults.ts';
@@ -99,6 +99,9 @@ export function createActingClients({ member, access, accounts }: ActingClientsO
     if (requester === undefined) return fault('FORBIDDEN', 'no requester is recorded', { cluster, retry: 'NEVER' });
     if (runAs.type === 'requester') return undefined;
     const { namespace, name } = runAs;
+    // An account may act as itself. With prefixes, the requester is another user in that cluster.
+    const known = userIn(member(cluster)?.settings.identity, requester);
+    if (known.user === userOfAccount({ namespace, name })) return undefined;
     return await refusalOf(identity, { cluster, kind: serviceAccountKind, verb: 'impersonate', object: { namespace, name } }, signal);
   };
   const sight: IdentitySight = {
@@ -145,7 +148,7 @@ const nobody: Impersonation = { user: '', groups: [], extra: {} };
  * Groups of a ServiceAccount are omitted, because the API server adds them. Naming them would need a right for each group.
  */
 export function impersonationOf({ runAs, requester }: ActingIdentity, prefixes?: ClusterIdentity): Impersonation | undefined {
-  if (runAs.type === 'serviceAccount') return { user: `system:serviceaccount:${runAs.namespace}:${runAs.name}`, groups: [], extra: {} };
+  if (runAs.type === 'serviceAccount') return { user: userOfAccount(runAs), groups: [], extra: {} };
   return requester && impersonationIn(prefixes, requester);
 }
 

@@ -94,6 +94,10 @@ function demandConsistent({ configFile, authentication, tokenFile, hub, ...confi
   const expectedHub = 'set `hub: true` for a cluster, or --hub';
   if (config.importers.length > 0 && hub === undefined && !config.demo)
     refuse(`${configFile}: importers: expected a hub, which keeps their Propagations: ${expectedHub}`);
+  if (authentication !== undefined && config.importers.some(({ serviceAccount }) => serviceAccount === undefined))
+    refuse(
+      `${configFile}: importers: with \`authentication\` expected { system: MultiClusterResource, serviceAccount: NAME }: copies are written with the rights of that account`,
+    );
   if (authentication?.tokenReview !== undefined && hub === undefined && !config.demo)
     refuse(`${configFile}: authentication.tokenReview: expected a hub, which is asked about tokens: ${expectedHub}`);
   if (config.metricsPort !== undefined && config.metricsPort !== 0 && config.metricsPort === config.port)

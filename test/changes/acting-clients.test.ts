@@ -106,6 +106,16 @@ test('asks before each call whether the requester may impersonate the ServiceAcc
   expect(sent.length).toBe(1);
 });
 
+test('lets a ServiceAccount act as itself without a question, unless the cluster knows it as another user', async () => {
+  const itself = { ...asAccount, requester: { user: 'system:serviceaccount:shop:deployer', groups: [], extra: {} } };
+  const same = clientsWith('many', () => false);
+  await same.clients.ofIdentity(north, itself)?.get(address, never);
+  expect([same.sent, same.asked]).toEqual([[{ as: account, requestId: undefined }], []]);
+  const other = clientsWith('many', () => false, { userPrefix: 'corp:', groupPrefix: '' });
+  expect(await other.clients.ofIdentity(north, itself)?.get(address, never)).toMatchObject({ fault: { code: 'FORBIDDEN' } });
+  expect([other.sent.length, other.asked.length]).toEqual([0, 1]);
+});
+
 test('P15: never uses the account of the gateway for an identity without a requester', async () => {
   const { clients, sent } = clientsWith('many');
   for (const runAs of [asRequester.runAs, asAccount.runAs]) {

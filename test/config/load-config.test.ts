@@ -237,6 +237,15 @@ test('importers need a hub, of the file, a flag or the embedded fleet', async ()
   expect((await loadFile(`${header}importers: [MultiClusterResource]\n`, { demo: true })).importers).toHaveLength(1);
 });
 
+test('importers with authentication need a service account', async () => {
+  const oidc = 'authentication: { oidc: [{ issuer: "https://login.example.com", audiences: [muster] }] }\n';
+  expect(await problem(loadFile(`${header}${hub}${oidc}importers: [MultiClusterResource]\n`))).toBe(
+    'BAD_INPUT: /muster.yaml: importers: with `authentication` expected { system: MultiClusterResource, serviceAccount: NAME }: copies are written with the rights of that account',
+  );
+  const withAccount = 'importers: [{ system: MultiClusterResource, serviceAccount: deployer }]\n';
+  expect((await loadFile(`${header}${hub}${oidc}${withAccount}`)).importers).toHaveLength(1);
+});
+
 test('hooks and backups have absolute paths and defaults', async () => {
   const hooks = 'hooks:\n  - { name: plain, url: "http://[::1]:8080/moved" }\n';
   const full = '  - { name: full, url: "https://lb.example.com/x?a=b", timeout: 1m, tokenFile: token, caFile: /ca.pem }\n';

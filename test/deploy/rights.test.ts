@@ -97,6 +97,13 @@ const role = (name: string, ...rules: readonly JsonObject[]): Manifest => ({
   metadata: { name },
   rules,
 });
+const importersOfGateway: Manifest = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRoleBinding',
+  metadata: { name: 'muster-importers' },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'muster-importers' },
+  subjects: [{ kind: 'ServiceAccount', name: 'muster', namespace: 'muster-system' }],
+};
 const account = (name: string): Manifest => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'shop' } });
 const configMap = (name: string, data: JsonObject): Manifest => ({
   apiVersion: 'v1',
@@ -132,7 +139,8 @@ describe.skipIf(realPrograms === undefined)(`a gateway with exactly these rights
     const crds = await Promise.all(
       ['propagations', 'clustershares', 'migrations', 'admission'].map((name) => manifestsIn(`crds/${name}.yaml`)),
     );
-    await apply(admin, ...crds.flat(), ...(await manifestsIn('rbac/hub.yaml')));
+    const importers = await Promise.all(['crds/importers/multiclusterresources.yaml', 'rbac/importers.yaml'].map(manifestsIn));
+    await apply(admin, ...crds.flat(), ...(await manifestsIn('rbac/hub.yaml')), ...importers.flat(), importersOfGateway);
     await apply(
       admin,
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
@@ -159,6 +167,7 @@ describe.skipIf(realPrograms === undefined)(`a gateway with exactly these rights
         clusters: [{ name: 'north', context: 'north', hub: true, secrets: 'live' }],
         authentication: { tokenReview: { audiences: ['muster'] } },
         audit: { file: path.join(folder, 'audit') },
+        importers: [{ system: 'MultiClusterResource', serviceAccount: 'editor' }],
       }),
     });
     stack.defer(() => running.gateway[Symbol.asyncDispose]());
@@ -290,4 +299,23 @@ describe.skipIf(realPrograms === undefined)(`a gateway with exactly these rights
     }, 30_000);
     expect((await admin.get('/api/v1/namespaces/shop/configmaps/nobody')).status).toBe(404);
   });
+
+  test('imports resources as the service account of their namespace, and writes only what that account may write', async () => {
+    const place = '/apis/mulitcluster.practice.com/v1alpha1/namespaces/shop/multiclusterresources';
+    const create = async (name: string, template: JsonObject) => {
+      const spec = { template, placement: { clusters: [{ name: 'north' }] } };
+      const body = { apiVersion: 'mulitcluster.practice.com/v1alpha1', kind: 'MultiClusterResource', metadata: { name }, spec };
+      expect((await admin.send('POST', place, { body })).status).toBe(201);
+    };
+    const phaseOf = async (name: string) => ((await admin.get(`${place}/${name}`)).json().status as { phase?: string } | undefined)?.phase;
+    await create('allowed', configMap('imported', { v: '1' }));
+    await create('denied', { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'imported', namespace: 'shop' } });
+    await vi.waitFor(async () => expect(await phaseOf('allowed')).toBe('Settled'), 30_000);
+    await vi.waitFor(async () => {
+      const { clusters } = (await admin.get(`${place}/denied`)).json().status as JsonObject;
+      expect(clusters).toMatchObject([{ cluster: 'north', phase: 'Denied' }]);
+    }, 30_000);
+    expect((await admin.get('/api/v1/namespaces/shop/configmaps/imported')).status).toBe(200);
+    expect((await admin.get('/api/v1/namespaces/shop/serviceaccounts/imported')).status).toBe(404);
+  }, 90_000);
 });

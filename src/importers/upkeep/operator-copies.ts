@@ -1,3 +1,5 @@
+import { userOfAccount } from '../../access/user-in-cluster.ts';
+import type { ActingIdentity } from '../../changes/acting-clients.ts';
 import { describeFault } from '../../changes/describe-fault.ts';
 import type { ObjectAddress, ObjectClient } from '../../changes/object-client.ts';
 import { listAt, textAt } from '../../core/json-at.ts';
@@ -65,7 +67,7 @@ async function deleteCopy(
 ): Promise<string | undefined> {
   const { ports, term } = pass;
   const member = clusterName(cluster);
-  const client = pass.fleet.has(cluster) ? ports.clientOf(member, { runAs: accountOf(pass, resource) }) : undefined;
+  const client = pass.fleet.has(cluster) ? ports.clientOf(member, identityFor(pass, resource)) : undefined;
   if (client === undefined) return 'the cluster is not in the fleet';
   const served = ports.hub.members.objects.served(member, { group: groupOfApiVersion(key.apiVersion), kind: key.kind });
   if (served === undefined) return 'the cluster has not answered yet';
@@ -100,9 +102,11 @@ function copyKeyOf(resource: KubernetesObject): CopyKey | undefined {
   return { apiVersion, kind, namespace: at('metadata', 'namespace') || nameOf(resource).namespace, name };
 }
 
-function accountOf({ ports: { serviceAccount } }: UpkeepPass, resource: KubernetesObject) {
-  if (serviceAccount === undefined) return { type: 'requester' } as const;
-  return { type: 'serviceAccount', namespace: nameOf(resource).namespace, name: serviceAccount } as const;
+/** Returns the identity that writes the copies of a resource. As in its Propagation, a ServiceAccount requests its own work. */
+function identityFor({ ports: { serviceAccount } }: UpkeepPass, resource: KubernetesObject): ActingIdentity {
+  if (serviceAccount === undefined) return { runAs: { type: 'requester' } };
+  const account = { namespace: nameOf(resource).namespace, name: serviceAccount };
+  return { runAs: { type: 'serviceAccount', ...account }, requester: { user: userOfAccount(account), groups: [], extra: {} } };
 }
 
 /** True if a Propagation other than the deleted one of this resource wrote the object. */

@@ -1,3 +1,4 @@
+import { type AccountName, userOfAccount } from '../../access/user-in-cluster.ts';
 import { invariant } from '../../core/errors.ts';
 import { sha256Of } from '../../core/json/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -70,14 +71,22 @@ function readResource(resource: KubernetesObject, { clusters: names, hub, servic
   const problem = notes.find(({ severity }) => severity === 'ERROR');
   if (propagation === undefined || problem !== undefined) return { result: 'broken', message: messageOf(problem ?? notes[0]), notes };
   const { namespace } = nameOf(resource);
-  const runAs = serviceAccount === undefined ? {} : { runAs: { serviceAccount: { namespace, name: serviceAccount } } };
+  const acting = serviceAccount === undefined ? {} : actingAs({ namespace, name: serviceAccount }, resource);
   const content = documentOf(propagation.input as PropagationInput).document;
-  const document: JsonObject = { ...content, ...runAs, source: withoutMembers(objectAt(content, 'source'), ['cluster']) };
+  const document: JsonObject = { ...content, ...acting, source: withoutMembers(objectAt(content, 'source'), ['cluster']) };
   const spec = parseSpec(document);
   const refused = 'problems' in spec ? spec.problems[0] : undefined;
   return refused === undefined
     ? { result: 'read', document: document as SpecDocument, notes }
     : { result: 'broken', message: `${refused.path}: ${refused.message}`, notes };
+}
+
+/**
+ * Returns the parts of the spec that make the copies those of a ServiceAccount. The account is also the requester, because with
+ * authentication a Propagation without a requester is refused. The time is that of the resource, so that the translation stays the same.
+ */
+function actingAs(account: AccountName, { metadata: { creationTimestamp: at } }: KubernetesObject): JsonObject {
+  return { runAs: { serviceAccount: { ...account } }, requester: { user: userOfAccount(account), at: at ?? '1970-01-01T00:00:00Z' } };
 }
 
 /** Paths of notes begin with the index of the document. A resource on the hub is the only document. */

@@ -76,10 +76,14 @@ test('without a usable cluster, the hub gets the copy', () => {
   expect(translation.notes.map(({ code }) => code)).toContain('MASTER');
 });
 
-test('a service account is that of the namespace of the resource', () => {
-  const translation = translated((text) => text, { serviceAccount: 'deployer' });
+test('a service account is that of the namespace of the resource, and requests its own work', () => {
+  const text = (given: string) => given.replace('metadata:', "metadata:\n  creationTimestamp: '2026-11-23T08:00:00Z'");
+  const translation = translated(text, { serviceAccount: 'deployer' });
   if (translation.result === 'broken') throw new Error(translation.message);
-  expect(translation.document().runAs).toEqual({ serviceAccount: { namespace: 'default', name: 'deployer' } });
+  const { runAs, requester } = translation.document();
+  expect(runAs).toEqual({ serviceAccount: { namespace: 'default', name: 'deployer' } });
+  // With authentication, a Propagation without a requester is refused.
+  expect(requester).toMatchObject({ user: 'system:serviceaccount:default:deployer', at: '2026-11-23T08:00:00Z' });
 });
 
 test.each([
