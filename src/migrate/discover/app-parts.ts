@@ -1,6 +1,6 @@
 import type { V1Ingress, V1IngressServiceBackend, V1Service } from '@kubernetes/client-node';
 import type { JsonObject } from '../../core/json.ts';
-import { labelsAt, textAt, valueAt } from '../../core/json-at.ts';
+import { labelsAt, listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import { labelSelectorOf } from '../../core/label-selectors.ts';
 import { matchesLabelSelector } from '../../core/selectors.ts';
@@ -13,9 +13,9 @@ import { partKinds } from './app-kinds.ts';
 import type { DiscoveredObject, SourceObjects } from './source-objects.ts';
 
 /**
- * Returns the objects that belong to a workload, each once: its dependencies, the Services that select its Pods, the Service in its
- * `serviceName`, the Ingresses that lead to these Services, their TLS Secrets, its autoscalers, and its disruption budgets. Objects that do
- * not exist are left out. The workload itself is not included.
+ * Returns the objects that belong to a workload, each once: its dependencies, the pull Secrets of its ServiceAccount, the Services that select
+ * its Pods, the Service in its `serviceName`, the Ingresses that lead to these Services, their TLS Secrets, its autoscalers, and its
+ * disruption budgets. Objects that do not exist are left out. The workload itself is not included.
  */
 export function partsOf(workload: DiscoveredObject, source: SourceObjects): readonly DiscoveredObject[] {
   const template = templateHolderOf(workload, source);
@@ -29,8 +29,10 @@ export function partsOf(workload: DiscoveredObject, source: SourceObjects): read
   const holders = [template, ...ingresses];
   const needed = holders.flatMap(({ object }) => dependenciesOf(object as Manifest)).filter(isCopied);
   const existing = needed.flatMap((key) => near(groupKindOfKey(key)).find((one) => one.key.name === key.name) ?? []);
+  const pulls = existing.filter(isServiceAccount).flatMap(({ object }) => secretNamesOf(object, ['imagePullSecrets']));
+  const pullSecrets = near(partKinds.secret).filter(({ key }) => pulls.includes(key.name));
   const referenced = template === workload ? [] : [template];
-  const parts = [...existing, ...services, ...referenced, ...autoscalers, ...budgets, ...ingresses];
+  const parts = [...existing, ...pullSecrets, ...services, ...referenced, ...autoscalers, ...budgets, ...ingresses];
   return [...new Map(parts.map((part) => [textOfKey(part.key), part])).values()];
 }
 
@@ -90,7 +92,17 @@ function serviceNameOf({ object }: DiscoveredObject): string | undefined {
   return kindTextOf(object) === 'StatefulSet.apps' ? textAt(object, 'spec', 'serviceName') : undefined;
 }
 
-function backendsOf(ingress: JsonObject): readonly string[] {
+function isServiceAccount({ key }: DiscoveredObject): boolean {
+  return keyOfKind(groupKindOfKey(key)) === keyOfKind(partKinds.serviceAccount);
+}
+
+/** Returns the names of the Secrets that a ServiceAccount refers to in these fields. */
+export function secretNamesOf(account: JsonObject, fields: readonly ('imagePullSecrets' | 'secrets')[]): readonly string[] {
+  return fields.flatMap((field) => listAt(account, field)).flatMap((one) => textAt(one, 'name') ?? []);
+}
+
+/** Returns the names of the Services to which an Ingress leads. */
+export function backendsOf(ingress: JsonObject): readonly string[] {
   const { spec }: Stored<V1Ingress> = ingress;
   const nameOf = (service: Stored<V1IngressServiceBackend> | undefined) => textOrUndefined(service?.name) ?? [];
   const paths = itemsOf(spec?.rules).flatMap(({ http }) => itemsOf(http?.paths));

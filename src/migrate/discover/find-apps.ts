@@ -2,11 +2,12 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import { matchesLabelSelector } from '../../core/selectors.ts';
 import { itemsOf } from '../../core/stored.ts';
 import { compareText } from '../../core/text.ts';
-import type { ObjectKey } from '../../manifests/manifest.ts';
+import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { dependenciesOf } from '../../propagate/plan/snapshot/dependencies.ts';
 import type { MigrationSpec } from '../model/migration.ts';
-import { selectedKinds, workloadKinds } from './app-kinds.ts';
-import { partsOf } from './app-parts.ts';
+import { partKinds, selectedKinds, workloadKinds } from './app-kinds.ts';
+import { backendsOf, partsOf, secretNamesOf } from './app-parts.ts';
 import type { DiscoveredObject, SourceObjects } from './source-objects.ts';
 
 /** One application of a migration. */
@@ -47,8 +48,8 @@ export function findApps(spec: MigrationSpec, namespace: string, source: SourceO
 }
 
 /**
- * Returns the `textOfKey`s of the objects that workloads outside the migration need: they must stay in the source. Skips a workload that a
- * workload of a known kind controls, because that one has the same needs.
+ * Returns the `textOfKey`s of the objects that workloads, ServiceAccounts and Ingresses outside the migration need: they must stay in the
+ * source. Skips a workload that a workload of a known kind controls, because that one has the same needs.
  *
  * @param moving The `textOfKey`s of the workloads that move.
  */
@@ -58,12 +59,42 @@ export function neededByOthers(
 ): ReadonlySet<string> {
   const needed = new Set<string>();
   for (const namespace of namespaces) {
+    const leaving = new Set<string>();
     for (const workload of workloadKinds.flatMap((kind) => source.all(kind, namespace))) {
+      if (moving.has(textOfKey(workload.key))) for (const { key } of partsOf(workload, source)) leaving.add(textOfKey(key));
       if (moving.has(textOfKey(workload.key)) || isOwnedByKnownKind(workload) || hasEnded(workload)) continue;
       for (const { key } of partsOf(workload, source)) needed.add(textOfKey(key));
     }
+    addNeedsOfHolders(source, { namespace, needed, leaving });
   }
   return needed;
+}
+
+interface NamespaceNeeds {
+  readonly namespace: string;
+  readonly needed: Set<string>;
+  /** The `textOfKey`s of the objects that belong to workloads that move. */
+  readonly leaving: ReadonlySet<string>;
+}
+
+/** Adds the Secrets that remaining ServiceAccounts and Ingresses use. An Ingress also remains if it leads to a remaining Service. */
+function addNeedsOfHolders(source: SourceObjects, { namespace, needed, leaving }: NamespaceNeeds): void {
+  const stays = ({ key }: DiscoveredObject) => needed.has(textOfKey(key)) || !leaving.has(textOfKey(key));
+  const secrets = new Set<string>();
+  for (const account of source.all(partKinds.serviceAccount, namespace).filter(stays))
+    for (const name of secretNamesOf(account.object, ['imagePullSecrets', 'secrets'])) secrets.add(name);
+  const services = new Set(
+    source
+      .all(partKinds.service, namespace)
+      .filter(stays)
+      .map(({ key }) => key.name),
+  );
+  for (const ingress of source.all(partKinds.ingress, namespace)) {
+    if (!stays(ingress) && !backendsOf(ingress.object).some((name) => services.has(name))) continue;
+    needed.add(textOfKey(ingress.key));
+    for (const { name } of dependenciesOf(ingress.object as Manifest)) secrets.add(name);
+  }
+  for (const { key } of source.all(partKinds.secret, namespace)) if (secrets.has(key.name)) needed.add(textOfKey(key));
 }
 
 function namedApp(key: ObjectKey, uid: string | undefined, source: SourceObjects): FoundApp {

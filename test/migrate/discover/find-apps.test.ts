@@ -137,6 +137,24 @@ describe('objects that other workloads need', () => {
     expect(needed([shop, ...maps, deployment('other', envFrom('common')), job], shop)).toEqual(['common', 'job']);
   });
 
+  test('are the Secrets of ServiceAccounts that stay', () => {
+    const own = deployment('shop', { serviceAccountName: 'shop', imagePullSecrets: [{ name: 'pull' }] });
+    const pull = { imagePullSecrets: [{ name: 'pull' }] };
+    const common = [own, object('v1', 'Secret', 'pull')];
+    expect(needed([...common, object('v1', 'ServiceAccount', 'shop', pull)], own)).toEqual([]);
+    expect(needed([...common, object('v1', 'ServiceAccount', 'default', pull)], own)).toEqual(['pull']);
+    expect(names(partsOf(own, indexSourceObjects([...common, object('v1', 'ServiceAccount', 'shop', pull)])))).toContain('Secret pull');
+  });
+
+  test('are the Secrets of Ingresses that stay, and Ingresses that also lead to Services that stay', () => {
+    const tls = { tls: [{ secretName: 'tls' }] };
+    const common = [shop, service('shop', { app: 'shop' }), object('v1', 'Secret', 'tls')];
+    expect(needed([...common, ingress('shop', 'shop', tls)], shop)).toEqual([]);
+    expect(needed([...common, ingress('shop', 'shop', tls), ingress('outside', 'external', tls)], shop)).toEqual(['outside', 'tls']);
+    const both = ingress('both', 'shop', { ...tls, defaultBackend: { service: { name: 'external' } } });
+    expect(needed([...common, both, service('external', {}, { type: 'ExternalName' })], shop)).toEqual(['both', 'tls']);
+  });
+
   test('are not those of Pods and ReplicaSets of a workload that moves, or of Pods that have ended', () => {
     const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'shop-1', uid: '1', controller: true };
     const set = object('apps/v1', 'ReplicaSet', 'shop-1', {
