@@ -13,8 +13,8 @@ import { followPropagation, propagationPageOf, readPropagation } from './read-pr
 import { hubUnavailable, readyHub } from './ready-hub.ts';
 
 /**
- * Creates the operations on Propagations. The hub decides with the rights of the caller. The result needs no disposal: the stores of the
- * hub end with the signal that they were created with.
+ * Creates the operations on Propagations. With `ports.rights`, each is allowed only if the hub would allow it to the caller. The result
+ * needs no disposal: the stores of the hub end with the signal that they were created with.
  */
 export function createPropagations(ports: PropagationsPorts): Propagations {
   const { rights, clock } = ports;
@@ -79,11 +79,11 @@ interface HubChange {
   readonly context: WriteContext;
   readonly name: PropagationName;
   readonly field: string;
-  /** With `get`, a Propagation that the caller may not get is `NOT_FOUND`. */
+  /** The verbs that the caller needs. A Propagation that is hidden from the caller is `NOT_FOUND` if they include `get`, else `REFUSED`. */
   readonly verbs: readonly HubVerb[];
 }
 
-/** Changes a Propagation if the caller has the rights, and records the change, denied ones too. */
+/** Calls `attempt` if the caller has the rights, and writes the change to the audit log. Denied changes are logged too. */
 function changeOnHub(
   { rights, audit, hub }: PropagationsPorts,
   { context, name, field, verbs }: HubChange,

@@ -10,7 +10,7 @@ import type { HubObjectName } from '../hub/hub.ts';
 import type { StateListener } from '../model/propagations.ts';
 import { hubUnavailable } from './ready-hub.ts';
 
-/** A right to a kind on the hub. `get` and `list` decide what exists for the caller. */
+/** A verb on a kind on the hub. An object that the caller may not `get` does not exist for the caller. */
 export type HubVerb = 'get' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
 /** Why a caller may not change an object. `hidden`: the caller may not know whether it exists. */
@@ -23,7 +23,7 @@ type HubRefusal = { readonly result: 'hidden' } | { readonly result: 'refused'; 
  * @throws {MusterError} Every method: `UNAVAILABLE` if the rights cannot be checked.
  */
 export interface HubRights {
-  /** Returns why the caller may not do all of this. Undefined if the caller may. */
+  /** Returns why the caller lacks one of these verbs. Undefined if the caller has all of them. */
   refusalOf(context: WriteContext, name: HubObjectName, verbs: readonly HubVerb[]): Promise<HubRefusal | undefined>;
   /** True if the caller may get the object, so that the caller may know whether it exists. */
   mayGet(context: WriteContext, name: HubObjectName): Promise<boolean>;
@@ -79,7 +79,7 @@ const recheckMs = 60_000;
 
 /**
  * Follows an object while the caller may get and watch it. The rights are checked before each state is passed on, and every 60 s. Of states
- * that arrive during a check, only the newest is passed on.
+ * that arrive during a check, only the newest is passed on. If the caller loses the rights, `listener.ended` is called.
  *
  * @throws {MusterError} `FORBIDDEN` if the caller may not watch the object.
  */

@@ -38,7 +38,7 @@ export async function hubProblem(stores: HubStores, signal: AbortSignal): Promis
   return stores.propagations.unavailability() ?? unreadFaultOf(stores);
 }
 
-/** The answer of the mirror about any name tells whether the mirror can be read. */
+/** A name to read from the mirror: the answer for any name tells whether the mirror can be read. */
 export const anyName = { namespace: 'default', name: 'unread' };
 
 function unreadFaultOf({ propagations }: HubStores): Fault | undefined {

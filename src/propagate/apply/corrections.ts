@@ -28,8 +28,8 @@ export function contendedUntilMs(
 }
 
 /**
- * Returns the result for a copy that is `Contended`: it is not corrected, and its fault names the managers that change it. The first time,
- * the copy is read live to find these managers. Later, the fault in the inventory is repeated.
+ * Returns the result for a copy that is `Contended`: it is not corrected, and its fault names the field managers that change it. The first
+ * time, the copy is read live to find these managers. Later, the fault in the inventory is repeated.
  */
 export async function contendedResult(
   { work, guardedClient }: CopyContext,

@@ -197,7 +197,7 @@ async function deleteExisting(copy: CopyToRemove, object: KubernetesObject): Pro
   return attemptOf(copy, answer, () => removedResult(entry, 'Deleted'));
 }
 
-/** Returns the result of the removal for the answer to its last write. */
+/** Returns the result of a removal from the answer to its last write: that of `done` if the write succeeded. */
 function attemptOf(copy: CopyToRemove, answer: GuardedAnswer, done: () => CopyResult): RemovalAttempt {
   switch (answer.result) {
     case 'answered':

@@ -171,7 +171,7 @@ async function finishPass(pass: Pass, planned: PlannedPropagation, snapshot: Pas
   const { state } = pass;
   const status = summarize(factsOf({ ...planned, unreadable: state.unreadable, ...snapshot }));
   recheckRoom(pass, planned, status);
-  // A return must not be decided twice, so it is saved at once.
+  // Changed evictions are saved at once, so that the next pass does not decide the same return of a cluster again.
   const urgency = isSameEvictions(planned) ? 'usual' : 'urgent';
   const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency });
   if (written.result === 'failed') return { result: 'passed', ...retryHubLater(pass) };
@@ -222,7 +222,7 @@ const heardWithinMs = 20_000;
 /** Minimum delay of the next pass for a cluster that failed and cannot be retried yet. */
 const leastMs = 1_000;
 
-/** Returns the delay until the next pass, if no change triggers a pass before. The result is at most `soonMs`. Undefined: no such limit. */
+/** Returns the milliseconds until the next pass, if no change triggers a pass before. At most `soonMs`, if it is set. */
 function nextPassMs({ state, ports }: Pass, { clusters: assessments, rollout, nowMs }: PassSnapshot, soonMs: number | undefined): number {
   const { clock } = ports;
   const times = [resyncMs * (0.9 + 0.2 * clock.random())];

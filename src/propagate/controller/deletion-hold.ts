@@ -48,7 +48,10 @@ function messageOfHold(reason: string, copies: number, { namespace, name }: Prop
   );
 }
 
-/** Why the Propagation was deleted together with another object, for people. */
+/**
+ * Why the Propagation was deleted together with another object, for people. `fault`: the hub did not answer. Undefined: no such object was
+ * found.
+ */
 type EndingObject = { readonly reason: string } | { readonly fault: Fault } | undefined;
 
 /**
@@ -76,8 +79,8 @@ async function endingDefinition(hub: Hub, name: string, signal: AbortSignal): Pr
 }
 
 /**
- * Returns the definition of the owner's kind if it is being deleted or does not exist any more, else undefined. An owner can own nothing
- * without its definition, so it was deleted with it.
+ * Returns the reason if the definition of the owner's kind is being deleted or does not exist any more: the owner is deleted with it. Else
+ * undefined. A fault if the hub does not answer.
  */
 async function endingOwnerDefinition(hub: Hub, { apiVersion = '', kind = '' }: OwnerReference, signal: AbortSignal): Promise<EndingObject> {
   const group = groupOfApiVersion(apiVersion);

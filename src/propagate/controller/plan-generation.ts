@@ -50,7 +50,7 @@ export async function planGeneration(
 
 /** The facts that earlier generations leave for the next plan. */
 interface PriorDecision {
-  /** The spec that the status was decided for. Absent before the first decision. */
+  /** The spec whose plan is in the status. Absent before the first decision. */
   readonly decided?: PropagationSpec;
   /** The revision number of the current generation. */
   readonly revision: number;

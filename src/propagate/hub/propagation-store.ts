@@ -12,7 +12,10 @@ import { type AnnotationChange, createResourceWrites, type ResourceCreation } fr
 
 /** The result of reading one Propagation from the mirror. */
 type PropagationRead =
-  /** The mirror has the Propagation. `asOfMs`: the time at which the mirror was last known to be current. */
+  /**
+   * The mirror has the Propagation. `asOfMs`: the time at which the mirror was last known to be current. `fault`: why the mirror is behind
+   * the hub; undefined if it is in sync.
+   */
   | { readonly result: 'held'; readonly propagation: Propagation; readonly asOfMs: number; readonly fault?: Fault | undefined }
   | Exclude<MirroredObject, { readonly result: 'held' }>;
 
@@ -60,11 +63,14 @@ export interface PropagationStore {
   annotate(before: Propagation, annotations: AnnotationChange, signal: AbortSignal): Promise<PropagationWrite>;
   /** Changes annotations. Guarded by the version, so that it never overwrites newer changes of other clients. */
   annotateUnchanged(before: Propagation, annotations: AnnotationChange, signal: AbortSignal): Promise<PropagationWrite>;
-  /** Writes the differences to the current status. Guarded by the version. Sends no request if there are none. */
+  /** Writes the differences between `before.status` and `status`. Guarded by the version. Sends no request if they are equal. */
   patchStatus(before: Propagation, status: PropagationStatus, signal: AbortSignal): Promise<PropagationWrite>;
   /** Adds or removes Muster's finalizer; other finalizers stay. Guarded by the version. Sends no request if nothing changes. */
   setFinalizer(before: Propagation, state: 'present' | 'absent', signal: AbortSignal): Promise<PropagationWrite>;
-  /** Deletes a Propagation. Guarded by the uid. It exists until its finalizers are removed. Without finalizers, the result is `absent`. */
+  /**
+   * Deletes a Propagation. Guarded by the uid. The Propagation exists until its finalizers are removed. Without finalizers, the result is
+   * `absent`.
+   */
   delete(before: Propagation, signal: AbortSignal): Promise<PropagationWrite>;
 }
 

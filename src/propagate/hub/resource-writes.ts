@@ -25,8 +25,8 @@ export interface ResourceCreation {
 }
 
 /**
- * Writes the resources of one of Muster's kinds on the hub. Each write is one request with the gateway's own account. The guards are those of
- * `PropagationStore`.
+ * Writes the resources of one of Muster's kinds on the hub. Each write is one request with the gateway's own account. A write gives
+ * `conflict` if the version or the uid that guards it is another one by now.
  */
 interface ResourceWrites {
   /** Creates a resource. Gives `conflict` if one of this name exists, and does not change that one. */
@@ -45,7 +45,10 @@ interface ResourceWrites {
   ): Promise<HubObjectAnswer | 'unchanged'>;
   /** Adds or removes the finalizer of the kind. Guarded by the version. Sends no request if nothing changes. */
   setFinalizer(before: WrittenMetadata, state: 'present' | 'absent', signal: AbortSignal): Promise<HubObjectAnswer | 'unchanged'>;
-  /** Deletes a resource. Guarded by the uid. It exists until its finalizers are removed. Without finalizers, the result is `absent`. */
+  /**
+   * Deletes a resource. Guarded by the uid. The resource exists until its finalizers are removed. Without finalizers, the result is
+   * `absent`.
+   */
   delete(before: WrittenMetadata, signal: AbortSignal): Promise<HubObjectAnswer>;
 }
 

@@ -41,8 +41,9 @@ export interface RevisionRange {
 }
 
 /**
- * The ControllerRevisions of Propagations on the hub. Their Propagation owns them. Reads go to the hub itself. Names are derived from the
- * content, so recording the same content twice has no further effect.
+ * The ControllerRevisions of Propagations on the hub. Their Propagation owns them. Reads go to the hub itself. The name of a resource is
+ * derived from the number of the revision, and for old values also from their content. So recording the same content twice has no further
+ * effect.
  */
 export interface RevisionStore {
   /**
@@ -143,7 +144,7 @@ function manifestOf({ metadata: { namespace, name, uid } }: Propagation, { conte
   };
 }
 
-/** Creates a ControllerRevision. An existing one has the same content, because the name is derived from it. */
+/** Creates a ControllerRevision. `isNew` is false if one of this name exists. That one stays as it is, and counts as written. */
 async function create(
   hub: Hub,
   manifest: Manifest,

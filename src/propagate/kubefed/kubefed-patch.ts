@@ -23,8 +23,8 @@ export function asStandardOperation(operation: JsonPatchOperation, document: Jso
 }
 
 /**
- * Returns the keys of an operation with list indexes of RFC 6902. In json-patch 4 and 5, a negative index counts from the end of the list, for
- * `add` from behind the last item. Leading zeros and a plus sign have no effect.
+ * Returns the keys of an operation with list indexes of RFC 6902. In json-patch 4 and 5, a negative index counts from the end of the list:
+ * -1 is the last item, and with `add` the position behind it. Leading zeros and a plus sign have no effect.
  */
 export function withPositiveIndexes(keys: readonly string[], op: JsonPatchOperation['op'], document: Json): readonly string[] {
   const positive: string[] = [];

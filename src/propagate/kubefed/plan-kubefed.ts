@@ -147,8 +147,8 @@ function distributeByWeight(clusters: readonly PlannedCluster[], total: number):
 }
 
 /**
- * Adds the cluster's part of a round. The part is first taken from its reserved replicas. A cluster at its maximum or capacity is full and
- * leaves the rounds. If its minimum was above its maximum, it gives replicas back.
+ * Adds the cluster's part of a round. The part is first taken from the reserved replicas of the cluster. A cluster at its maximum or
+ * capacity is full and leaves the rounds. If its minimum was above its maximum, it gives replicas back.
  */
 function addPart(
   cluster: PlannedCluster,

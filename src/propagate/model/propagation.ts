@@ -39,11 +39,11 @@ export type CompletionStatus = NonNullable<PropagationStatus['completion']>;
 
 /** A prune that must be confirmed (docs/internals/propagation.md 5.4). */
 export type HeldPrune = NonNullable<PropagationStatus['prune']>;
-/** A plan that was requested by its digest. */
 /** A cluster whose copies must run elsewhere (docs/internals/propagation.md 9). */
 export type Eviction = NonNullable<PropagationStatus['evictions']>[number];
 /** The labels that the copies of one cluster keep from the status of their predecessors. */
 export type PreservedIn = NonNullable<PropagationStatus['preserved']>[number];
+/** The plan that a user requested by its digest, with the generation of that request. */
 export type RequestedPlan = NonNullable<PropagationStatus['asked']>;
 
 /** The line of one cluster in the status. The objects of the cluster are in its ClusterShare. */

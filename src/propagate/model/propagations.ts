@@ -94,7 +94,7 @@ export interface Propagations {
     context: WriteContext,
     request: { readonly input: PropagationInput; readonly digest?: string | null | undefined },
   ): Promise<PropagationOutcome>;
-  /** Returns the Propagation. Undefined if there is none. */
+  /** Returns the Propagation. Undefined if it does not exist, or if the caller may not get it. */
   get(context: WriteContext, name: PropagationName): Promise<PropagationView | undefined>;
   /** Returns one page of the Propagations that match the filter, sorted by namespace and name. */
   list(context: WriteContext, filter: PropagationFilter): Promise<PropagationPage>;
@@ -104,10 +104,12 @@ export interface Propagations {
     name: PropagationName,
     options: { readonly confirmPrune: boolean; readonly abandon: readonly string[] },
   ): Promise<PropagationOutcome>;
-  /** Rolls back to the spec of `revision` as a new generation. Default: the previous revision. */
+  /**
+   * Rolls back to the spec of `revision` as a new generation. Default: the newest revision that has another spec and was not rolled back.
+   */
   rollback(context: WriteContext, name: PropagationName, revision: number | undefined): Promise<PropagationOutcome>;
   delete(context: WriteContext, name: PropagationName, deletion: JsonObject | undefined): Promise<PropagationOutcome>;
-  /** Returns revisions, the newest first. */
+  /** Returns at most `first` revisions, the newest first. Empty if the caller may not get the Propagation. */
   revisions(context: WriteContext, name: PropagationName, first: number): Promise<readonly PropagationRevision[]>;
   /**
    * Reports the current Propagation, and again after each change of it or of its shares. Several changes at once give one call. Ends when the

@@ -4,10 +4,10 @@ import { groupOfApiVersion } from '../../core/kinds.ts';
 import type { Propagation } from './propagation.ts';
 
 /**
- * Returns why an imported Propagation must not replace the existing one of its name: that one has another origin, and its copies would be
- * deleted. Undefined if both were made from the same resource of the same system and cluster.
+ * Returns why an imported Propagation must not replace the existing Propagation of the same name: the existing one has another origin, and
+ * would lose its copies. Undefined if both were made from the same resource of the same system and cluster.
  *
- * @param source `source` of the new spec. Undefined: it was not imported, and may replace any Propagation.
+ * @param source `source` of the new spec. Undefined: the new spec was not imported, and may replace any Propagation.
  */
 export function takenNameProblem({ metadata, document }: Propagation, source: Json | undefined): string | undefined {
   const [theirs, ours] = [originOf(valueAt(document, 'source')), originOf(source)];

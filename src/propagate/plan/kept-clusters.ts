@@ -14,8 +14,9 @@ interface KeptClustersInput {
 
 /**
  * Returns the clusters of the previous division if nothing requires a new one. Changed labels and capacity do not move replicas
- * (docs/internals/propagation.md 3.2). Undefined: divide again. With the rules of KubeFed always undefined, because `divideAsKubeFed`
- * decides which numbers stay. With those of Karmada, a change of affinity groups that are not in use requires no new division.
+ * (docs/internals/propagation.md 3.2). Undefined: divide again. The result is always undefined with the rules of KubeFed, because
+ * `divideAsKubeFed` decides which numbers stay. With the rules of Karmada, a change of affinity groups that are not in use requires no new
+ * division.
  */
 export function keptClusters({
   snapshot: { spec, previous, clusters },

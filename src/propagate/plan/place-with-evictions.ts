@@ -46,7 +46,7 @@ interface EvictionInputs {
   readonly snapshot: PlanSnapshot;
   /** The evicted clusters that have planned copies, the earliest first. */
   readonly open: readonly Eviction[];
-  /** The placement in which nothing leaves these clusters. */
+  /** The placement if no copy leaves these clusters. */
   readonly staying: PlacementResult;
   /** The placement without these clusters. */
   readonly moved: PlacementResult;
@@ -121,8 +121,8 @@ function joinDivided(inputs: EvictionInputs): EvictingPlacement {
 }
 
 /**
- * Joins the placements of objects that are placed as a whole. For each cluster that was not chosen before, one evicted cluster is left, the
- * earliest first. A workload that may not move stays where the inventory has it.
+ * Joins the placements of objects that are placed as a whole. For each cluster that was not chosen before, the copies leave one evicted
+ * cluster. The clusters that were evicted first are left first. A workload that may not move stays where the inventory has it.
  */
 function joinWhole(inputs: EvictionInputs): EvictingPlacement {
   const { snapshot, open, staying, moved, workloads, fixed } = inputs;

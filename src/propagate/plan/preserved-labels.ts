@@ -3,8 +3,8 @@ import type { EvictingPlacement } from './place-with-evictions.ts';
 import type { PlanSnapshot } from './snapshot/snapshot.ts';
 
 /**
- * Returns the labels that copies keep from their predecessors, with those of clusters that take over in this plan. The labels of a cluster
- * last as long as it is chosen and was not evicted itself.
+ * Returns the labels that copies keep from their predecessors: those of earlier plans, and those of clusters that take over in this plan. A
+ * cluster keeps its labels as long as it is chosen, or until it takes over from another cluster.
  */
 export function preservedAfter(
   { spec: { failover }, evictions = [], preserved = [] }: PlanSnapshot,

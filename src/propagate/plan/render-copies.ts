@@ -26,8 +26,8 @@ export interface RenderedCopy {
   readonly keyText: string;
   readonly manifest: Manifest;
   /**
-   * SHA-256 of the manifest. For a Secret, the version of its source is included. For a replacement by the rules of another system, so is
-   * that system: its record of labels and annotations must be written even if the manifest stays the same.
+   * SHA-256 of the manifest. For a Secret, the version of its source is included. For a replacement by the rules of another system, the
+   * name of that system is included: its record of labels and annotations must be written even if the manifest stays the same.
    */
   readonly hash: string;
   readonly secretOf?: TemplateObject['secretOf'];

@@ -44,7 +44,7 @@ export function nextMark({ previous, phase, deadlineMs, watchMs, nowMs }: MarkFa
  */
 const leastHealthyMs = 30_000;
 
-/** Returns how long a success is watched before it counts: the soak time. In a breach at least 30 s. */
+/** Returns the milliseconds for which a success is watched before it counts: the soak time, and after a breach at least 30 s. */
 export function watchMsOf({ soakMs, breachedAtMs }: { readonly soakMs: number; readonly breachedAtMs: number | undefined }): number {
   return breachedAtMs === undefined ? soakMs : Math.max(soakMs, leastHealthyMs);
 }

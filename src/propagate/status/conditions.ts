@@ -56,7 +56,7 @@ function plannedOf({ refused, held, plan }: PropagationFacts): ConditionJudgemen
   return { type, status: 'True', reason: 'Planned', message: '' };
 }
 
-/** True if the Propagation was never planned: it has no plan, and its status has no clusters. That it has no copies is then no failure. */
+/** True if the Propagation was never planned: it has no plan, and its status has no clusters. Missing copies are no failure then. */
 function isNothingPlanned({ plan }: PropagationFacts, lines: readonly ClusterLine[]): boolean {
   return plan === undefined && lines.length === 0;
 }

@@ -20,7 +20,7 @@ export function doubledNotes({ plan, previous, clusters }: Pick<PropagationFacts
   });
 }
 
-/** True if the cluster had more ready replicas than are planned there now, because the others moved. */
+/** True if the cluster had more ready replicas than are planned there now: some of its replicas moved to other clusters. */
 function hasMoreThanPlanned({ planned, copies }: ClusterFacts): boolean {
   const ready = copies.reduce((sum, copy) => sum + (readyOf(copy) ?? 0), 0);
   return planned?.replicas !== undefined && ready > planned.replicas;

@@ -42,7 +42,7 @@ export interface AssessmentInput {
   readonly nowMs: number;
 }
 
-/** A mirror shows a write of this process if the mirror was up to date more than this time after the write. */
+/** A mirror shows a write of this process if the mirror was up to date more than this many milliseconds after the write. */
 export const mirrorDelayMs = 1_000;
 
 /**

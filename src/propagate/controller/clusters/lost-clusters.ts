@@ -18,7 +18,7 @@ export interface LostCluster {
   readonly nowMs: number;
   /** True if the deletion of the copies must be confirmed first. Default: false. */
   readonly isHeld?: boolean;
-  /** The removals, if the copies run in other clusters by now. Absent: they do not move. */
+  /** The objects to remove, if their copies run in other clusters by now. Absent: the copies do not move. */
   readonly moved?: readonly RenderedObject[] | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface LostCluster {
  *   a user must confirm the deletion (`isHeld`), and is left out if the inventory records it already.
  * - If the cluster does not answer, and its copies have moved (`moved`), the copies to delete or to release become pending too.
  *
- * Undefined if neither applies, or if the cluster answers.
+ * Undefined if none of these applies, or if the cluster answers.
  */
 export function taskForLostCluster({ share, propagation, members, nowMs, isHeld = false, moved }: LostCluster): ClusterTask | undefined {
   const member = members.get(share.cluster);

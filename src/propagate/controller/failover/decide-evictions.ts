@@ -19,9 +19,12 @@ export interface EvictionFacts {
 }
 
 export interface EvictionDecision {
-  /** All evictions that last, by cluster. An eviction that did not change is the same object as in the status. */
+  /** All evictions that last, by cluster. An eviction that did not change is the same JavaScript object as in the status. */
   readonly evictions: readonly Eviction[];
-  /** True if copies return now: everything is to be planned from zero. The evictions of the clusters that are back are left out. */
+  /**
+   * True if copies return now to clusters that are back. All replicas must then be planned from zero, and `evictions` has no entry for
+   * these clusters.
+   */
   readonly isReturn: boolean;
   /** The next time at which the decision may change, in Unix milliseconds. Undefined if only an event can change it. */
   readonly nextCheckAtMs: number | undefined;
@@ -67,7 +70,7 @@ function mayBegin(line: ClusterLine, { spec: { suspend }, mayEvict }: EvictionFa
   return mayEvict && !isSuspended && wave !== undefined && phase !== 'Draining';
 }
 
-/** Returns the eviction of a cluster whose time has come, or the earliest time at which it may come. */
+/** Returns the eviction of a cluster if it is due now, else the earliest time at which it may become due. */
 function beginEviction(line: ClusterLine, facts: EvictionFacts): OpenEviction {
   const member = facts.member(line.cluster);
   if (member === undefined) return { eviction: undefined };

@@ -4,7 +4,8 @@ import { createDueTimes } from './due-times.ts';
 /** A queue of keys, each with one pass at a time. */
 export interface WorkQueue {
   /**
-   * Queues a pass for the key. During a pass: one more pass after it. A key that is added several times before its pass gets one pass.
+   * Queues a pass for the key. During a pass of the key, one more pass follows it. A key that is added several times before its pass gets
+   * one pass.
    *
    * If another pass of the key follows, it waits four times as long as the last pass took, at most 100 ms.
    */

@@ -7,8 +7,8 @@ import type { SpreadResult } from '../placing/choose-clusters.ts';
  * Returns the rules by which Karmada's scheduler chooses clusters (docs/internals/propagation.md 3.2):
  *
  * - A spread without a maximum has the maximum 0.
- * - Only a spread by cluster or by region chooses. By zone or provider, it only filters. By label, it has no effect next to others. A spread
- *   by none of cluster and region chooses nothing.
+ * - Only spreads by cluster and by region choose clusters. Spreads by zone and by provider only filter clusters. Spreads by label do
+ *   neither. If there are spreads, but none by cluster or by region, no cluster is chosen.
  * - Fixed weights ignore the spread, but not its filters.
  */
 export function karmadaSpreadRules({ placement: { spread }, replicas, exact }: PropagationSpec): SpreadRules {
@@ -22,7 +22,9 @@ export function karmadaSpreadRules({ placement: { spread }, replicas, exact }: P
   };
 }
 
-/** Returns the entries whose property, such as the region, every chosen cluster must have. Karmada does not read labels here. */
+/**
+ * Returns the entries of the spread whose property, such as the region, every chosen cluster must have. Karmada does not require labels.
+ */
 export function requiredAsKarmada(spread: readonly Spread[]): readonly Spread[] {
   return spread.filter(({ by }) => by !== 'label');
 }

@@ -18,7 +18,7 @@ interface KarmadaDivisionInput extends Omit<DivisionInput, 'rulesChanged' | 'tie
  *
  * - Replicas with fixed weights are divided anew each time. A rule with weight 0 counts as no rule.
  * - Changed rules alone do not divide other replicas anew.
- * - The uid decides between clusters of equal claims.
+ * - The uid decides ties between clusters.
  * - If not all replicas fit, none are placed. The division then has a `problem`.
  */
 export function divideAsKarmada({ uid = '', isKept = false, overflows = false, ...input }: KarmadaDivisionInput): ReplicaDivision {
@@ -43,8 +43,8 @@ export function divideAsKarmada({ uid = '', isKept = false, overflows = false, .
 }
 
 /**
- * Returns a function that orders two clusters with equal claims: fewer replicas first, then by name. For a UID with an odd hash, the order
- * of names is reversed.
+ * Returns a function that orders two clusters that are tied for a replica: fewer replicas first, then by name. For a UID with an odd hash,
+ * the order of names is reversed.
  */
 export function tieBreakOf(uid: string): TieBreak {
   return hasOddHash(uid) ? fewestSeatsThenLastName : fewestSeatsThenName;

@@ -12,8 +12,8 @@ import type { SnapshotCluster } from '../snapshot/snapshot.ts';
 import { type KubeFedPolicies, kubeFedPoliciesOf } from './kubefed-policies.ts';
 
 /**
- * True if a chosen cluster has a copy although it gets no replicas. KubeFed and Federation v1 create such copies. Only for a Job,
- * Federation v1 creates none, and keeps those that exist. All other rules remove them.
+ * True if a chosen cluster has a copy although it gets no replicas. KubeFed and Federation v1 create such copies. The exception are Jobs
+ * with Federation v1: it creates no such copy, but keeps existing ones. By all other rules, such a copy is removed.
  */
 export function keepsEmptyCopy(spec: Pick<PropagationSpec, 'exact' | 'replicas'>, { share, hasJob }: EmptyCopy): boolean {
   if (!isDividedAsKubeFed(spec)) return false;

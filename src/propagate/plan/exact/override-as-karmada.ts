@@ -13,7 +13,7 @@ import { overrideList } from '../overrides/override-list.ts';
 import type { OverrideRules } from '../overrides/override-rules.ts';
 
 /**
- * The items of an override with the effect of Karmada's overriders (docs/internals/propagation.md 3.5):
+ * The rules by which the items of an override have the effect of Karmada's overriders (docs/internals/propagation.md 3.5):
  *
  * - Images, commands and arguments change in main containers of some kinds only. Other kinds are ignored without a warning.
  * - An image with a tag loses its digest.

@@ -17,5 +17,5 @@ export interface OverrideRules {
   readonly mayChangeVersion?: true;
 }
 
-/** The rules without `exact`. */
+/** The rules of Muster itself. */
 export const musterOverrideRules: OverrideRules = { image: overrideImage, list: overrideList, field: overrideField };

@@ -32,7 +32,10 @@ export interface LocatedCluster extends EligibleCluster {
 
 /** How clusters are chosen by the spread of a placement. */
 export interface SpreadRules {
-  /** The entries whose property, such as the region, every chosen cluster must have. Clusters without a value for it are filtered out. */
+  /**
+   * The entries of the spread whose property, such as the region, every chosen cluster must have. Clusters without a value for it are
+   * filtered out.
+   */
   readonly required: readonly Spread[];
   /** Chooses from the clusters that passed the filters. They are sorted. */
   readonly choose: <T extends LocatedCluster>(ordered: readonly T[], demand: ReplicaDemand) => SpreadResult<T>;

@@ -37,9 +37,9 @@ type FilterResult =
  * Applies the filters to a candidate (docs/internals/propagation.md 3.2). Returns its tier, or the reason of the first filter that excludes
  * it, with the deciding value.
  *
- * A cluster with copies is never excluded because of taints, missing kinds or an unknown location. A cluster that this generation has chosen
- * already is not excluded because of taints. It is `kept` if unknown location fields
- * decide. A cluster without copies is refused with `SYNCING` while these fields may become known.
+ * A cluster with copies is never excluded because of taints, missing kinds or an unknown location. A cluster that this generation has
+ * chosen already is not excluded because of taints. A cluster with copies is `kept` if unknown location fields decide. A cluster without
+ * copies is refused with `SYNCING` while these fields may become known.
  *
  * Fields that cannot become known count as absent. Even then, a cluster with copies is `kept` instead of excluded.
  */

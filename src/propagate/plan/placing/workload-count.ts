@@ -34,7 +34,10 @@ export function workloadCountOf(manifest: JsonObject, scalePath?: readonly strin
   return scalePath === undefined ? undefined : { count: wholeAt(manifest, scalePath) ?? 1 };
 }
 
-/** Returns the count of a workload as `workloadCountOf`. With the rules of Karmada, a ReplicationController has none: Karmada copies it. */
+/**
+ * Returns the count of a workload that the plan sets or divides. Undefined for objects without a count. With the rules of Karmada, these
+ * include ReplicationControllers: Karmada copies them unchanged.
+ */
 export function plannedCountOf(manifest: JsonObject, { exact }: Pick<PropagationSpec, 'exact'>): WorkloadCount | undefined {
   const isCopied = exact?.system === 'Karmada' && manifest.kind === 'ReplicationController';
   return isCopied ? undefined : workloadCountOf(manifest);

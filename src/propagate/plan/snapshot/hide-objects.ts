@@ -17,8 +17,9 @@ interface ReadObjects {
 }
 
 /**
- * Returns the objects, by `textOfKey`, with absent ones in place of those that the requester may not get. So the plan shows neither a diff
- * nor a conflict that tells that they exist. An object whose rights are unknown is unread. The copies in the inventory stay as they are.
+ * Returns the objects by `textOfKey`. An object that the requester may not get counts as absent. So the plan shows neither a diff nor a
+ * conflict from which the requester learns that the object exists. If the rights to an object are unknown, it counts as unread. Copies in
+ * the inventory are not hidden.
  *
  * The rights are checked for absent objects too: neither the duration nor a fault of the check tells whether an object exists.
  */

@@ -55,10 +55,7 @@ export interface ExistingPropagation {
   readonly decided?: PropagationSpec;
 }
 
-/**
- * Returns a client for the objects of a cluster that acts with this identity, as `ActingClients.ofIdentity`. Undefined if the cluster is not in
- * the fleet.
- */
+/** Returns a client for the objects of a cluster that acts with this identity. Undefined if the cluster is not in the fleet. */
 export type ClientOf = (cluster: ClusterName, identity: ActingIdentity) => ObjectClient | undefined;
 
 /** The services that a planner uses. */
@@ -68,8 +65,8 @@ export interface PlannerPorts {
   readonly hub?: HubRecords & { readonly shares: ShareStore };
   readonly clientOf: ClientOf;
   /**
-   * Finds out what the requester of a spec may see. Hidden objects count as absent, except for the copies in the inventory. Absent: everything
-   * is visible.
+   * Finds out what the requester of a spec may see. Objects that are hidden from the requester count as absent. Copies in the inventory
+   * always count as existing. Default: every object is visible.
    */
   readonly sight?: IdentitySight | undefined;
   /** The merge rules for lists, from `listRulesIn`. */

@@ -111,7 +111,7 @@ const writerAnnotations: readonly string[] = [
   marks.intent,
 ];
 
-/** Removes the annotations and labels in which kubectl and Muster note who wrote the object. These are not content of the object. */
+/** Removes the annotations and labels in which kubectl and Muster record who wrote the object. These are not content of the object. */
 function withoutWriterNotes(metadata: JsonObject): JsonObject {
   const { labels, annotations, ...rest } = metadata;
   return { ...rest, ...mapWithout('labels', labels, writerLabels), ...mapWithout('annotations', annotations, writerAnnotations) };
@@ -133,7 +133,10 @@ export function invalidInputNote(path: string, message: string): Note {
   return { severity: 'ERROR', code: 'INVALID', message, path };
 }
 
-/** Returns how the objects of the template lose what a server filled in. Karmada leaves the second of two token Secrets in a row. */
+/**
+ * Returns the options for removing the fields that a server fills in. With the rules of Karmada, a ServiceAccount keeps every second one of
+ * several token Secrets that follow each other.
+ */
 export function pruningOf({ exact }: Pick<PropagationSpec, 'exact'>): PortableOptions {
   return exact?.system === 'Karmada' ? { keepsSecondToken: true } : {};
 }
