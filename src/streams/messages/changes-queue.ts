@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 /** One change of an object of a selection. A `DELETED` change has the last state that matched. */
 export interface ObjectChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** The key that `keyOfObject` makes. */
+  /** The key that `keyOfObject` makes. It contains the uid, so an object that is created again under its name has another key. */
   readonly key: string;
   readonly object: KubernetesObject;
 }

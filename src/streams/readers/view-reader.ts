@@ -11,7 +11,10 @@ import { SourceBacklog } from './source-backlog.ts';
 export interface ReaderHost<Message extends object> {
   /** Makes a message for this reader alone. `over` has the positions of the reader in other sources. */
   make(draft: MessageDraft, over: ReadonlyMap<string, SourceKnowledge['position']>): Message;
-  /** Called when the reader has taken the whole shared batch, has paused, or has ended. The view then no longer waits for it. */
+  /**
+   * Called when the reader has taken the whole shared batch (the messages of one cut for readers in step), has paused, or has ended. The view
+   * then no longer waits for it.
+   */
   caughtUp(reader: ViewReader<Message>): void;
   /** Called when the reader has messages of the shared batch to take. */
   hasUntaken(reader: ViewReader<Message>): void;
@@ -24,8 +27,8 @@ interface ViewReaderOptions<Message extends object> {
   readonly signal: AbortSignal;
   readonly host: ReaderHost<Message>;
   /**
-   * Counts the queue of this reader in the budget, which bounds the bytes of the queues of all readers. The budget calls `evict` if it must
-   * end this reader to free bytes.
+   * Adds the queue of this reader to the budget, which bounds the bytes of the queues of all readers. The budget calls `evict` if it must end
+   * this reader to free bytes.
    */
   readonly openShare: (evict: () => void) => QueueShare;
   /** Called with the error of a listener that throws. */

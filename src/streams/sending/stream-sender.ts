@@ -89,7 +89,10 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
     this.#finish({ reason: 'CLIENT' });
   }
 
-  /** Ends the stream because its request was aborted. The client learns a reason that is for clients, such as credentials that have ended. */
+  /**
+   * Ends the stream because its request was aborted. If the reason is a `MusterError`, such as for credentials that have ended, the client
+   * receives it. Else the stream ends without a message.
+   */
   aborted(reason: unknown): void {
     if (reason instanceof MusterError) this.ended(reason);
     else this.close();
@@ -118,8 +121,8 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
   }
 
   /**
-   * Sends one message. Returns `made` if it had to be rendered, `ready` if it was rendered already. Returns `nothing` if no further message
-   * follows now.
+   * Sends the next message, if the outlet has room. Returns `made` if the message had to be rendered and another may follow at once, and
+   * `ready` if it was rendered already and another may follow. Returns `nothing` in all other cases, also if a message was sent.
    */
   #sendNext(): 'made' | 'ready' | 'nothing' {
     const { outlet } = this;

@@ -206,8 +206,8 @@ export class Subscriptions {
   }
 
   /**
-   * Stops beginning streams. Ends the streams of server-sent events with `complete`, spread evenly over this time, and resolves when they
-   * have ended. An abort ends the others at once. Streams of a WebSocket end with the socket.
+   * Stops beginning streams. Ends the streams of server-sent events with `complete`, spread evenly over this time, and resolves when they have
+   * ended. After an abort, the remaining ones end at once. Streams of a WebSocket end with the socket.
    */
   async drain(spreadMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;

@@ -36,9 +36,9 @@ interface ResumedView {
 /**
  * Returns what the view has to send to a reader with this cursor. Call it right after a cut.
  *
- * If the cursor was made for another scope, its positions are void, because that scope may show other objects. Its positions in sources that
- * are not in this view are then ignored: their clusters may be hidden from the reader. In the same scope such sources have left,
- * and the reader receives a fault.
+ * If the cursor was made with other rights (another `WatchScope`), the reader may have other objects, so its positions count as void. Its
+ * positions in sources that are not in this view are then ignored, because their clusters may be hidden from the reader. With the same rights,
+ * a source that is not in this view has left, and the reader receives `GONE` for it.
  */
 export function sliceForResume({ scope, kinds, sources }: ResumedView, cursor: StreamCursor): Resumption {
   const known = new Map<SourceSlice, SourceKnowledge>();

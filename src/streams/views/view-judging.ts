@@ -53,7 +53,7 @@ export class ViewJudging {
       return this.#proceed(joining);
     } catch (error) {
       if (!(error instanceof MusterError) || joining.size === 0) throw error;
-      // Readers that resume may need much less, so they are tried again without the others.
+      // Readers that resume may need much less. So only the readers that begin are ended, if there are any, and judging starts again.
       const beginning = [...joining].filter(({ after }) => after === undefined);
       for (const reader of beginning.length > 0 ? beginning : [...joining]) reader.end(error);
       this.forget();

@@ -50,7 +50,10 @@ interface ViewRightsOptions {
   readonly scopeFor: (caller: Caller, signal: AbortSignal) => WatchScope | Promise<WatchScope>;
 }
 
-/** The result of a check of rights. `kept`: the scope is the same. `lost`: the caller may see less. `gained`: the caller may see more. */
+/**
+ * The result of a check of rights. `kept`: the scope is the same, or a cluster did not answer. `lost`: the caller may see less. `gained`: the
+ * caller may see more, and `scope` is the new one.
+ */
 export type RightsVerdict = { readonly type: 'kept' } | { readonly type: 'lost' } | { readonly type: 'gained'; readonly scope: WatchScope };
 
 interface WatchingCaller {
@@ -100,10 +103,10 @@ export class ViewRights {
   }
 
   /**
-   * Checks again what each caller may watch. Calls `judge` once, when all answers are known. The call is synchronous if all answers are
-   * known at once. There is no call after the signal has aborted.
+   * Checks again what each caller may watch. Calls `judge` once, when all answers are known. The call is synchronous if all answers are known
+   * at once. There is no call after the signal has aborted.
    *
-   * @param isMember False for a cluster that has left. A cluster that has left is no lost right.
+   * @param isMember Returns false for a cluster that has left. Its sources are not checked, because no right was lost.
    */
   check(
     sources: readonly WatchedSource[],

@@ -79,7 +79,8 @@ export function compareVisibility(before: Visibility | undefined, now: Visibilit
 const everything: Visibility = { type: 'all' };
 
 function createScope({ hidden, clusters, kinds }: RequestedScope, visibilities: readonly Visibility[]): WatchScope {
-  // The scope also covers clusters that join later. So it does not change with the fleet if all callers may see everything.
+  // A caller that may see everything has one scope for all clusters, also for those that join later. So the scope of such a caller does not
+  // change with the fleet.
   if (!hidden && visibilities.every(({ type }) => type === 'all')) return { digest: 'all', isEmpty: false, sightOf: () => everything };
   const keys = clusters.flatMap((cluster) => kinds.map((kind) => sourceKey(cluster, kind)));
   const byKey = new Map(keys.map((key, index) => [key, visibilities[index]]));
