@@ -3,7 +3,10 @@ import { isRawNumber, type Json, parseJsonExactly, type RawNumber } from '../../
 import { type ScalarName, scalarNames } from '../../model/model.ts';
 import type { AnyOutput, Pothos } from './pothos.ts';
 
-/** Adds the scalars, and returns them by name. All except `Int64` pass values through unchanged. Literals keep integers beyond 2⁵³−1 exactly. */
+/**
+ * Adds the scalars, and returns them by name. Those that GraphQL itself does not have return values unchanged, except `Int64`. Their literals
+ * keep all digits of integers beyond 2⁵³−1.
+ */
 export function addScalars(pothos: Pothos): ReadonlyMap<ScalarName, AnyOutput> {
   const scalars: Readonly<Record<ScalarName, AnyOutput>> = {
     String: pothos.addScalarType('String', GraphQLString),

@@ -18,7 +18,10 @@ export interface ConnectionTypes {
   readonly ofKinds: ReadonlyMap<string, ObjectRefOf<ListPage>>;
 }
 
-/** Adds `Query`. Only its fields may return promises: they wait for first lists and live reads. */
+/**
+ * Adds `Query` with the fields for clusters, kinds and objects. These fields may return promises, because they wait for first lists and live
+ * reads.
+ */
 export function addQuery(builder: GraphBuilder, connections: ConnectionTypes): void {
   builder.pothos.queryType({
     description:

@@ -192,7 +192,7 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes, object: ObjectR
   });
 }
 
-/** Returns the fields about the choice of a cluster. Null if the cluster was not chosen. */
+/** Returns the fields that say how a cluster was chosen. They are null for a cluster that was not chosen. */
 function choiceFields(t: FieldsOf<PlannedCluster>) {
   return {
     group: t.string({

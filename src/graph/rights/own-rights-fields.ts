@@ -84,7 +84,11 @@ async function answersOf(args: CanIArguments, { model }: GraphBuilder, context: 
   return chargeList(await Promise.all(answers), context);
 }
 
-/** @throws {MusterError} `BAD_INPUT` if the value cannot be a verb or a subresource. */
+/**
+ * Returns the value.
+ *
+ * @throws {MusterError} `BAD_INPUT` if it cannot be a verb or a subresource.
+ */
 function wordOf(argument: string, value: string): string {
   if (/^(\*|[a-z][a-z0-9/-]{0,62})$/.test(value)) return value;
   throw new MusterError(
@@ -93,7 +97,11 @@ function wordOf(argument: string, value: string): string {
   );
 }
 
-/** @throws {MusterError} `BAD_INPUT` if the value cannot be the name of an object. Names of RBAC objects may contain more than others. */
+/**
+ * Returns the value. It may have upper-case letters and colons, as names of RBAC objects do.
+ *
+ * @throws {MusterError} `BAD_INPUT` if no object can have this name.
+ */
 function nameOf(argument: string, value: string): string {
   if (/^[^\s/%]{1,253}$/.test(value)) return value;
   throw new MusterError('BAD_INPUT', `${argument}: expected a name of 1 to 253 characters, got ${describeValue(value)}`);

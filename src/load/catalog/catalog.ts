@@ -22,7 +22,8 @@ import { createUnknownKinds, type FetchDocument } from './unknown-kinds.ts';
 export interface Catalog {
   model(): Model;
   /**
-   * Returns the groups that are missing from the model, or differ from their definitions, with the reasons. Undefined if there are none.
+   * Returns the groups that are missing from the model, or differ from their definitions, with the reasons, and the problem of the schema
+   * lock. Undefined if there are none.
    */
   problem(): string | undefined;
   /** Calls back with each new model until the signal aborts. */
@@ -142,7 +143,7 @@ function clustersWithDefinitions(mirrors: Mirrors, definitions: readonly Cluster
   return mirrors.clusters().filter(({ name }) => settled.get(name) ?? mirrors.served(name, definitionKind) === undefined);
 }
 
-/** Calls back when the served kinds of a cluster change. */
+/** Calls back once now, and then when the served kinds of a cluster change or a cluster leaves, until the signal aborts. */
 function onServedChange(mirrors: Mirrors, callback: () => void, signal: AbortSignal): void {
   const served = new Map<ClusterName, readonly ServedResource[] | undefined>();
   mirrors.onChange(({ type, cluster }) => {

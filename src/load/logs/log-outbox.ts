@@ -21,8 +21,9 @@ interface LogOutboxOptions {
 const windowMs = 50;
 
 /**
- * The messages that wait for one reader of logs. Calls `listener.ready` when there are messages to take. Lines that a slow reader does not take
- * are dropped and counted. If the other messages alone exceed the limit, the reader is ended with `SLOW_CONSUMER`.
+ * The messages that wait for one reader of logs. Calls `listener.ready` when there are messages to take. Lines that a slow reader does not
+ * take are dropped and counted. The reader ends with `SLOW_CONSUMER` if its messages without lines exceed the limit of the queue, or if the
+ * budget of all queues is exceeded and its queue is the largest.
  */
 export class LogOutbox implements Disposable {
   readonly #options: LogOutboxOptions;

@@ -145,7 +145,7 @@ class LogReader implements StreamReader<LogBatchView> {
     following.catch((error) => this.#fail(error));
   }
 
-  /** Checks the rights regularly, and after rights in a followed cluster may have changed. */
+  /** Checks the rights every 25 s, and after rights in any cluster may have changed. Ends the stream if a right is lost. */
   async #recheck(): Promise<void> {
     const { access, clock } = this.#settings.options;
     const { signal } = this.#life;
@@ -164,7 +164,10 @@ class LogReader implements StreamReader<LogBatchView> {
     }
   }
 
-  /** True if the caller may no longer read the followed logs, or if a cluster did not answer two regular checks. */
+  /**
+   * True if the caller may no longer read the followed logs, or if a cluster did not answer two regular checks. If false, the cluster follows
+   * logs with the current rights from then on.
+   */
   async #isLost(name: ClusterName, followed: FollowedCluster, isRegular: boolean): Promise<boolean> {
     const { options, operation, followed: request } = this.#settings;
     const { caller } = operation;

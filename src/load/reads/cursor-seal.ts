@@ -24,7 +24,7 @@ export interface StreamScope {
 
 /** Encrypts positions as cursors, and decrypts them. */
 export interface Seal {
-  /** Returns a text of URL-safe characters. Each call returns another text. */
+  /** Encrypts a position, and returns the cursor: a text of URL-safe characters. Each call returns another text. */
   close(content: Uint8Array, scope: SealScope): string;
   /**
    * Returns the content of a cursor.

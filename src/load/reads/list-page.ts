@@ -60,6 +60,7 @@ interface AggregatesRequest extends PathKinds {
 
 /** Finds the objects to which the objects of a page are related. */
 interface RelatedReads {
+  /** Returns the lookup of objects that are related to those of a source. Undefined if no path begins with a relation of its kind. */
   relatedTo(readSource: MirroredSource): RelatedObjects | undefined;
   /**
    * Returns the sources that were read in a cluster, and the faults of those that could not be read. Called after the last call of
@@ -68,7 +69,10 @@ interface RelatedReads {
   readsIn(cluster: ClusterName): { readonly sources: readonly ReadSource[]; readonly faults: readonly Fault[] };
 }
 
-/** Creates one page of the objects in these sources, as of one moment. The mirrors of the sources must stay held until the page is complete. */
+/**
+ * Creates one page of the objects in these sources, as of one moment. The caller must hold the leases of the mirrors until the page is
+ * complete.
+ */
 export function createListPage(
   options: ListPageOptions,
   readSources: readonly ReadSource[],

@@ -235,8 +235,8 @@ async function findLive(
 }
 
 /**
- * Returns the result for an object that the caller may not get. Undefined if the API server is to decide: it decides on every object of a
- * sensitive kind, and then answers the same for hidden and absent objects.
+ * Returns the result for an object that the caller may not get. Undefined if a request is to be sent: the caller may get the object, or the
+ * kind is sensitive. For a sensitive kind the API server decides, and answers the same for hidden and absent objects.
  */
 async function refusalOfLive(
   { access, sensitive }: ReadObjectOptions,
@@ -251,8 +251,8 @@ async function refusalOfLive(
 }
 
 /**
- * Returns the result of a failed read. With authentication, a refusal by the API server shows neither whether the object exists nor its
- * name: a hidden object of a sensitive kind has a fault, as an absent one has, and any other hidden object is absent.
+ * Returns the result of a failed read. With authentication, a refusal by the API server must not show whether the object exists, nor its name.
+ * For a sensitive kind it becomes a fault, which an absent object gets too. For any other kind, the object looks absent.
  */
 function unreadLive(
   { sensitive }: ReadObjectOptions,

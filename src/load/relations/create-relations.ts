@@ -191,7 +191,7 @@ function isReported(source: ReadSource, { kinds }: RelationQuery): boolean {
   return phase !== 'MISSING' || fault?.code !== 'FORBIDDEN';
 }
 
-/** A scope whose text is created together with the first cursor. Most pages need no cursor. */
+/** The scope of the cursors of one page. Its text, `filter`, is created only when a cursor needs it, because most pages need no cursor. */
 class RelationScope implements ListScope {
   readonly callerKey: string;
   readonly #from: Row;

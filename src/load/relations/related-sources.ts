@@ -57,7 +57,7 @@ export class RelatedSources {
 export interface RelatedSourceRequest extends Pick<SourceRequest, 'cluster' | 'verb' | 'isNamed'> {
   readonly kind: ModelKind;
   readonly namespace: string | undefined;
-  /** Milliseconds to wait for the first list. Default, and maximum: `firstListWaitMs`. */
+  /** Milliseconds to wait for the first list. Default and maximum: 10 s. */
   readonly waitMs: number | undefined;
 }
 
