@@ -17,7 +17,8 @@ import { type PreferencesRead, readPreferences } from './read-preferences.ts';
 
 /**
  * Translates Federation v1: resources with an annotation of preferences or with a cluster selector. Each becomes a Propagation. A resource
- * without such an annotation is no document of Federation v1.
+ * without such an annotation is no document of Federation v1. In a living cluster, nothing is: the API server of Federation v1 is gone, and
+ * other systems leave its old annotations in place.
  */
 export const federationV1Importer: Importer = { system: 'FederationV1', translate };
 
@@ -31,7 +32,7 @@ const knownAnnotations = [selectorAnnotation, ...Object.values(preferenceAnnotat
 
 function translate(documents: readonly SourceDocument[], context: ImportContext): Steps<Translation> {
   const fleet = importClustersOf(context, 'FederationV1');
-  const objects = documents.filter(isSourceObject).filter(isOfFederation);
+  const objects = context.living === undefined ? documents.filter(isSourceObject).filter(isOfFederation) : [];
   return translateEach(objects.map((document) => ({ document, propose: () => proposalOf(document, fleet) })));
 }
 

@@ -9,15 +9,20 @@ import type { PropagationPolicy } from './policies/read-policies.ts';
 export interface ClaimedResource {
   readonly resource: KarmadaResource;
   readonly choice: PolicyChoice;
+  /**
+   * True: no policy selects the resource, and it follows the workloads that need it. `choice` is then that of the first one. In Karmada,
+   * its binding is an attached one. Absent: the policy selects the resource.
+   */
+  readonly isAttached?: true;
 }
 
 /** The decision about the objects that claimed workloads need, if their policies have `propagateDeps`. */
 export interface AttachedDependencies {
-  /** By workload: its dependencies that become part of its template. */
+  /** By workload: its dependencies that its Propagation brings. */
   readonly partsOf: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
   /**
-   * The dependencies that several workloads need, and that no policy selects. Each gets a Propagation of its own. It goes to the clusters
-   * of all these workloads, and has the other settings of the first workload's policy.
+   * The dependencies that several workloads need, and that no policy selects. Each gets a Propagation of its own, which goes to the clusters
+   * of all these workloads.
    */
   readonly shared: readonly ClaimedResource[];
   /**
@@ -30,8 +35,8 @@ export interface AttachedDependencies {
   /** By workload: its dependencies that are not among the documents. */
   readonly missing: ReadonlyMap<KarmadaResource, readonly ObjectKey[]>;
   /**
-   * The Secrets that workloads need. They become part of no Propagation, because everyone who may read the Propagation could read their
-   * data.
+   * The Secrets of a text that workloads need. They become part of no Propagation, because everyone who may read the Propagation could read
+   * their data.
    */
   readonly secrets: readonly KarmadaResource[];
 }
@@ -44,10 +49,13 @@ export function followsDependencies({ spec: { propagateDeps, association } }: Pr
 /**
  * Decides for each dependency of the claimed resources in which Propagation it is. An object is never in two Propagations, because the
  * second one would find a conflict. A dependency that a policy selects itself, or that several workloads need, has its own Propagation.
+ *
+ * @param isLiving True: the Propagations refer to objects in a cluster, so Secrets are dependencies like any other.
  */
 export function attachDependencies(
   claimed: readonly ClaimedResource[],
   resources: ReadonlyMap<string, KarmadaResource>,
+  { isLiving }: { readonly isLiving: boolean },
 ): AttachedDependencies {
   const selected = new Set(claimed.map(({ resource }) => resource));
   const users = new Map<KarmadaResource, ClaimedResource[]>();
@@ -58,7 +66,7 @@ export function attachDependencies(
     for (const key of dependenciesOf(user.resource.manifest)) {
       const needed = resources.get(textOfKey(key));
       if (needed === undefined) addTo(missing, user.resource, key);
-      else if (isSecret(groupKindOfKey(key)) && !selected.has(needed)) secrets.add(needed);
+      else if (!isLiving && isSecret(groupKindOfKey(key)) && !selected.has(needed)) secrets.add(needed);
       else addTo(users, needed, user);
     }
   }
@@ -72,7 +80,7 @@ export function attachDependencies(
       addTo(partsOf, first.resource, needed);
       continue;
     }
-    if (!selected.has(needed)) shared.push({ resource: needed, choice: { winner: first.choice.winner, losers: [] } });
+    if (!selected.has(needed)) shared.push({ resource: needed, choice: { winner: first.choice.winner, losers: [] }, isAttached: true });
     usersOf.set(needed, all);
     for (const { resource } of all) addTo(elsewhere, resource, needed);
   }

@@ -28,9 +28,7 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
     .map(resourceOf);
   const { claimed, secrets } = claimResources(resources, policies, context);
   yield;
-  // In a living Karmada, only claimed resources count here. Plans read the other dependencies from Karmada's API server.
-  const known = context.living === undefined ? resources : claimed.map(({ resource }) => resource);
-  const dependencies = attachDependencies(claimed, resourcesByKey(known));
+  const dependencies = attachDependencies(claimed, resourcesByKey(resources), { isLiving: context.living !== undefined });
   const facts = proposalFactsOf({ documents, policies, context, claimed, dependencies });
   const proposals: Proposal[] = [];
   // The clusters of a living Karmada have their namespaces already.

@@ -36,8 +36,10 @@ export interface ProposalFacts {
 interface Draft extends ClaimedResource {
   readonly facts: ProposalFacts;
   readonly policy: TranslatedPolicy;
-  /** The objects of the template: the resource, then its dependencies. */
+  /** The objects of the Propagation: the resource, then its dependencies. */
   readonly objects: readonly KarmadaResource[];
+  /** The objects that the template has. The member `dependencies` of the spec brings the others. */
+  readonly listed: readonly KarmadaResource[];
   readonly keyText: string;
   /** The workloads that need the resource as a dependency. The resource goes to their clusters too. */
   readonly users: readonly ClaimedResource[];
@@ -46,17 +48,8 @@ interface Draft extends ClaimedResource {
 
 /** Makes the proposal for one resource with its dependencies. */
 export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts): Proposal {
-  const { resource, choice } = claimed;
-  const own: Draft = {
-    ...claimed,
-    facts,
-    policy: facts.translate(choice.winner),
-    users: facts.dependencies.usersOf.get(resource) ?? [],
-    objects: [resource, ...(facts.dependencies.partsOf.get(resource) ?? [])],
-    keyText: textOfKey(keyOfManifest(resource.manifest)),
-    notes: new UniqueNotes(),
-  };
-  const draft = own.users.length === 0 ? own : { ...own, policy: policyWithUsers(own) };
+  const draft = draftOf(claimed, facts);
+  const { resource } = claimed;
   tellOfClaim(draft);
   draft.notes.add(draft.policy.notes);
   const chosen = draft.objects.map(({ manifest }) => ({ manifest, policies: facts.overrides.policiesFor(manifest) }));
@@ -65,20 +58,55 @@ export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts
     namespace: document.key.namespace,
     name: propagationNameOf(document.key),
     spec: {
-      template: draft.objects.map((one) => templateOf(one, facts)),
+      template: draft.listed.map((one) => templateOf(one, facts)),
       ...dependenciesMember(draft),
       placement: draft.policy.placement,
       ...replicasMember(draft),
       ...overridesMember(draft, chosen),
       ...conflictMember(draft),
-      ...(choice.winner.spec.preserveResourcesOnDeletion === true ? { deletion: { policy: 'Orphan' } } : {}),
+      ...(settlingPolicies(draft).some(({ spec }) => spec.preserveResourcesOnDeletion === true) ? { deletion: { policy: 'Orphan' } } : {}),
       ...suspendMember(draft),
-      ...(draft.policy.failover === undefined ? {} : { failover: draft.policy.failover }),
+      ...(draft.policy.failover === undefined || draft.isAttached === true ? {} : { failover: draft.policy.failover }),
       ...(facts.clusters.isExact ? exactMembers(document, draft.policy) : {}),
     },
     documents: documentsOf(draft, chosen),
     notes: draft.notes.all,
   };
+}
+
+function draftOf(claimed: ClaimedResource, facts: ProposalFacts): Draft {
+  const { resource, choice } = claimed;
+  const { usersOf, partsOf } = facts.dependencies;
+  const objects = [resource, ...(partsOf.get(resource) ?? [])];
+  const isFollowed = facts.sourceCluster !== undefined && bringsDependencies(claimed, facts);
+  const own: Draft = {
+    ...claimed,
+    facts,
+    policy: facts.translate(choice.winner),
+    users: usersOf.get(resource) ?? [],
+    objects,
+    // In a living Karmada, dependencies come and go with what their workload refers to.
+    listed: isFollowed ? [resource] : objects,
+    keyText: textOfKey(keyOfManifest(resource.manifest)),
+    notes: new UniqueNotes(),
+  };
+  return own.users.length === 0 ? own : { ...own, policy: policyWithUsers(own) };
+}
+
+/**
+ * True if the spec has `dependencies: true`: the policy propagates the dependencies of the resource, and none of them is in another
+ * Propagation. The field has no exceptions, and an object must not be in two Propagations.
+ */
+function bringsDependencies({ resource, choice, isAttached }: ClaimedResource, { dependencies: { elsewhere } }: ProposalFacts): boolean {
+  return isAttached !== true && followsDependencies(choice.winner) && !elsewhere.has(resource);
+}
+
+/**
+ * Returns the policies that settle conflict resolution and deletion. For a dependency that no policy selects, these are the policies of all
+ * workloads that need it: one that overwrites or preserves is enough, as in Karmada's dependencies distributor.
+ */
+function settlingPolicies({ isAttached, choice, users }: Draft): readonly PropagationPolicy[] {
+  return (isAttached === true ? users.map((user) => user.choice) : [choice]).map(({ winner }) => winner);
 }
 
 /** An object of the template, with the override policies that select it. */
@@ -106,12 +134,12 @@ function policyWithUsers({ resource: { document }, policy, choice, users, facts,
   return { ...others, placement };
 }
 
-function documentsOf({ objects, choice, users, facts, keyText }: Draft, chosen: readonly OverriddenObject[]): readonly ProposedDocument[] {
+function documentsOf({ listed, choice, users, facts, keyText }: Draft, chosen: readonly OverriddenObject[]): readonly ProposedDocument[] {
   const binding = facts.bindings.get(keyText);
   const policies = new Set([choice, ...users.map((user) => user.choice)].map(({ winner }) => winner.document));
   const overrides = new Set(chosen.flatMap(({ policies }) => policies.map(({ policy }) => policy.document)));
   return [
-    ...objects.map(({ document }): ProposedDocument => ({ document, role: 'TEMPLATE' })),
+    ...listed.map(({ document }): ProposedDocument => ({ document, role: 'TEMPLATE' })),
     ...[...policies].map((document): ProposedDocument => ({ document, role: 'PLACEMENT' })),
     ...(binding === undefined ? [] : [{ document: binding, role: 'SCHEDULING' } as const]),
     ...[...overrides].map((document): ProposedDocument => ({ document, role: 'OVERRIDE' })),
@@ -129,14 +157,13 @@ function tellOfClaim({ resource: { document }, choice: { winner, losers }, notes
   notes.tell({ severity: 'INFO', code: 'CLAIMED_BY', message, path: document.path });
 }
 
-/**
- * Returns `dependencies: true` if the policy propagates the dependencies of the resource. Empty, with a note, if one of them is in another
- * Propagation: the field has no exceptions, and an object must not be in two Propagations.
- */
-function dependenciesMember({ resource, choice, facts: { dependencies }, notes }: Draft): JsonObject {
-  if (!followsDependencies(choice.winner)) return {};
+/** Returns the member `dependencies` of the spec. Reports a note if the dependencies of the resource are in other Propagations. */
+function dependenciesMember(draft: Draft): JsonObject {
+  const { resource, choice, notes } = draft;
+  const { dependencies } = draft.facts;
+  if (bringsDependencies(draft, draft.facts)) return { dependencies: true };
   const elsewhere = dependencies.elsewhere.get(resource) ?? [];
-  if (elsewhere.length === 0) return { dependencies: true };
+  if (elsewhere.length === 0) return {};
   const names = nameListOf(elsewhere.map(({ document }) => describeDocument(document)));
   const workload = describeDocument(resource.document);
   const missing = (dependencies.missing.get(resource) ?? []).map(({ kind, name }) => `${kind} ${name}`);
@@ -182,37 +209,49 @@ function tellOfMissingUid({ resource: { document, manifest }, choice: { winner }
   notes.tell({ severity: 'INFO', code: 'TIE_BY_UID', message, path: `${winner.document.path}.spec.placement.replicaScheduling` });
 }
 
-function overridesMember({ facts: { clusters }, objects, notes }: Draft, chosen: readonly OverriddenObject[]): JsonObject {
+function overridesMember(draft: Draft, chosen: readonly OverriddenObject[]): JsonObject {
+  const { facts, notes } = draft;
+  const { clusters } = facts;
+  // The dependencies that the spec brings are not known by name.
+  const isOneOfMany = draft.objects.length > 1 || bringsDependencies(draft, facts);
   const entries = chosen.flatMap(({ manifest, policies }) =>
     policies.flatMap(({ overrides }): readonly Json[] => {
       notes.add(overrides.notes);
-      return overridesFor(overrides, { manifest, isOneOfMany: objects.length > 1 }, { clusters, tell: notes.tell });
+      return overridesFor(overrides, { manifest, isOneOfMany }, { clusters, tell: notes.tell });
     }),
   );
   return entries.length === 0 ? {} : { overrides: entries };
 }
 
-function conflictMember({ objects: [main, ...parts], choice, notes }: Draft): JsonObject {
-  const policy = choice.winner.spec.conflictResolution;
+function conflictMember(draft: Draft): JsonObject {
+  const [main, ...parts] = draft.objects;
+  const policy = settlingPolicies(draft).some(({ spec }) => spec.conflictResolution === 'Overwrite') ? 'Overwrite' : 'Abort';
   const overwrites = main !== undefined && overwritesConflicts(main.manifest, policy);
   for (const { manifest, document } of parts) {
     if (overwritesConflicts(manifest, policy) === overwrites) continue;
     const message = `${describeDocument(document)} has another conflict resolution than the workload that needs it, and gets that of the workload`;
-    notes.tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${document.path}.metadata.annotations` });
+    draft.notes.tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${document.path}.metadata.annotations` });
   }
   return overwrites ? { conflict: 'Overwrite' } : {};
 }
 
-function suspendMember({ policy, facts, keyText }: Draft): JsonObject {
+/** Returns the member `suspend` of the spec. Karmada never suspends an attached binding, nor the dependencies of a suspended workload. */
+function suspendMember(draft: Draft): JsonObject {
+  const { policy, facts, keyText, isAttached, choice, resource, notes } = draft;
+  if (isAttached === true) return {};
   const binding = facts.bindings.get(keyText);
   const scheduling = valueAt(binding?.object, 'spec', 'suspension', 'scheduling') === true;
   const { suspension } = mergeSuspension({ bindingSuspension: { scheduling }, policySuspension: policy.dispatching });
   const clusters = suspension?.dispatchingOnClusters?.clusterNames ?? [];
-  const suspend = {
-    ...(suspension?.scheduling === true ? { scheduling: true } : {}),
+  const dispatching = {
     ...(suspension?.dispatching === true ? { all: true } : {}),
     ...(clusters.length === 0 ? {} : { clusters }),
   };
+  if (Object.keys(dispatching).length > 0 && (draft.objects.length > 1 || bringsDependencies(draft, facts))) {
+    const message = `the objects that ${describeDocument(resource.document)} needs are suspended with it. Karmada sends them`;
+    notes.tell(infoNote('UNSUPPORTED', `${choice.winner.document.path}.spec.suspension`, message));
+  }
+  const suspend = { ...(suspension?.scheduling === true ? { scheduling: true } : {}), ...dispatching };
   return Object.keys(suspend).length === 0 ? {} : { suspend };
 }
 

@@ -68,17 +68,20 @@ function isInScope(object: Json | undefined, scope: ImportScope): boolean {
 }
 
 /**
- * Returns the result without the Propagations of kinds outside the scope. An unread object with `isContext` is left out too, with its
- * notes, unless it has an error.
+ * Returns the result without the Propagations of kinds outside the scope, except those of objects that resources of the scope need. An
+ * unread object with `isContext` is left out too, with its notes, unless it has an error.
  */
 function withinScope(result: ImportResult, objects: readonly LivingObject[], scope: ImportScope): ImportResult {
   const withError = new Set(result.notes.filter(({ severity }) => severity === 'ERROR').map(indexOfNote));
   const unused = new Set(
     result.unread.map(({ index }) => index).filter((index) => objects[index]?.isContext === true && !withError.has(index)),
   );
+  const isWanted = ({ input, documents }: ImportedPropagation) =>
+    isInScope(propagatedBy(input), scope) ||
+    documents.some(({ index, role }) => role === 'TEMPLATE' && objects[index]?.followsScope === true);
   return {
     ...result,
-    propagations: result.propagations.filter(({ input }) => isInScope(propagatedBy(input), scope)),
+    propagations: result.propagations.filter(isWanted),
     unread: result.unread.filter(({ index }) => !unused.has(index)),
     notes: result.notes.filter((note) => !unused.has(indexOfNote(note) ?? -1)),
   };

@@ -19,6 +19,8 @@ export interface LivingObject {
    * Default: false.
    */
   readonly isContext?: boolean;
+  /** True if a resource of the scope needs the object. Its Propagation is then part of the result, whatever its kind is. Default: false. */
+  readonly followsScope?: boolean;
 }
 
 /** Returns the labels of clusters by their names. */

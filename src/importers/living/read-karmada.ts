@@ -4,15 +4,18 @@ import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import { type GroupKind, groupOfApiVersion, keyOfKind } from '../../core/kinds.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { preparedSelectors, type ResourceSelector } from '../../propagate/karmada/resource-selector.ts';
-import type { ClusterReader, LivingList } from './cluster-reader.ts';
+import type { ClusterReader } from './cluster-reader.ts';
 import type { ImportScope } from './import-scope.ts';
 import { type LivingObject, type LivingObjects, membersOf } from './living-objects.ts';
+import { readNeededObjects } from './needed-objects.ts';
+import { listsFor, placeOf } from './selected-lists.ts';
 
 const propagationPolicies: readonly string[] = ['PropagationPolicy', 'ClusterPropagationPolicy'];
 const policyKinds: readonly string[] = [...propagationPolicies, 'OverridePolicy', 'ClusterOverridePolicy'];
 
 /**
- * Reads Karmada's API server: the policies, the resources that propagation policies select with their bindings, and the clusters.
+ * Reads Karmada's API server: the policies, the resources that propagation policies select with their bindings, the objects that these
+ * resources need, and the clusters.
  *
  * Resources of kinds outside the scope are read only if they may change the Propagations of the scope.
  */
@@ -23,16 +26,20 @@ export async function readKarmada(reader: ClusterReader, scope: ImportScope): Pr
   const claims = claimsIn(policies);
   const needed = claims.filter(({ selector }) => isNeeded(groupKindOf(selector), policies, scope));
   const byKind = Map.groupBy(needed, ({ selector }) => `${selector.apiVersion} ${selector.kind}`);
-  const [members, bindings, ...resources] = await Promise.all([
+  const [members, bindings, ...claimed] = await Promise.all([
     listClusters(reader),
     needed.length === 0 ? [] : listBindings(reader, scope),
     ...byKind.values().map((ofKind) => claimedResources(reader, { claims: ofKind, scope })),
   ]);
+  const resources = claimed.flat();
+  const followed = preparedSelectors(needed.filter(({ isFollowed }) => isFollowed).map(({ selector }) => selector));
+  const users = resources.filter((json) => followed(json as Manifest) !== 'MisMatch');
   return {
     // Karmada leaves out some resources that a policy selects, such as those in its own namespaces. With `isContext`, the result does not
     // mention them.
     objects: [
-      ...[...resources.flat(), ...bindings].map((json) => ({ json, isContext: true })),
+      ...[...resources, ...bindings].map((json) => ({ json, isContext: true })),
+      ...(await readNeededObjects(reader, { users, known: resources, scope })),
       ...policies.flatMap((policy) => policyIn(policy, { scope, hasDependencies: hasDependencies(policies) })),
     ],
     ...(members === undefined ? {} : { members }),
@@ -72,7 +79,11 @@ function isNeeded(kind: GroupKind, policies: readonly JsonObject[], scope: Impor
  * is not propagated as a dependency.
  */
 function hasDependencies(policies: readonly JsonObject[]): boolean {
-  return policies.some((policy) => ['propagateDeps', 'association'].some((member) => valueAt(policy, 'spec', member) === true));
+  return policies.some(followsNeeded);
+}
+
+function followsNeeded(policy: JsonObject): boolean {
+  return ['propagateDeps', 'association'].some((member) => valueAt(policy, 'spec', member) === true);
 }
 
 async function listClusters(reader: ClusterReader): Promise<LivingObjects['members']> {
@@ -86,6 +97,8 @@ interface Claim {
   readonly selector: ResourceSelector;
   /** True for a selector of a PropagationPolicy, which selects namespaced resources only. */
   readonly isOfNamespace: boolean;
+  /** True if the policy also propagates the objects that its resources need. */
+  readonly isFollowed: boolean;
 }
 
 function claimsIn(policies: readonly JsonObject[]): readonly Claim[] {
@@ -96,6 +109,7 @@ function claimsIn(policies: readonly JsonObject[]): readonly Claim[] {
     return selectorsIn(policy).map((selector) => ({
       selector: namespace === undefined ? selector : { ...selector, namespace },
       isOfNamespace: namespace !== undefined,
+      isFollowed: followsNeeded(policy),
     }));
   });
 }
@@ -123,7 +137,7 @@ async function claimedResources(
   const selectors = all
     .filter(({ isOfNamespace, selector }) => (kind.namespaced ? isInScope(selector, scope) : !isOfNamespace))
     .map(({ selector }) => selector);
-  const read = await Promise.all(listsFor(kind, selectors, scope).map((list) => reader.list(list)));
+  const read = await Promise.all(listsFor(kind, selectors, scope.namespaces).map((list) => reader.list(list)));
   const objects = new Map(read.flatMap((list) => list.objects.map((json) => [placeOf(json), json])));
   const priorityOf = preparedSelectors(selectors);
   return [...objects.values()].filter((json) => priorityOf(json as Manifest) !== 'MisMatch');
@@ -131,34 +145,6 @@ async function claimedResources(
 
 function isInScope({ namespace = '' }: ResourceSelector, { namespaces }: ImportScope): boolean {
   return namespaces === undefined || namespace === '' || namespaces.includes(namespace);
-}
-
-/** Maximum number of objects that are requested by their names. For more, the whole kind is listed. */
-const maxNames = 20;
-
-/** Returns the lists that contain all selected objects: one for each name, or one for the whole kind. */
-function listsFor(kind: VersionedResource, selectors: readonly ResourceSelector[], scope: ImportScope): readonly LivingList[] {
-  const namespacesOf = (namespace = '') => (namespace === '' ? scope.namespaces : [namespace]);
-  const names = new Map(selectors.map(({ namespace = '', name = '' }) => [`${namespace}/${name}`, { namespace, name }]));
-  if (names.size > maxNames || names.values().some(({ name }) => name === '')) {
-    const isEverywhere = selectors.some(({ namespace = '' }) => namespace === '');
-    const own = [...new Set(selectors.map(({ namespace = '' }) => namespace))];
-    return [{ kind, namespaces: isEverywhere ? scope.namespaces : own, fieldSelector: fieldsOf(kind).join(',') }];
-  }
-  return [...names.values()].map(({ namespace, name }) => ({
-    kind,
-    namespaces: namespacesOf(namespace),
-    fieldSelector: [...fieldsOf(kind), `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`].join(','),
-  }));
-}
-
-/** Returns the field selectors that leave out resources that Karmada never propagates: the tokens of ServiceAccounts. */
-function fieldsOf(kind: VersionedResource): readonly string[] {
-  return keyOfKind(kind) === 'Secret' ? ['type!=kubernetes.io/service-account-token'] : [];
-}
-
-function placeOf(json: JsonObject): string {
-  return `${textAt(json, 'metadata', 'namespace') ?? ''}/${textAt(json, 'metadata', 'name') ?? ''}`;
 }
 
 /** Returns the policy for the import. Policies that select no kind of the scope are left out, unless they may claim dependencies. */

@@ -182,3 +182,9 @@ test('a resource without an annotation of Federation v1 is no document of it', (
   const result = importedTexts(['apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: a, annotations: { other: x } }\n'], { clusters });
   expect(codesOf(result.notes)).toEqual(['UNCLAIMED']);
 });
+
+test('an old annotation on an object of a living cluster is ignored', () => {
+  const living = { cluster: 'foo', members: new Map() };
+  const { propagations, notes } = importedTexts([deployment('{"clusters":{"*":{"weight":1}}}')], { clusters, living });
+  expect([propagations, codesOf(notes)]).toEqual([[], ['UNCLAIMED']]);
+});

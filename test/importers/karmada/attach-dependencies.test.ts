@@ -55,7 +55,7 @@ test('a dependency of several workloads of one policy has its own Propagation, i
   expect(propagations.map((one) => [Object(one.input).name, templateNames(one), Object(one.input).dependencies ?? false])).toEqual([
     ['a-deployment', ['a'], false],
     ['b-deployment', ['b'], false],
-    ['settings-configmap', ['settings'], true],
+    ['settings-configmap', ['settings'], false],
   ]);
   const note = propagations[0]?.notes.find(({ code }) => code === 'UNSUPPORTED');
   expect([note?.severity, note?.message]).toEqual(['WARNING', expect.stringMatching(/ConfigMap settings.*Secret keys/)]);
@@ -108,4 +108,46 @@ test('a dependency keeps its own conflict resolution only if the workload has th
   const settings = configMap('settings', `, annotations: { work.karmada.io/conflict-resolution: overwrite }`);
   const one = importedOne([using('web', 'settings'), settings, withDependencies('web')]);
   expect([Object(one.input).conflict, noteTexts(one)]).toEqual([undefined, ['WARNING UNSUPPORTED [1].metadata.annotations']]);
+});
+
+test('a shared dependency is suspended by no policy, and is overwritten and preserved if one policy of its workloads says so', () => {
+  const suspending = policyFor(
+    'a',
+    'propagateDeps: true, suspension: { dispatching: true }, failover: { application: { decisionConditions: {} } }',
+  );
+  const preserving = policyFor('b', 'propagateDeps: true, preserveResourcesOnDeletion: true, conflictResolution: Overwrite');
+  const workloads = [using('a', 'settings'), using('b', 'settings')];
+  const { propagations } = imported([...workloads, configMap('settings'), suspending, preserving]);
+  const settings = ({ input }: { readonly input: unknown }) => {
+    const { suspend, conflict, deletion, failover } = Object(input);
+    return { suspend, conflict, deletion, hasFailover: failover !== undefined };
+  };
+  expect(propagations.map(settings)).toEqual([
+    { suspend: { all: true }, hasFailover: true },
+    { conflict: 'OVERWRITE', deletion: { policy: 'ORPHAN' }, hasFailover: false },
+    { conflict: 'OVERWRITE', deletion: { policy: 'ORPHAN' }, hasFailover: false },
+  ]);
+  const abort = configMap('settings', `, annotations: { work.karmada.io/conflict-resolution: abort }`);
+  const [, , aborting] = imported([...workloads, abort, suspending, preserving]).propagations;
+  expect(aborting && settings(aborting)).toEqual({ deletion: { policy: 'ORPHAN' }, hasFailover: false });
+});
+
+test('a note says that the dependencies of a suspended workload are suspended too', () => {
+  const one = importedOne([
+    using('web', 'settings'),
+    configMap('settings'),
+    policyFor('web', 'propagateDeps: true, suspension: { dispatching: true }'),
+  ]);
+  expect(noteTexts(one)).toEqual(['INFO UNSUPPORTED [2].spec.suspension']);
+});
+
+test('overrides of a workload do not change the dependencies that the plan will find', () => {
+  const replicas = `apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: { name: o }
+spec:
+  resourceSelectors: [{ apiVersion: apps/v1, kind: Deployment }]
+  overrideRules: [{ overriders: { plaintext: [{ path: /spec/replicas, operator: replace, value: 2 }] } }]`;
+  const one = importedOne([using('web', 'settings'), withDependencies('web'), replicas]);
+  expect(one.input).toMatchObject({ dependencies: true, overrides: [{ objects: { kind: 'Deployment', name: 'web' } }] });
 });

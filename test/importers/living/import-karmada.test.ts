@@ -141,3 +141,117 @@ test('a policy that cannot be read is a fault, and everything else is imported',
   expect(propagations).toHaveLength(2);
   expect(faults).toEqual([{ code: 'FORBIDDEN' }]);
 });
+
+/** A Deployment that mounts ConfigMaps and uses a Secret. */
+function using(place: string, configMaps: readonly string[], secretName: string): KubernetesObject {
+  const { spec, ...web } = deployment(place, 1);
+  const volumes = [...configMaps.map((name) => ({ name, configMap: { name } })), { name: 'keys', secret: { secretName } }];
+  const containers = [{ name: 'web', image: 'web:1' }];
+  const template = { ...Object(spec).template, spec: { containers, volumes } };
+  return { ...web, spec: { ...Object(spec), template } } as unknown as KubernetesObject;
+}
+
+test('workloads that share objects which no policy selects are taken over, with one Propagation for each shared object', async () => {
+  const dependencies = [
+    objectOf('v1 ConfigMap', 'shop/shared', { data: { a: '1' } }),
+    objectOf('v1 ConfigMap', 'shop/own', { data: { a: '1' } }),
+    objectOf('v1 Secret', 'shop/keys', { type: 'Opaque', data: { key: 'aGlkZGVu' } }),
+    objectOf('v1 Secret', 'shop/token', { type: 'Opaque', data: { key: 'aGlkZGVu' } }),
+  ];
+  const workloads = [
+    using('shop/a', ['shared', 'own'], 'keys'),
+    using('shop/b', ['shared', 'gone'], 'keys'),
+    using('shop/alone', ['alone'], 'token'),
+  ];
+  const alone = objectOf('v1 ConfigMap', 'shop/alone', { data: { a: '1' } });
+  const members = [...workloads, ...dependencies, alone].map(copyOf);
+  const follows = (name: string, cluster: string) =>
+    karmadaPolicy('PropagationPolicy', `shop/${name}`, {
+      ...selects({ ...deployments, name }),
+      propagateDeps: true,
+      placement: { clusterAffinity: { clusterNames: [cluster] } },
+    });
+  const annotate = { overriders: { annotationsOverrider: [{ operator: 'add', value: { team: 'red' } }] } };
+  await using gateway = await startGateway(
+    {
+      hub: [objectOf('v1 Namespace', 'shop')],
+      karmada: [
+        ...karmadaDefinitions,
+        karmadaCluster('member1'),
+        karmadaCluster('member2'),
+        ...[...workloads, ...dependencies, alone],
+        objectOf('v1 ConfigMap', 'shop/unrelated', { data: {} }),
+        follows('a', 'member1'),
+        follows('b', 'member2'),
+        follows('alone', 'member1'),
+        karmadaPolicy('OverridePolicy', 'shop/red', {
+          ...selects({ apiVersion: 'v1', kind: 'ConfigMap', name: 'alone' }),
+          overrideRules: [annotate],
+        }),
+      ],
+      member1: members,
+      member2: members,
+    },
+    { hub: 'hub', living: true },
+  );
+  const { propagations, unread, faults } = await imported(gateway, 'karmada', { kinds: ['Deployment'] });
+  expect([unread, faults]).toEqual([[], []]);
+  const facts = propagations.map(({ input }) => [
+    input.name,
+    (input.template as JsonObject[]).map(({ ref }) => `${Object(ref).kind} ${Object(ref).name}`),
+    Object(input.placement).clusters,
+    input.dependencies,
+  ]);
+  expect(facts).toEqual([
+    ['a-deployment', ['Deployment a', 'ConfigMap own'], ['member1'], undefined],
+    ['alone-deployment', ['Deployment alone'], ['member1'], true],
+    ['b-deployment', ['Deployment b'], ['member2'], undefined],
+    ['shared-configmap', ['ConfigMap shared'], ['member1', 'member2'], undefined],
+    ['keys-secret', ['Secret keys'], ['member1', 'member2'], undefined],
+  ]);
+  expect(propagations[1]?.input.overrides).toMatchObject([{ objects: { kind: 'ConfigMap', name: 'alone' } }]);
+  const actions = await Promise.all(propagations.map(async ({ input }) => [input.name, await planned(gateway, input)]));
+  expect(actions).toEqual([
+    [
+      'a-deployment',
+      [
+        [
+          'member1',
+          [
+            ['ADOPT', ''],
+            ['ADOPT', ''],
+          ],
+        ],
+      ],
+    ],
+    [
+      'alone-deployment',
+      [
+        [
+          'member1',
+          [
+            ['ADOPT', expect.stringContaining('team')],
+            ['ADOPT', ''],
+            ['ADOPT', ''],
+          ],
+        ],
+      ],
+    ],
+    ['b-deployment', [['member2', [['ADOPT', '']]]]],
+    [
+      'shared-configmap',
+      [
+        ['member1', [['ADOPT', '']]],
+        ['member2', [['ADOPT', '']]],
+      ],
+    ],
+    [
+      'keys-secret',
+      [
+        ['member1', [['ADOPT', '']]],
+        ['member2', [['ADOPT', '']]],
+      ],
+    ],
+  ]);
+  for (const { input } of propagations) await propagated(gateway, input);
+});
