@@ -21,8 +21,8 @@ export function firstSentence(text: unknown): string | undefined {
 }
 
 /**
- * Returns the reason of a deprecation, from a description that starts with "Deprecated". Undefined for other descriptions: most that contain the
- * word are about something else.
+ * Returns the reason of a deprecation, from a description that starts with "Deprecated". Undefined for other descriptions: where the word
+ * comes later, it is usually about something else.
  */
 export function deprecationReasonOf(text: unknown): string | undefined {
   if (typeof text !== 'string' || !/^Deprecated\b/.test(text)) return undefined;

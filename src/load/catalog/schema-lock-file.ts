@@ -147,8 +147,8 @@ class LockWriter {
   }
 
   /**
-   * Returns the lock in the file, as `#read` does. Called before the first write. If the file cannot be read or is no lock, logs and
-   * records the problem, and returns an empty lock.
+   * Returns the lock in the file. Empty if the file does not exist, or if it is no lock: it is then renamed. If the file cannot be read or
+   * has another version, logs and records the problem, and returns an empty lock. Called before the first write.
    */
   async open(): Promise<SchemaLock> {
     try {

@@ -36,7 +36,7 @@ interface RoomCheck {
   /** The room before the application takes its part. */
   readonly free: RecordedRoom;
   readonly fits: boolean;
-  /** Why it does not fit, with figures. Absent if it fits. */
+  /** Why the application does not fit, with figures. Absent if it fits. */
   readonly message?: string;
 }
 

@@ -14,7 +14,7 @@ const maxWaitMs = 10_000;
 /** The values of `persistentVolumeClaimRetentionPolicy` with which a StatefulSet never deletes its claims. */
 const retained: JsonObject = { whenDeleted: 'Retain', whenScaled: 'Retain' };
 
-/** Returns the retention policy of claims that a workload has. Undefined if it has none. */
+/** Returns the retention policy for claims in the spec of a workload. Undefined if the spec has none. */
 function claimPolicyOf(object: JsonObject | KubernetesObject): JsonObject | undefined {
   const policy = valueAt(object as JsonObject, 'spec', 'persistentVolumeClaimRetentionPolicy');
   return isJsonObject(policy) ? policy : undefined;

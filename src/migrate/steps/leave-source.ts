@@ -129,7 +129,7 @@ function copyHealth(pass: AppPass, app: MigratedApp, { copy, before }: Workloads
  * since the plan, the number is larger in proportion. Once the source has no replicas, 1 is enough.
  */
 function neededReplicas({ migration: { spec } }: AppPass, { from, to }: MigratedApp, present: number): number {
-  // Manifests of a backup may be older than the count of the source.
+  // A count in a backup may be older than the present count of the source, so the difference does not mean growth.
   const grown = spec.source === 'Live' && present > from ? movedReplicas(present, spec.copies) : 0;
   return Math.max(Math.min(to, Math.max(present, 1)), grown);
 }

@@ -247,8 +247,8 @@ type DeletionRules =
 /**
  * Finds out how the copies of a Propagation are deleted. Undefined if the hub does not answer.
  *
- * If the spec is invalid, its members about deletion still count. Members that it leaves out come from the newest revision. If the spec has
- * one of these members but it is invalid, the deletion is held, because the author may have wanted to keep the copies.
+ * If the spec is invalid, its members about deletion still count. Members that it leaves out come from the newest revision. If one of these
+ * members is itself invalid, the deletion is held, because the author may have wanted to keep the copies.
  */
 async function deletionRulesOf({ ports, term }: Pass, propagation: Propagation): Promise<DeletionRules | undefined> {
   if (!('problems' in propagation.spec)) return { result: 'known', spec: propagation.spec };

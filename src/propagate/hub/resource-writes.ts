@@ -8,7 +8,7 @@ import { type Hub, type HubKind, type HubObjectAnswer, type HubObjectName, reque
 /** New values of annotations. Null removes an annotation. */
 export type AnnotationChange = Readonly<Record<string, string | null>>;
 
-/** The parts of the metadata that writes need. The uid and the version guard them. */
+/** The parts of the metadata that writes need. The uid and the version guard the writes. */
 interface WrittenMetadata extends HubObjectName {
   readonly uid: string;
   readonly version: ResourceVersion;

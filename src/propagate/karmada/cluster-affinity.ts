@@ -44,8 +44,8 @@ export function setOfAffinity({ clusterNames, exclude, labelSelector: labels, fi
 }
 
 /**
- * Converts a field requirement. A field that clusters do not have fails In and Exists and passes the other operators. An invalid
- * requirement matches no cluster.
+ * Converts a field requirement. For a field that clusters do not have, `In` and `Exists` match no cluster, and the other operators match
+ * every cluster. An invalid requirement matches no cluster.
  */
 function requirementOf({ key = '', operator = '', values }: FieldExpression): ClusterFieldRequirement | 'every cluster' | 'no cluster' {
   const known = operators.find((name) => name === operator);

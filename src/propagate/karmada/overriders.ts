@@ -55,8 +55,8 @@ const components = { Registry: 'registry', Repository: 'repository', Tag: 'tag' 
 const operators: Readonly<Record<OverriderOperator, OverrideOperator>> = { add: 'Add', remove: 'Remove', replace: 'Replace' };
 
 /**
- * Converts one block of overriders to an override for all objects and clusters. With `karmadaOverrideRules`, it has the same effect as in
- * Karmada.
+ * Converts one block of overriders to an override for all objects and clusters. Applied by `karmadaOverrideRules`, the override has the
+ * same effect as in Karmada.
  */
 export function overrideOf(overriders: Overriders): Override {
   return {

@@ -24,7 +24,7 @@ export function compareImplicitPriorities(a: ImplicitPriority, b: ImplicitPriori
   return implicitPriorities.indexOf(a) - implicitPriorities.indexOf(b);
 }
 
-/** The claim of a policy on a resource. */
+/** How strongly a policy selects a resource. This decides which of several policies applies. */
 export interface PolicyClaim {
   readonly name: string;
   /** `priority` of the policy. */
@@ -32,7 +32,7 @@ export interface PolicyClaim {
   readonly implicit: ImplicitPriority;
 }
 
-/** Compares the claims of policies of one kind on one resource. The winner comes first. */
+/** Compares how strongly policies of one kind select one resource. The policy that applies comes first. */
 export function compareClaims(a: PolicyClaim, b: PolicyClaim): number {
   return b.explicit - a.explicit || compareImplicitPriorities(b.implicit, a.implicit) || compareText(a.name, b.name);
 }

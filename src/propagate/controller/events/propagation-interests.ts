@@ -24,7 +24,7 @@ export interface PropagationInterests {
 
 /**
  * Collects the objects whose changes concern a Propagation. `copies` has the planned objects and those in the inventory. For a cluster that
- * could not be planned, it has all objects of the template.
+ * could not be planned, `copies` has all objects of the template.
  */
 export function interestsOf({ plan, shares, latest, clusters }: PropagationState, members: Pick<Members, 'all'>): PropagationInterests {
   const spec = latest === undefined || 'problems' in latest.spec ? undefined : latest.spec;

@@ -34,7 +34,7 @@ export function divideAsKarmada({ uid = '', isKept = false, overflows = false, .
   });
   // A cluster whose location is unknown keeps its number for now, so it is no error if replicas of other clusters do not fit.
   if (division.unplaced === 0 || chosen.some(({ isUndecided }) => isUndecided)) return division;
-  // Karmada counts the room for the replicas that it adds. With overflows, it does not count the room.
+  // The message of Karmada has the room for the replicas that it would add. With overflows, the message has no number.
   const kept = fresh || rebalance ? 0 : sumBy(chosen, ({ previous }) => previous);
   const room = overflows ? '' : ` ${count - division.unplaced - kept}`;
   const problem = `Clusters available replicas${room} are not enough to schedule.`;

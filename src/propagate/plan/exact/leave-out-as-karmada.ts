@@ -21,7 +21,7 @@ export function leavesOutEmptyAsKarmada({ spec, templates }: PlannedTemplates): 
   return workloads.some(({ manifest }) => hasRequirements(manifest));
 }
 
-/** True if Karmada reads requirements of replicas from the workload: rules for nodes, or requests. */
+/** True if Karmada reads requirements for each replica from the workload: rules about Nodes, tolerations, or requests of resources. */
 function hasRequirements(manifest: Manifest): boolean {
   const pod = podSpecOf(manifest);
   if (pod === undefined) return false;

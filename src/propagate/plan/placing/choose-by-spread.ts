@@ -37,7 +37,7 @@ export interface SpreadRules {
    * filtered out.
    */
   readonly required: readonly Spread[];
-  /** Chooses from the clusters that passed the filters. They are sorted. */
+  /** Chooses from the clusters that passed the filters, which are sorted, best first. */
   readonly choose: <T extends LocatedCluster>(ordered: readonly T[], demand: ReplicaDemand) => SpreadResult<T>;
 }
 
