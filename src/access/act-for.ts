@@ -1,13 +1,24 @@
-import type { ClusterApi } from '../cluster/cluster-api.ts';
+import type { ClusterApi, LogPart } from '../cluster/cluster-api.ts';
 import type { ActingFor } from '../cluster/endpoint.ts';
+import { FairPlaces, type FairResult } from '../core/scheduling/fair-places.ts';
+
+/** Maximum calls for users in flight in one cluster: of all users, and of one. All of them are half of one HTTP/2 connection. */
+const callBounds = { places: 100, placesPerUser: 20 };
+
+const callsOfClusters = new WeakMap<ClusterApi, FairPlaces>();
 
 /**
  * Returns an API that sends every request as the user `as`, for the operation `requestId`. It uses the connections, limits and metrics of
  * `api`. Without both, returns `api` itself.
+ *
+ * Users take turns: in one cluster, 20 requests and unfollowed logs of one impersonated user are in flight, and 100 of all users. Further
+ * ones wait. Lists, watches and followed logs do not count.
  */
 export function actFor(api: ClusterApi, { as, requestId }: ActingFor): ClusterApi {
   if (as === undefined && requestId === undefined) return api;
   const acting = { as, requestId };
+  const logs: ClusterApi['logs'] = (request, signal) => api.logs({ ...request, ...acting }, signal);
+  const turnOf = async (signal: AbortSignal) => (as === undefined ? undefined : await callsOf(api).take(as.user, signal));
   return {
     cluster: api.cluster,
     get standingFaults() {
@@ -15,7 +26,35 @@ export function actFor(api: ClusterApi, { as, requestId }: ActingFor): ClusterAp
     },
     list: (page, signal) => api.list({ ...page, ...acting }, signal),
     watch: (start, signal) => api.watch({ ...start, ...acting }, signal),
-    logs: (request, signal) => api.logs({ ...request, ...acting }, signal),
-    send: (request, signal) => api.send({ ...request, ...acting }, signal),
+    logs: (request, signal) =>
+      request.follow || as === undefined
+        ? logs(request, signal)
+        : afterTurn(
+            () => turnOf(signal),
+            () => logs(request, signal),
+          ),
+    async send(request, signal) {
+      using _place = placeIn(await turnOf(signal));
+      return await api.send({ ...request, ...acting }, signal);
+    },
   };
+}
+
+function callsOf(api: ClusterApi): FairPlaces {
+  const calls = callsOfClusters.get(api) ?? new FairPlaces(callBounds);
+  callsOfClusters.set(api, calls);
+  return calls;
+}
+
+async function* afterTurn(
+  takeTurn: () => Promise<FairResult<Disposable> | undefined>,
+  begin: () => AsyncIterable<LogPart>,
+): AsyncIterable<LogPart> {
+  using _place = placeIn(await takeTurn());
+  yield* begin();
+}
+
+/** Without a place, the signal has aborted. The call then ends at once, and says so in its own way. */
+function placeIn(turn: FairResult<Disposable> | undefined): Disposable | undefined {
+  return turn?.result === 'done' ? turn.value : undefined;
 }

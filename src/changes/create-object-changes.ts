@@ -11,9 +11,11 @@ import { checkPatch, guardedPatch } from './patches.ts';
 import { restartPatch, scaleWorkload } from './workload-patches.ts';
 import type { WriteContext } from './write-context.ts';
 import { absentObjectFault, failedChange, type ObjectWrite, writeObject } from './write-object.ts';
+import { WritesInProgress } from './writes-in-progress.ts';
 
 /** Creates the operations on single objects. Each real write is logged with its caller and without values. */
-export function createObjectChanges(options: ObjectChangesOptions): ObjectChanges {
+export function createObjectChanges(given: ObjectChangesOptions): ObjectChanges {
+  const options = { ...given, inProgress: new WritesInProgress() };
   const change = (context: WriteContext, request: ChangeRequest, attempt: Attempt) =>
     changeTargets(options, { context, ...request }, attempt);
   return {
@@ -49,6 +51,10 @@ export function createObjectChanges(options: ObjectChangesOptions): ObjectChange
   };
 }
 
+interface TargetChangesOptions extends ObjectChangesOptions {
+  readonly inProgress: WritesInProgress;
+}
+
 interface ChangeRequest {
   readonly targets: Parameters<ObjectChanges['restart']>[1]['targets'];
   readonly dryRun: boolean;
@@ -79,7 +85,7 @@ interface ChangeRequestInContext extends ChangeRequest {
  * Changes each target with its own write. All writes start at the same time, and the write queue of each cluster limits those in flight.
  */
 async function changeTargets(
-  options: ObjectChangesOptions,
+  options: TargetChangesOptions,
   request: ChangeRequestInContext,
   attempt: Attempt,
 ): Promise<ObjectChangesOutcome> {
@@ -92,7 +98,7 @@ async function changeTargets(
 
 /** Deletes each target, guarded only by the uid and version that the target has. */
 async function deleteTargets(
-  options: ObjectChangesOptions,
+  options: TargetChangesOptions,
   request: ChangeRequestInContext,
   cascade: Cascade,
 ): Promise<ObjectChangesOutcome> {
@@ -109,7 +115,7 @@ async function deleteTargets(
 }
 
 function eachTarget(
-  options: ObjectChangesOptions,
+  options: TargetChangesOptions,
   { context, targets, dryRun, verb }: ChangeRequestInContext,
   act: (one: ObjectWrite, target: ChangeTarget) => Promise<ObjectChangeResult>,
 ): Promise<ObjectChangesOutcome> {
@@ -117,6 +123,7 @@ function eachTarget(
   const { caller, signal } = context;
   return recordChanges(options, { context, verb, dryRun }, async () => {
     const read = parseTargets(targets, { members, access, caller });
+    using _writes = options.inProgress.take(caller, read.length);
     const change = async (target: ChangeTarget) => {
       const found = await writeOf(options, { context, target, run: dryRun ? 'dry' : 'real' });
       return 'action' in found ? found : await act(found, target);

@@ -8,7 +8,7 @@ import { isJsonObject, type Json, type JsonObject, parseJsonBody } from '../core
 import { objectAt, textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
-import { type ConcurrencyLimit, createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
+import { FairPlaces } from '../core/scheduling/fair-places.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 import {
   type AccessReview,
@@ -39,15 +39,15 @@ const patchTypes: Readonly<Record<PatchObjectRequest['type'], string>> = {
 /**
  * Creates a client for the objects of one API server, with one identity.
  *
- * All clients of a cluster share one write queue: 10 writes in flight per cluster, 256 in all clusters. Dry runs count as writes. An object
- * above 1.5 MiB is `TOO_LARGE` without a call. Integers beyond 2⁵³−1 are read and written exactly. Answers contain `managedFields`.
+ * All clients of a cluster share one write queue: 10 writes in flight per cluster, 256 in all clusters. Dry runs count as writes. Users take
+ * turns, and one user has at most 8 of the 10 and 192 of the 256. An object above 1.5 MiB is `TOO_LARGE` without a call. Integers beyond 2⁵³−1 are read and written exactly. Answers contain `managedFields`.
  *
  * An abort cancels the request. The promise then resolves to a fault, which the aborted caller ignores.
  *
  * @param acting The user to impersonate, and the operation. Default: the cluster's own credentials.
  */
 export function createObjectClient(api: ClusterApi, acting: ActingFor = {}): ObjectClient {
-  const limit = writeLimitOf(api);
+  const inTurn = writeTurnsOf(api, acting);
   const failed = (code: Fault['code'], message: string): ObjectCallResult => ({ result: 'failed', fault: faultOf(api, code, message) });
 
   const actor = actFor(api, acting);
@@ -63,7 +63,7 @@ export function createObjectClient(api: ClusterApi, acting: ActingFor = {}): Obj
     if (call.request.body !== undefined && isTooLarge(call.request.body))
       return failed('TOO_LARGE', `expected an object of at most ${maxObjectBytes / 1024 / 1024} MiB`);
     const unsent = failed('TIMED_OUT', 'the write was cancelled before it was sent');
-    return (await limit.run(async () => (mayWrite?.() === false ? unsent : await sendCall(call, signal)), signal)) ?? unsent;
+    return (await inTurn(async () => (mayWrite?.() === false ? unsent : await sendCall(call, signal)), signal)) ?? unsent;
   };
 
   return {
@@ -201,21 +201,25 @@ function goneObject(status: JsonObject, { resource, namespace, name }: ObjectAdd
   };
 }
 
-/** Maximum writes in flight: in one cluster, and in all clusters (docs/internals/propagation.md 5.1). */
-const maxPerCluster = 10;
-const maxInAll = 256;
+/** Maximum writes in flight: in one cluster, and in all clusters (docs/internals/propagation.md 5.1). A user leaves some to the others. */
+const inCluster = { places: 10, placesPerUser: 8, boundless: '' };
+const inAll = { places: 256, placesPerUser: 192, boundless: '' };
 
-const allWrites = createConcurrencyLimit(maxInAll);
+const allWrites = new FairPlaces(inAll);
 // The key is the API of the cluster, so all writers of this process share one queue per cluster.
-const writesOfClusters = new WeakMap<ClusterApi, ConcurrencyLimit>();
+const writesOfClusters = new WeakMap<ClusterApi, FairPlaces>();
 
 /**
- * Returns the write queue of a cluster, and creates it at the first call. All writers of this process share it: 10 writes at a time, 256 in
- * all clusters.
+ * Returns the write queue of a cluster for one user, and creates it at the first call. All writers of this process share it: 10 writes at a
+ * time, 256 in all clusters. The gateway itself is a user too, and may take all places.
  */
-function writeLimitOf(api: ClusterApi): ConcurrencyLimit {
-  const ofCluster = writesOfClusters.get(api) ?? createConcurrencyLimit(maxPerCluster);
+function writeTurnsOf(api: ClusterApi, { as }: ActingFor) {
+  const ofCluster = writesOfClusters.get(api) ?? new FairPlaces(inCluster);
   writesOfClusters.set(api, ofCluster);
+  const user = as?.user ?? '';
   // The queue of the cluster comes first. So a cluster that hangs occupies at most 10 of the 256 writes in flight.
-  return { run: (work, signal) => ofCluster.run(() => allWrites.run(work, signal), signal) };
+  return async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> => {
+    const ran = await ofCluster.run(user, () => allWrites.run(user, work, signal), signal);
+    return ran.result === 'done' && ran.value.result === 'done' ? ran.value.value : undefined;
+  };
 }

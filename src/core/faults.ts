@@ -50,6 +50,8 @@ export interface Fault {
   /** The start of the problem in Unix milliseconds, if it is known. */
   readonly sinceMs?: number;
   readonly status?: ApiStatus;
+  /** Another cluster that the message names. A caller who may not see that cluster does not get the fault. Default: none. */
+  readonly other?: ClusterName;
 }
 
 /** The facts of a fault besides its code and its message. */

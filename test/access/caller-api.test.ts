@@ -4,6 +4,7 @@ import { apiForCaller, impersonationIn } from '../../src/access/caller-api.ts';
 import type { ClusterApi } from '../../src/cluster/cluster-api.ts';
 import type { ActingFor } from '../../src/cluster/endpoint.ts';
 import { clusterName } from '../../src/core/names.ts';
+import { turns } from '../support/manual-clock.ts';
 
 const never = new AbortController().signal;
 const alice: User = { user: 'oidc:alice', uid: 'u-1', groups: ['oidc:dev'], extra: { team: ['a'] }, issuer: 'https://login.example.com' };
@@ -81,6 +82,44 @@ describe('the API of a caller', () => {
     ];
     for (const request of requests) for await (const _part of request);
     expect(sent).toEqual(Array.from({ length: 4 }, () => ({ as: impersonationIn(undefined, alice), requestId: 'r-1' })));
+  });
+
+  test('has 20 requests and logs in flight, so that a user with many does not delay another; a followed log does not count', async () => {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const hold = async ({ as }: ActingFor) => {
+      begun.push(as?.user ?? '');
+      await new Promise<void>((resolve) => ends.push(resolve));
+    };
+    const { api } = recorded();
+    const slow: ClusterApi = {
+      ...api,
+      send: (request) => hold(request).then(() => ({ type: 'answered', status: 200, body: new Uint8Array() })),
+      async *logs(request) {
+        await hold(request);
+        yield { type: 'closed' };
+      },
+    };
+    const of = (user: string) => apiForCaller({ api: slow, settings: {} }, { caller: { key: user, user: { ...alice, user } } });
+    const log = { namespace: 'a', pod: 'b', container: 'c', previous: false, timestamps: true };
+    const read = async (user: string, follow: boolean) => {
+      for await (const _part of of(user).logs({ ...log, follow }, never));
+    };
+    const all = Array.from({ length: 25 }, () => of('eve').send({ method: 'GET', path: ['api'] }, never));
+    const logs = [read('eve', false), read('eve', true), read('ann', false)];
+    await turns();
+    expect(begun).toEqual([...Array.from({ length: 20 }, () => 'eve'), 'eve', 'ann']);
+    const gone = new AbortController();
+    const aborted = of('eve').send({ method: 'GET', path: ['api'] }, gone.signal);
+    gone.abort();
+    await turns();
+    expect(begun).toHaveLength(23);
+    while (begun.length < 28 + 1) {
+      ends.shift()?.();
+      await turns();
+    }
+    for (const end of ends) end();
+    await Promise.all([...all, ...logs, aborted]);
   });
 
   test('is that of the gateway in local mode', async () => {

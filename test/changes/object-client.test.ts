@@ -142,6 +142,40 @@ describe('calls', () => {
     expect((await Promise.all(writes)).every(({ result }) => result === 'answered')).toBe(true);
   });
 
+  test('users take turns, so that a user with many writes does not delay another', async () => {
+    const api = held();
+    const clientOf = (user: string) => createObjectClient(api, { as: { user, groups: [], extra: {} } });
+    const writersOf = () => calls.map(({ request }) => request.as?.user ?? 'gateway');
+    const mine = Array.from({ length: 1_000 }, (_, index) => clientOf('eve').apply(applying(`w-${index}`, {}), never));
+    await until(() => calls.length === 8);
+    // Two of the ten places are left to the others. Then each has a turn.
+    const others = ['ann', 'bob', 'ann'].map((user) => clientOf(user).apply(applying(`of-${user}`, {}), never));
+    others.push(createObjectClient(api).apply(applying('own', {}), never));
+    await until(() => calls.length === 10);
+    expect(writersOf().slice(8)).toEqual(['ann', 'bob']);
+    for (const call of calls.splice(0, 3)) call.answer();
+    await until(() => calls.length === 10);
+    expect(writersOf().slice(7).toSorted()).toEqual(['ann', 'eve', 'gateway']);
+    const rest = Promise.all([...mine, ...others]);
+    let isDone = false;
+    void rest.then(() => {
+      isDone = true;
+    });
+    await until(() => {
+      for (const call of calls.splice(0)) call.answer();
+      return isDone;
+    });
+    expect((await rest).every(({ result }) => result === 'answered')).toBe(true);
+  });
+
+  test('the gateway itself may use all ten places', async () => {
+    const client = createObjectClient(held());
+    const writes = Array.from({ length: 10 }, (_, index) => client.apply(applying(`w-${index}`, {}), never));
+    await until(() => calls.length === 10);
+    for (const call of calls) call.answer();
+    await Promise.all(writes);
+  });
+
   test('a typed call does not wait in the write queue', async () => {
     const api = held();
     const client = createObjectClient(api);

@@ -46,7 +46,7 @@ export class ClusterReviews {
     this.#api = api;
     this.#clock = clock;
     this.#signal = signal;
-    this.#pace = new ReviewPace(clock, signal);
+    this.#pace = new ReviewPace(clock);
     // The batch resolves with promises, so that a review does not wait for the others of its batch.
     const send = async (reviews: readonly Review[]) => reviews.map((review) => this.#send(review) as unknown as ReviewAnswer);
     this.#loader = new DataLoader(send, { cacheKeyFn: keyOfReview });

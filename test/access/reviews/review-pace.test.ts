@@ -5,7 +5,7 @@ import { createManualClock, turns } from '../../support/manual-clock.ts';
 function paceWorld(workMs: number) {
   const clock = createManualClock();
   const life = new AbortController();
-  const pace = new ReviewPace(clock, life.signal);
+  const pace = new ReviewPace(clock);
   const begun: { readonly user: string; readonly atMs: number }[] = [];
   const ended: string[] = [];
   let inFlight = 0;
@@ -55,7 +55,7 @@ test('drops work whose signal has aborted, and refuses more than 5,000 of one us
   const waiting = world.run('ann', gone.signal);
   gone.abort();
   expect(await waiting).toBeUndefined();
-  for (let i = 0; i < 4_999; i++) void world.run('ann');
+  for (let i = 0; i < 5_000; i++) void world.run('ann');
   expect(await world.run('ann')).toBeUndefined();
   const others = world.run('bob');
   await world.clock.advance(11);
@@ -68,7 +68,7 @@ test('drops work whose signal has aborted, and refuses more than 5,000 of one us
 test('passes on the rejection of the work, and goes on', async () => {
   const world = paceWorld(1);
   const clock = createManualClock();
-  const pace = new ReviewPace(clock, world.life.signal);
+  const pace = new ReviewPace(clock);
   await expect(pace.run('ann', () => Promise.reject(new Error('broken')), world.life.signal)).rejects.toThrow('broken');
   expect(await pace.run('ann', async () => 1, world.life.signal)).toBe(1);
 });
