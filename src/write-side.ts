@@ -18,6 +18,7 @@ import type { GraphContext } from './graph/context/context.ts';
 import { createImports } from './importers/create-imports.ts';
 import { runUpkeep } from './importers/upkeep/run-upkeep.ts';
 import { createClusterViews } from './load/reads/cluster-views.ts';
+import type { ClusterView } from './load/reads/reads.ts';
 import { listRulesIn } from './manifests/list-rules.ts';
 import { createMigrations } from './migrate/api/create-migrations.ts';
 import { createBackupReader } from './migrate/backups/create-backup-reader.ts';
@@ -184,13 +185,19 @@ function upkeepOf(
   return (term) => runUpkeep({ hub, propagations, clientOf, serviceAccount: importer.serviceAccount, clock, log }, term);
 }
 
-function membersOf({ mirrors, fleet, clock, log }: WriteSideOptions, signal: AbortSignal): Members {
+function membersOf({ mirrors, fleet, accounts, clock, log }: WriteSideOptions, signal: AbortSignal): Members {
   const settingsOf = (name: ClusterName) => fleet.member(name)?.settings;
   const views = createClusterViews({ mirrors, access: createLocalAccess(), settingsOf });
   const everybody = { key: 'gateway' };
+  // Plans show faults of members, also to callers who may not see the cluster that such a fault names.
+  const shown = (view: ClusterView): ClusterView =>
+    accounts === 'one' ? view : { ...view, faults: view.faults.filter(({ other }) => other === undefined) };
   return {
-    all: () => views.visible(everybody),
-    get: (name) => views.find(everybody, name),
+    all: () => views.visible(everybody).map(shown),
+    get(name) {
+      const view = views.find(everybody, name);
+      return view && shown(view);
+    },
     api: (name) => fleet.member(name)?.api,
     objects: createMemberObjects({ mirrors, clock, log }, signal),
   };

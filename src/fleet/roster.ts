@@ -221,10 +221,12 @@ function isSame(a: PlannedMember, b: PlannedMember): boolean {
 }
 
 function duplicateFaults(cluster: ClusterName, { duplicates, twins }: PlannedMember): readonly Fault[] {
-  const faultOf = (message: string): Fault => fault('DUPLICATE', message, { cluster, retry: 'NEVER' });
+  const faultOf = (message: string, facts: Pick<Fault, 'other'> = {}) => fault('DUPLICATE', message, { cluster, retry: 'NEVER', ...facts });
   return [
     ...duplicates.map((other) => faultOf(`${other} is the same cluster: it is read once, as ${cluster}`)),
-    ...twins.map((other) => faultOf(`${other} has the same kube-system uid at another address: if both are one cluster, it is read twice`)),
+    ...twins.map((other) =>
+      faultOf(`${other} has the same kube-system uid at another address: if both are one cluster, it is read twice`, { other }),
+    ),
   ];
 }
 

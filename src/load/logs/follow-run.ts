@@ -6,7 +6,7 @@ import { type LogBegin, LogPosition } from './log-position.ts';
 import { parseLogLine } from './log-times.ts';
 import type { LogLineView } from './logs.ts';
 import { hasLeft, type LogTarget } from './read-logs.ts';
-import type { UpstreamFollows } from './upstream-follows.ts';
+import type { CallerFollows } from './upstream-follows.ts';
 
 /** The state of the followed run: it runs, it has ended, another run has replaced it, or its Pod is gone. */
 export type RunState = 'running' | 'ended' | 'replaced' | 'gone';
@@ -27,7 +27,7 @@ export interface FollowedRun {
 
 export interface FollowRunOptions {
   readonly clock: Clock;
-  readonly follows: UpstreamFollows;
+  readonly follows: CallerFollows;
 }
 
 export type RunOutcome =

@@ -122,7 +122,7 @@ class LogReader implements StreamReader<LogBatchView> {
     if (rights.visibility.type !== 'none') await this.#loader.load({ cluster, kind, namespaces });
     if (this.#life.signal.aborted || this.#clusters.has(cluster.name)) return false;
     const onThrow = (error: unknown) => this.#fail(error);
-    const host = { clock, follows, places: this.#places, outbox: this.#outbox, most: maxContainers };
+    const host = { clock, follows: follows.ofCaller(operation.caller), places: this.#places, outbox: this.#outbox, most: maxContainers };
     const shared = { ...host, mirrors, loader: this.#loader, kind, onThrow };
     const api = () => {
       const found = member(cluster.name);
@@ -141,11 +141,23 @@ class LogReader implements StreamReader<LogBatchView> {
     if (change.type !== 'joined' || !clusters.some((name) => name === change.cluster)) return;
     const cluster = options.views.find(operation.caller, change.cluster);
     if (cluster === undefined) return;
-    const following = this.#follow(cluster).then(() => this.#clusters.get(cluster.name)?.join());
-    following.catch((error) => this.#fail(error));
+    void this.#add(cluster);
   }
 
-  /** Checks the rights every 25 s, and after rights in any cluster may have changed. Ends the stream if a right is lost. */
+  /** Follows the logs of a cluster that joined, or that has become visible to the caller. */
+  async #add(cluster: ClusterView): Promise<void> {
+    try {
+      await this.#follow(cluster);
+      this.#clusters.get(cluster.name)?.join();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /**
+   * Checks the rights every 25 s, and after rights in any cluster may have changed. Ends the stream if a right is lost. Follows the clusters
+   * that the caller may see since the last check.
+   */
   async #recheck(): Promise<void> {
     const { access, clock } = this.#settings.options;
     const { signal } = this.#life;
@@ -161,6 +173,7 @@ class LogReader implements StreamReader<LogBatchView> {
         if (signal.aborted) return;
         if (isLost) return this.#end(new MusterError('FORBIDDEN', `logs in ${name} may no longer be read`));
       }
+      await Promise.all(this.#missing().map((cluster) => this.#add(cluster)));
     }
   }
 

@@ -1,32 +1,52 @@
+import type { Caller } from '../../access/access.ts';
 import { type Fault, fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { podKind } from './matching-pods.ts';
 
-/** Limits the number of logs that all readers together follow at the same time in one cluster. */
+/** Limits the number of logs that all readers together follow at the same time in one cluster, and of those the logs of one caller. */
 export interface UpstreamFollows {
-  /** Counts one more followed log until the result is disposed of. Returns a `THROTTLED` fault if 100 logs of the cluster are followed already. */
+  ofCaller(caller: Caller): CallerFollows;
+}
+
+/** The followed logs of one caller. */
+export interface CallerFollows {
+  /**
+   * Counts one more followed log until the result is disposed of. Returns a `THROTTLED` fault if 100 logs of the cluster are followed already,
+   * or 40 logs for this caller. In local mode the second limit does not apply, because there is only one caller.
+   */
   take(cluster: ClusterName): Disposable | Fault;
 }
 
 const mostInCluster = 100;
+const mostOfCaller = 40;
 
 export function createUpstreamFollows(): UpstreamFollows {
-  const taken = new Map<ClusterName, number>();
-  const change = (cluster: ClusterName, by: number) => {
-    const count = (taken.get(cluster) ?? 0) + by;
-    if (count === 0) taken.delete(cluster);
-    else taken.set(cluster, count);
-  };
+  const inClusters = new Map<string, number>();
+  const ofCallers = new Map<string, number>();
   return {
-    take(cluster) {
-      if ((taken.get(cluster) ?? 0) >= mostInCluster) {
-        const message = `${mostInCluster} logs of this cluster are followed already`;
-        return fault('THROTTLED', message, { cluster, kind: podKind, retry: 'LATER' });
-      }
-      change(cluster, 1);
-      const place = new DisposableStack();
-      place.defer(() => change(cluster, -1));
-      return place;
-    },
+    ofCaller: ({ key, user }) => ({
+      take(cluster) {
+        const own = JSON.stringify([cluster, key]);
+        const isShared = user !== undefined;
+        const refused = (message: string) => fault('THROTTLED', message, { cluster, kind: podKind, retry: 'LATER' });
+        if (isShared && (ofCallers.get(own) ?? 0) >= mostOfCaller)
+          return refused(`this caller follows ${mostOfCaller} logs of this cluster already`);
+        if ((inClusters.get(cluster) ?? 0) >= mostInCluster) return refused(`${mostInCluster} logs of this cluster are followed already`);
+        const place = new DisposableStack();
+        place.defer(countIn(inClusters, cluster));
+        if (isShared) place.defer(countIn(ofCallers, own));
+        return place;
+      },
+    }),
+  };
+}
+
+/** Adds one to a count, and returns a function that takes it away again. Keeps no count of 0. */
+function countIn(counts: Map<string, number>, key: string): () => void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+  return () => {
+    const left = (counts.get(key) ?? 1) - 1;
+    if (left === 0) counts.delete(key);
+    else counts.set(key, left);
   };
 }

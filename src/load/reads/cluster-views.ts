@@ -13,7 +13,10 @@ export interface ClusterViews {
   /** Returns the clusters that the caller may see, ordered by name (code units). */
   visible(caller: Caller): readonly ClusterView[];
   find(caller: Caller, name: string): ClusterView | undefined;
-  /** Returns the cluster without a check of rights, or undefined if it is no member. The caller of this method must have checked them. */
+  /**
+   * Returns the cluster without a check of rights, or undefined if it is no member. The caller of this method must have checked them. The view
+   * has no faults that name other clusters, except in local mode.
+   */
   member(name: ClusterName): ClusterView | undefined;
   /**
    * Returns the named clusters, each once, ordered by name.
@@ -37,7 +40,7 @@ interface ClusterViewsOptions {
 export function createClusterViews({ mirrors, access, settingsOf }: ClusterViewsOptions): ClusterViews {
   const facts = createFactsCache();
 
-  function viewOf({ name, phase, faults, version, asOfMs }: ClusterStatus): ClusterView {
+  function viewOf({ name, phase, faults, version, asOfMs }: ClusterStatus, isVisible: (other: ClusterName) => boolean): ClusterView {
     const settings = settingsOf(name);
     const nodeFacts = facts.of(mirrors.peek(name, node)?.store);
     const provider = settings?.provider ?? nodeFacts.provider;
@@ -48,7 +51,9 @@ export function createClusterViews({ mirrors, access, settingsOf }: ClusterViews
       taints: withUnreachableTaint(settings?.taints ?? none, phase),
       zones: settings?.zones ?? nodeFacts.zones ?? none,
       phase,
-      faults,
+      faults: faults.some(({ other }) => other !== undefined)
+        ? faults.filter(({ other }) => other === undefined || isVisible(other))
+        : faults,
       provider,
       region,
       version,
@@ -56,17 +61,21 @@ export function createClusterViews({ mirrors, access, settingsOf }: ClusterViews
     };
   }
 
+  function seenBy(caller: Caller): (cluster: ClusterName) => boolean {
+    return (cluster) => access.maySeeCluster(caller, cluster);
+  }
+
   function visible(caller: Caller): readonly ClusterView[] {
     return mirrors
       .clusters()
-      .filter(({ name }) => access.maySeeCluster(caller, name))
-      .map(viewOf);
+      .filter(({ name }) => seenBy(caller)(name))
+      .map((status) => viewOf(status, seenBy(caller)));
   }
 
   function find(caller: Caller, text: string): ClusterView | undefined {
     const name = parseClusterName(text);
     const state = name === undefined ? undefined : mirrors.cluster(name);
-    return state !== undefined && access.maySeeCluster(caller, state.name) ? viewOf(state) : undefined;
+    return state !== undefined && access.maySeeCluster(caller, state.name) ? viewOf(state, seenBy(caller)) : undefined;
   }
 
   function named(caller: Caller, names: readonly string[]): readonly ClusterView[] {
@@ -84,7 +93,7 @@ export function createClusterViews({ mirrors, access, settingsOf }: ClusterViews
 
   function member(name: ClusterName): ClusterView | undefined {
     const state = mirrors.cluster(name);
-    return state === undefined ? undefined : viewOf(state);
+    return state === undefined ? undefined : viewOf(state, seenBy(nobody));
   }
 
   return { visible, find, member, named };
@@ -99,6 +108,9 @@ export function withUnreachableTaint(taints: ClusterView['taints'], phase: Clust
 }
 
 const unreachableTaint = { key: 'muster.dev/unreachable', effect: 'NoSchedule' } as const;
+
+/** A caller without a user: sees all clusters in local mode, and none with authentication. */
+const nobody: Caller = { key: '' };
 
 const node = { group: '', kind: 'Node' };
 const nothing = {};

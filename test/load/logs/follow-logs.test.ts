@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Access } from '../../../src/access/access.ts';
+import { callerOf } from '../../../src/access/caller-of-user.ts';
 import type { Fault } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import type { FakeLog } from '../../support/cluster/fake-logs.ts';
@@ -477,6 +478,22 @@ describe('bounds', () => {
     expect([logs.open, world.clock.sleepers]).toEqual([0, 0]);
   });
 
+  test('one caller follows at most 40 logs of one cluster, so that others can follow theirs', async () => {
+    const world = createLogWorld();
+    const { logs } = northOf(world, ...Array.from({ length: 20 }, (_, index) => ({ name: `web-${index}` })));
+    const eve = callerOf({ user: 'eve', groups: [], extra: {}, issuer: 'test' });
+    using _first = await followLogs(world, { caller: eve });
+    using _second = await followLogs(world, { caller: eve });
+    using third = await followLogs(world, { caller: eve });
+    await turns();
+    expect(logs.open).toBe(40);
+    await third.news();
+    expect(third.batches.map(({ fault }) => fault?.message)).toContain('this caller follows 40 logs of this cluster already');
+    using _other = await followLogs(world, { caller: callerOf({ user: 'ann', groups: [], extra: {}, issuer: 'test' }) });
+    await turns();
+    expect(logs.open).toBe(60);
+  });
+
   test('a reader that is too slow loses the oldest lines of the largest log, with their number', async () => {
     const world = createLogWorld();
     const { log } = northOf(world, { name: 'loud' }, { name: 'quiet' });
@@ -573,6 +590,36 @@ describe('rights', () => {
     expect(probe.reason).toMatchObject({ code: 'FORBIDDEN' });
     expect([logs.open, world.clock.sleepers, cluster.leases]).toEqual([0, 0, 0]);
     expect(probe.reader.take()).toBeUndefined();
+  });
+});
+
+describe('clusters that a caller gains', () => {
+  test('are followed within a minute, and the stream of the others continues', async () => {
+    const rights: Record<string, Record<string, readonly string[]>> = { me: { north: ['default'] } };
+    const world = createLogWorld({ access: createRestrictingAccess(rights) });
+    const { log } = northOf(world, {});
+    world.join('south', { name: 'api' }, { name: 'hidden', namespace: 'other' });
+    for (const namespace of ['default', 'other']) world.logsOf('south').of(namespace, 'api', 'main').write('s');
+    log().write('a');
+    using probe = await followLogs(world);
+    await world.clock.advance(60_000);
+    expect(await probe.news()).toEqual([`${web}: a`]);
+    rights.me = { north: ['default'], south: ['default'] };
+    await world.clock.advance(60_000);
+    log().write('b');
+    await world.clock.advance(50);
+    expect([await probe.news(), probe.reason]).toEqual([['south/default/api/main: s', `${web}: b`], undefined]);
+  });
+
+  test('are followed by a stream that was opened without a visible cluster', async () => {
+    const rights: Record<string, Record<string, readonly string[]>> = { me: {} };
+    const world = createLogWorld({ access: createRestrictingAccess(rights) });
+    const { log } = northOf(world, {});
+    log().write('a');
+    using probe = await followLogs(world);
+    rights.me = { north: ['default'] };
+    await world.clock.advance(60_000);
+    expect(await probe.news()).toEqual([`${web}: a`]);
   });
 });
 

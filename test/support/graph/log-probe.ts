@@ -1,3 +1,4 @@
+import type { Caller } from '../../../src/access/access.ts';
 import type { MusterError } from '../../../src/core/errors.ts';
 import type { LogBatchView, LogExtent, LogSelection } from '../../../src/load/logs/logs.ts';
 import type { StreamReader } from '../../../src/streams/stream-source.ts';
@@ -19,7 +20,8 @@ export interface LogProbe extends Disposable {
 export interface LogProbeOptions {
   readonly selection?: LogSelection;
   readonly extent?: LogExtent;
-  readonly caller?: string;
+  /** A text is the key of a caller without a user. Default: `me`. */
+  readonly caller?: string | Caller;
   readonly signal?: AbortSignal;
   /** True: the reader takes nothing by itself. */
   readonly isSlow?: boolean;
@@ -48,7 +50,9 @@ export async function followLogs({ logs }: LogWorld, options: LogProbeOptions = 
       reason = why;
     },
   };
-  const opened = await logs.follow(idleContext({ caller: { key: caller } }), selection, extent).open(listener, signal);
+  const opened = await logs
+    .follow(idleContext({ caller: typeof caller === 'string' ? { key: caller } : caller }), selection, extent)
+    .open(listener, signal);
   reader = opened;
   return {
     reader: opened,
