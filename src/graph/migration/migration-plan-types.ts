@@ -31,10 +31,15 @@ export function addMigrationPlan(builder: GraphBuilder, using: AddedPropagation,
       needs: t.field({
         type: types.room,
         nullable: false,
-        description: 'The needs of all applications together, also of those that cannot be moved.',
+        description: 'The Pods and resources that all applications together request, also those that cannot be moved.',
         resolve: ({ needs }) => needs,
       }),
-      free: t.field({ type: types.room, nullable: false, description: 'The room of the target.', resolve: ({ free }) => free }),
+      free: t.field({
+        type: types.room,
+        nullable: false,
+        description: 'The free room of the target. Zeros, with a fault, if the requester may not list all Nodes and Pods of the target.',
+        resolve: ({ free }) => free,
+      }),
       backup: t.field({
         type: types.backup,
         description: 'The backup from which the manifests are read. Null if they are read from the cluster.',
@@ -88,13 +93,13 @@ function addAppPlan(builder: GraphBuilder, using: AddedPropagation, { room }: Mi
       needs: t.field({
         type: room,
         nullable: false,
-        description: 'The Pods and resources that its replicas in the target request.',
+        description: 'The Pods and resources that the replicas of the application request in the target.',
         resolve: ({ needs }) => needs,
       }),
       free: t.field({
         type: room,
         nullable: false,
-        description: 'The free room of the target, after the applications that move before this one.',
+        description: 'The free room of the target, less the needs of the applications that move before this one.',
         resolve: ({ free }) => free,
       }),
       propagation: t.field({
@@ -107,16 +112,16 @@ function addAppPlan(builder: GraphBuilder, using: AddedPropagation, { room }: Mi
         type: [objectPlan],
         nullable: false,
         description:
-          'The plan for each object in the target, in the order in which the objects are written. `CREATE`, or `UNCHANGED`: an equal object of ' +
-          'the target is used. Empty if the application is skipped or propagated.',
+          'The plan for each object in the target, in the order in which the objects are written. `CREATE`, or `UNCHANGED` if an ' +
+          'equal object of the target is used. Empty if the application is skipped or propagated.',
         resolve: ({ target }, _args, context) => chargeList(target.map(shownTarget), context),
       }),
       source: t.field({
         type: [objectPlan],
         nullable: false,
         description:
-          'The plan for each object in the source, in the order in which the objects are deleted. `DELETE`, or `HOLD`: it stays, because ' +
-          'another workload needs it, or because it is a claim. Empty if the application is skipped or propagated.',
+          'The plan for each object in the source, in the order in which the objects are deleted. `DELETE`, or `HOLD` for an ' +
+          'object that stays, because another workload needs it or because it is a claim. Empty if the application is skipped or propagated.',
         resolve: ({ source }, _args, context) => chargeList(source.map(shownLeaving), context),
       }),
     }),

@@ -23,7 +23,8 @@ export function addMigration(builder: GraphBuilder, using: AddedPropagation): vo
     planMigration: t.field({
       type: plan,
       nullable: false,
-      description: 'The plan of a migration: the applications that move, their figures, and the reasons why others do not. Writes nothing.',
+      description:
+        'The plan of a migration: the applications that move, the room that they need, and why others cannot move. Writes nothing.',
       args: { input: t.arg({ type: input, required: true, description: 'The migration.' }) },
       resolve: (_root, { input: requested }, { migrations, read }) => migrations.plan(read, requested),
     }),
@@ -115,12 +116,14 @@ function addMutations({ pothos }: GraphBuilder, { defined }: AddedPropagation, m
       type: migration,
       nullable: false,
       description:
-        'Records a migration on the hub, and answers at once. The gateway then carries it out. `HELD`: the digest is not that of the current ' +
-        'plan. `FAILED`: a note is an error. In both cases nothing is kept. The same input once more resumes a migration that is paused.',
+        'Records a migration on the hub, and answers at once. The gateway then carries it out. Nothing is recorded if the answer has the phase ' +
+        '`HELD`, because the current plan has another digest, or `FAILED`, because a note is an error. The same input once more resumes a ' +
+        'migration that is paused.',
       args: {
         input: t.arg({ type: defined.input<MigrateInput>(migrateInput), required: true, description: 'The migration.' }),
         digest: t.arg.string({
-          description: 'The digest of a plan of this input. If the current plan has another digest, nothing is kept. Default: no check.',
+          description:
+            'The digest of a plan of this input. If the current plan has another digest, nothing is recorded. Default: no check.',
         }),
         dryRun: t.arg.boolean({
           defaultValue: false,
@@ -134,8 +137,8 @@ function addMutations({ pothos }: GraphBuilder, { defined }: AddedPropagation, m
       type: migration,
       nullable: false,
       description:
-        'Takes a migration back: the applications run in the source again as before. The gateway carries it out, also after the migration ' +
-        'has ended. A second request continues an undo that is paused.',
+        'Undoes a migration, also one that has ended: the gateway moves the applications back, until they run in the source as before. A ' +
+        'second request continues an undo that is paused.',
       args: nameArguments(t.arg),
       resolve: (_root, name, { migrations, read }) => migrations.undo(read, name),
     }),

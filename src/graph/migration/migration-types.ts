@@ -76,10 +76,11 @@ function migrationFields(t: FieldsOf<MigrationView>, { defined }: AddedPropagati
       type: defined.enum(propagationPhase),
       nullable: false,
       description:
-        'The phase of the Migration. `PLANNING`: no application has begun. `ROLLING`, `ROLLING_BACK`: applications move, or are taken back. ' +
-        '`PAUSED`: a failed application waits for a user. `HELD`: the plan has another digest. `FAILED`: the plan has an error, or an ' +
-        'application was taken back after a failure. `DEGRADED`: an application was skipped, has failed, or waits for a cluster that is away. ' +
-        '`SETTLED`: all applications have moved, or an undo has taken all of them back.',
+        'The phase of the Migration. `PLANNING`: no application has begun to move. `ROLLING`: applications move. `ROLLING_BACK`: applications ' +
+        'are moved back. ' +
+        '`PAUSED`: a failed application waits for a user. `HELD`: the current plan has another digest. `FAILED`: the plan has ' +
+        'an error, or an application was moved back after a failure. `DEGRADED`: an application was skipped, has failed, or waits for a cluster that is away. ' +
+        '`SETTLED`: all applications have moved, or an undo has moved all of them back.',
       resolve: ({ phase }) => schemaSpelling(phase),
     }),
     digest: t.exposeString('digest', {
@@ -95,7 +96,7 @@ function migrationFields(t: FieldsOf<MigrationView>, { defined }: AddedPropagati
     requester: t.exposeString('requester', { description: 'The user who requested the Migration. Null if it is unknown.' }),
     createdAt: t.field({
       type: 'DateTime',
-      description: 'The time of the creation. Null if nothing is kept.',
+      description: 'The time at which the Migration was recorded on the hub. Null if it is not recorded, such as after a dry run.',
       resolve: ({ createdAt }) => createdAt,
     }),
   };
@@ -103,7 +104,7 @@ function migrationFields(t: FieldsOf<MigrationView>, { defined }: AddedPropagati
 
 function addRoom({ pothos }: GraphBuilder): ObjectRefOf<RecordedRoom> {
   return pothos.objectRef<RecordedRoom>('Room').implement({
-    description: 'Pods and resources: those that are requested, or those that are free.',
+    description: 'An amount of Pods, CPU and memory: requested or free.',
     fields: (t) => ({
       pods: t.exposeInt('pods', { nullable: false, description: 'The number of Pods.' }),
       cpu: t.field({ type: 'Quantity', nullable: false, description: 'The CPU cores, such as `1500m`.', resolve: ({ cpu }) => cpu }),
@@ -151,13 +152,13 @@ function addMigratedApp(builder: GraphBuilder, using: AddedPropagation, room: Ob
       needs: t.field({
         type: room,
         nullable: false,
-        description: 'The Pods and resources that its replicas in the target request.',
+        description: 'The Pods and resources that the replicas of the application request in the target.',
         resolve: ({ app }) => app.needs,
       }),
       free: t.field({
         type: room,
         nullable: false,
-        description: 'The free room of the target at the time of the plan, after the applications that move before this one.',
+        description: 'The free room of the target at the time of the plan, less the needs of the applications that move before this one.',
         resolve: ({ app }) => app.free,
       }),
       propagation: t.field({

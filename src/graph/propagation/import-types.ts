@@ -30,7 +30,7 @@ export function addImports(builder: GraphBuilder, using: ImportTypes): void {
       nullable: false,
       description:
         'Translates manifests of Karmada, KubeFed, Federation v1 or MultiClusterResources to intents for `propagate`. Writes nothing. ' +
-        'A text that is no YAML is an error with its line, and nothing of it is translated.',
+        'If the text is no YAML, the request fails with the line of the mistake, and nothing is translated.',
       args: {
         yaml: t.arg.string({
           required: true,
@@ -101,7 +101,7 @@ function addResult(builder: GraphBuilder, using: ImportTypes): ObjectRefOf<Impor
       faults: t.field({
         type: [types.fault],
         nullable: false,
-        description: 'The reasons why something could not be read from a cluster. Everything else is in the result.',
+        description: 'The reasons why objects could not be read from a cluster. The result has all other objects.',
         resolve: resolveChargedList('faults'),
       }),
     }),

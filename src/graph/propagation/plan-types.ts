@@ -159,7 +159,9 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes, object: ObjectR
       reason: t.exposeString('reason', {
         description: 'The reason why the cluster was not chosen, such as `TAINT`. Null if it was chosen.',
       }),
-      detail: t.exposeString('detail', { description: 'The detail that decided against the cluster, such as the taint.' }),
+      detail: t.exposeString('detail', {
+        description: 'The detail that decided against the cluster, such as the taint. Null if there is none.',
+      }),
       ...choiceFields(t),
       share: t.field({
         type: share,
@@ -196,7 +198,7 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes, object: ObjectR
 function choiceFields(t: FieldsOf<PlannedCluster>) {
   return {
     group: t.string({
-      description: 'The affinity group that chose the cluster. Null without affinity groups.',
+      description: 'The affinity group that chose the cluster. Null without affinity groups, and if the cluster was not chosen.',
       resolve: ({ rendered }) => rendered?.chosen.group,
     }),
     tier: t.int({
@@ -209,7 +211,8 @@ function choiceFields(t: FieldsOf<PlannedCluster>) {
       resolve: ({ rendered }) => rendered?.wave,
     }),
     score: t.int({
-      description: 'The score by which clusters were ranked. A cluster that already has copies has 100.',
+      description:
+        'The score by which clusters were ranked. A cluster that already has copies has 100. Null if the cluster was not chosen.',
       resolve: ({ rendered }) => rendered?.chosen.score,
     }),
     available: t.int({

@@ -47,8 +47,8 @@ export function addOwnRights(builder: GraphBuilder): void {
       type: [answer],
       nullable: false,
       description:
-        'Whether you may do something, with one answer for each cluster that you may see, ordered by its name. The API servers decide. It is always about ' +
-        'you, never about another user.',
+        'Whether you may do something: one answer for each cluster that you may see, ordered by the name of the cluster. The API servers ' +
+        'decide. The question is always about you, never about another user.',
       args: {
         verb: t.arg.string({ required: true, description: 'The verb, such as `get`, `list`, `watch`, `create`, `patch` or `delete`.' }),
         kind: t.arg.string({
@@ -146,7 +146,8 @@ function addAnswer({ pothos, types }: GraphBuilder): ObjectRefOf<RightInCluster>
       reason: t.exposeString('reason', {
         nullable: false,
         description:
-          'Why: the binding and the rule that allow it, or what is missing. Bindings that do not name you are shown only if you may list bindings.',
+          'The binding and the rule that allow it, the reason of a denial, or why the cluster did not answer. Bindings that do not name you are ' +
+          'shown only if you may list bindings.',
       }),
       namespaces: t.exposeStringList('namespaces', {
         nullable: false,

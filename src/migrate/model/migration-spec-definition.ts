@@ -91,10 +91,12 @@ const moveFields = {
     ),
   priority: listSchema(text(317).min(1, typeError('a name, or namespace/name')), { max: maxApps })
     .default([])
-    .describe('The applications that move first, in this order: names, or `namespace/name`. The others follow by namespace and name.'),
+    .describe(
+      'The applications that move first, in this order: names, or `namespace/name`. Other applications follow, ordered by namespace and name.',
+    ),
   source: describedEnum('MigrationSource', 'Where a migration reads manifests.', {
     Live: 'From the cluster that the applications leave.',
-    Velero: 'From a backup of Velero, because that cluster may be unreachable.',
+    Velero: 'From a backup of Velero, for example if the cluster cannot be reached.',
   })
     .default('Live')
     .describe('Where the manifests are read.'),

@@ -114,7 +114,7 @@ export const migratedApp = translatedSchema(
     message: message.exactOptional().describe('The reason for people. It contains no values of manifests.'),
     since: time.describe('The time since which the application is in this step.'),
     deadlineSince: time.exactOptional().describe('The time from which the deadline of the step counts. Not set if none runs.'),
-    needs: room.describe('The Pods and resources that its replicas in the target request.'),
+    needs: room.describe('The Pods and resources that the replicas of the application request in the target.'),
     free: room.describe('The free Pods and resources of the target at the time of the plan, after the applications before this one.'),
     propagation: propagationRef.exactOptional().describe('The Propagation of the application. Not set if Muster does not propagate it.'),
     source: appObjects

@@ -23,7 +23,7 @@ const maxPreserved = 20;
 const preserve = checkedSchema(
   structureSchema({
     label: labelKey.meta({ minLength: 1 }).describe('The key of the label that the new copy gets.'),
-    jsonPath: anyText.describe('The path of its value below `status`, as for kubectl, such as `{.jobStatus.jobID}`.'),
+    jsonPath: anyText.describe('The path of the value below `status`, as a JSONPath of kubectl, such as `{.jobStatus.jobID}`.'),
   })
     .register(graphqlHints, { name: 'PreserveInput' })
     .describe('A value of the old status that the new copy gets as a label.'),
@@ -40,7 +40,7 @@ const failoverFields = structureSchema({
     .describe('The time after which the copies of a cluster that does not answer run elsewhere, such as 5m. Default: never.'),
   unhealthyAfter: duration
     .exactOptional()
-    .describe('The time after its last healthy moment after which an unhealthy copy runs elsewhere. Default: never.'),
+    .describe('The time for which a copy must be unhealthy before the copies of its cluster run elsewhere. Default: never.'),
   purge: describedEnum('PurgeMode', 'When the old copies are removed.', {
     Directly: 'At once.',
     Gracefully: 'When the new copies are healthy, at the latest after `grace`.',
@@ -48,18 +48,25 @@ const failoverFields = structureSchema({
   })
     .default('Gracefully')
     .describe('When the old copies are removed. If their cluster does not answer: not before it answers again.'),
-  grace: duration.default(tenMinutesMs).describe('The maximum time for which old copies wait for new ones. Only with purge `Gracefully`.'),
+  grace: duration
+    .default(tenMinutesMs)
+    .describe('The maximum time for which old copies stay while the new ones are not healthy. Only with purge `Gracefully`.'),
   preserve: listSchema(preserve, { max: maxPreserved })
     .meta(rules(['self.all(p, self.exists_one(o, o.label == p.label))', 'expected different labels']))
     .default([])
     .describe('Values of the old status that the new copies get as labels. Only with purge `Directly`, and if one new cluster takes over.'),
-  return: describedEnum('ReturnMode', 'The reaction when an evicted cluster is well again.', {
+  return: describedEnum('ReturnMode', 'Whether copies return to a cluster that they left, when the cause for leaving is over.', {
     Stay: 'The copies stay where they are.',
-    Back: 'All clusters and replicas are decided anew after `returnAfter`, without regard to the present ones.',
+    Back: 'After `returnAfter`, a new plan chooses all clusters and replicas, without regard to the present ones.',
   })
     .default('Stay')
-    .describe('The reaction when an evicted cluster is well again.'),
-  returnAfter: duration.default(tenMinutesMs).describe('The time for which the cluster must be well before copies return to it.'),
+    .describe('Whether copies return to a cluster that they left, when the cause for leaving is over.'),
+  returnAfter: duration
+    .default(tenMinutesMs)
+    .describe(
+      'The time for which the cluster must answer, without a `NoExecute` taint that evicts copies, before copies return to it. Only with ' +
+        'return `Back`.',
+    ),
 })
   .register(graphqlHints, { name: 'FailoverInput' })
   .describe(

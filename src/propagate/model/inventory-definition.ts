@@ -37,7 +37,7 @@ const inventoryState = describedEnum('InventoryState', 'The relation of a copy t
   Owned: 'The copy belongs to the Propagation. Its uid proves that.',
   Shared: 'The object belongs to another owner, and has fields of the Propagation.',
   Deleting: 'The copy is being deleted. Finalizers may delay that.',
-  PendingDeletion: 'The copy will be deleted as soon as its cluster can be reached, or released with `purge` Never.',
+  PendingDeletion: 'The copy will be deleted as soon as its cluster can be reached. With purge `Never`, it will be released instead.',
 });
 
 const takenOver = structureSchema({

@@ -110,7 +110,7 @@ const spread = checkedSchema(
   })
     .register(graphqlHints, { name: 'SpreadInput' })
     .meta({
-      description: 'The number of clusters, regions, zones, providers or label values over which the copies are spread.',
+      description: 'The minimum and maximum number of clusters, regions, zones, providers or label values that get copies.',
       ...rules(
         [`has(self.label) == (has(self.by) && self.by == 'label')`, 'expected a label by label, and only there'],
         ['!has(self.max) || self.max >= (has(self.min) ? self.min : 1)', 'expected max to be at least min'],
@@ -150,7 +150,7 @@ export const placement = checkedSchema(
         ),
       )
       .default([])
-      .describe('The numbers of clusters, regions, zones, providers or label values over which the copies are spread.'),
+      .describe('The minimum and maximum numbers of clusters, regions, zones, providers or label values that get copies.'),
   })
     .register(graphqlHints, { name: 'PlacementInput' })
     .meta({
@@ -193,7 +193,7 @@ const rule = checkedSchema(
     .register(graphqlHints, { name: 'ReplicaRuleInput' })
     .meta({
       description:
-        'The weight and the bounds of some clusters. If several rules match a cluster, the largest weight, the largest minimum and the ' +
+        'The weight of some clusters, and the minimum and maximum number of their replicas. If several rules match a cluster, the largest weight, the largest minimum and the ' +
         'smallest maximum count.',
       ...rules(['!has(self.max) || self.max >= (has(self.min) ? self.min : 0)', 'expected max to be at least min']),
     }),
@@ -219,7 +219,9 @@ export const replicas = checkedSchema(
       .describe('How the number of replicas applies to clusters.'),
     strategy: replicaStrategy.default('Weighted').describe('How replicas are divided between clusters. Only with mode `Divided`.'),
     total: count.exactOptional().describe('The number of replicas. Default: the number in the template.'),
-    rules: listSchema(rule, { max: 500 }).default([]).describe('The weights and bounds of clusters.'),
+    rules: listSchema(rule, { max: 500 })
+      .default([])
+      .describe('The weights of clusters, and the minimum and maximum numbers of their replicas.'),
     rebalance: flag
       .default(false)
       .describe('True: every plan divides all replicas anew. False: only the difference to the previous plan is divided.'),

@@ -157,7 +157,7 @@ export const namespacedName = structureSchema({
   name: partName.describe('The name of the object.'),
 })
   .register(graphqlHints, { name: 'NamespacedName' })
-  .describe('The namespace and name of an object. Its kind and cluster follow from the place where it is used.');
+  .describe('The namespace and name of an object. The field that contains it determines the kind and the cluster.');
 
 /** The identity with whose permissions clusters are written. */
 export const runAs = translatedSchema(
@@ -211,8 +211,8 @@ const fields = {
     .describe('The order in which clusters are changed, and when the rollout stops. Default: all clusters at once.'),
   conflict: describedEnum('ConflictMode', 'How to treat an existing object that has the name of a copy but is none.', {
     Abort: 'The object is not changed. The copy has the fault `CONFLICT`.',
-    Adopt: 'The object becomes a copy. A field that another field manager owns is a conflict.',
-    Overwrite: 'The object becomes a copy, including fields that other field managers own.',
+    Adopt: 'The object becomes a copy. If another field manager owns one of the fields, the copy has the fault `CONFLICT`.',
+    Overwrite: 'The object becomes a copy. Muster also takes over fields that other field managers own.',
     CreateOnly: 'The object is not changed. Copies are only created and never updated.',
     ServerSideApply: 'The fields of the template are added to the object. The object stays that of its owner and is never deleted.',
   })
@@ -234,7 +234,7 @@ const fields = {
   failover: failover
     .exactOptional()
     .describe(
-      'The rules by which copies move away from a cluster. Default: only from clusters with a `NoExecute` taint, by the defaults of these fields.',
+      'The rules by which copies move away from a cluster. Default: copies leave only clusters with a `NoExecute` taint, by the defaults of the fields of `failover`.',
     ),
   runAs: runAs
     .default({ type: 'requester' })
@@ -250,7 +250,7 @@ const fields = {
   source: source
     .exactOptional()
     .describe(
-      'The origin of an imported Propagation. It has no effect on plans. GraphQL spells it as the resource does. ' +
+      'The origin of an imported Propagation. It has no effect on plans. Its JSON has the form of `spec.source` of the resource on the hub. ' +
         'Default: the Propagation was not imported.',
     ),
 };
