@@ -17,7 +17,7 @@ export interface AuditSink extends AsyncDisposable {
   check(): Promise<void>;
 }
 
-/** The room in bytes that the file system must have before an action. The line of 1,000 objects has about 300 KiB. */
+/** The free bytes that the file system must have before an action. The line of 1,000 objects has about 300 KiB. */
 const minFreeBytes = 1 << 20;
 
 /**

@@ -3,7 +3,7 @@ import type { GrantedRule } from './rbac-index.ts';
 
 const readVerbs = ['list', 'get', 'watch'] as const;
 
-/** Maximum number of proposals. The first one decides nearly always. */
+/** Maximum number of accesses that are proposed because of rules. The first one nearly always decides. */
 const maxProposals = 8;
 
 /** The last proposal, for a cluster whose authorizer is not RBAC: nearly every person who may read anything may list Pods. */

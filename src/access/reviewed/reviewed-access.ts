@@ -18,7 +18,7 @@ interface ReviewedAccessOptions {
   readonly log: Log;
 }
 
-/** The access of authenticated callers, for its owner. */
+/** The access of authenticated callers. Its owner adds clusters with `engage`. */
 export interface OwnedAccess extends Access, OwnRights {
   /** Checks rights in the cluster until the signal aborts. A cluster of the same name replaces an earlier one. */
   engage(member: AccessMember, signal: AbortSignal): void;

@@ -32,9 +32,9 @@ interface Lane<Target extends object> {
 }
 
 /**
- * Log lines that wait for a reader, in order for each target. Holds at most 1 MiB, by the length of the texts. Beyond that, the oldest
- * lines of the target with most lines are dropped. The number of dropped lines is in the message that would have had these lines, or else
- * in the next message.
+ * Log lines that wait for a reader, in order for each target. Holds at most 1 MiB, by the length of the texts. Beyond that, the oldest lines
+ * of the target with the largest backlog are dropped. Their number is in `dropped` of the message that would have had these lines, or else of
+ * the next message of the target.
  */
 export class LogQueue<Target extends object> {
   readonly #maxBytes: number;
@@ -130,8 +130,8 @@ export class LogQueue<Target extends object> {
   }
 
   /**
-   * Drops the oldest lines of the longest log until the queue is within its limit, or one batch has no lines left. Returns false if there is no
-   * line to drop.
+   * Drops the oldest lines of the target with the most waiting bytes, until the queue is within its limit or one batch has no lines left.
+   * Returns false if there is no line to drop.
    */
   #dropOldest(): boolean {
     const batch = this.#oldestOfLongest();

@@ -45,10 +45,10 @@ interface ReadObjectOptions extends ListSourceOptions {
   readonly log: Log;
 }
 
-/** The request of a field for one object. */
+/** A request for one object by cluster and name, such as that of the field `pod`. */
 interface ObjectRequest {
   readonly kind: ModelKind;
-  /** The cluster and the name of the object. With a uid, only the object with this uid is found. */
+  /** The cluster, namespace and name of the object. With a uid, the object is found only if it has this uid. */
   readonly key: ClusterObjectKey & Pick<NamedObject, 'uid'>;
   readonly from: ReadFrom;
 }

@@ -8,8 +8,8 @@ export interface HttpAnswer {
 }
 
 /**
- * Maximum length of a body that is joined with the headers into one text, in which each character is one byte. Node then needs one write in
- * place of two.
+ * Maximum bytes of a body that is sent as a text in Latin-1, where each character is one byte. Node joins a text with the headers, and then
+ * needs one write in place of two.
  */
 const shortBytes = 16 << 10;
 

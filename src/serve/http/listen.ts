@@ -138,8 +138,8 @@ function tlsOptionsOf(tls: ListenerTls) {
 
 function contextOf({ cert, key, clientAuthorities }: ListenerTls) {
   if (clientAuthorities.length === 0) return { cert, key };
-  // No session is resumed: it would have the verdict of the first connection, without the intermediate authorities, and even after a change of
-  // the authorities.
+  // Sessions are not resumed. A resumed session would keep the verdict on its certificate, even after a change of the authorities, and would
+  // lack the certificates of intermediate authorities.
   const secureOptions = constants.SSL_OP_NO_TICKET;
   // As in API servers, an authority of the file counts also if it is an intermediate one, without the root that signed it.
   return { cert, key, ca: [...clientAuthorities], secureOptions, allowPartialTrustChain: true };

@@ -62,7 +62,10 @@ export class EventStream implements StreamOutlet {
     if (this.hasRoom()) stream.resume();
   }
 
-  /** Returns false while 64 KiB or more wait to be written (the high-water mark of Node), and then counts them as unsent bytes. */
+  /**
+   * Returns false while 64 KiB or more wait to be written (the high-water mark of Node). A call that returns false also updates the count of
+   * unsent bytes.
+   */
   hasRoom(): boolean {
     if (!this.#options.response.writableNeedDrain) return true;
     this.#backlog?.update();

@@ -357,7 +357,7 @@ interface OperandCheck {
   /** Records that one kind compares the operands of this level with the values in this context. */
   comparedAt(level: Level, place: OperandContext): void;
   /**
-   * Ends the check.
+   * Ends the check. Call it after the last `comparedAt`.
    *
    * @throws {MusterError} `BAD_INPUT` for an operand that is impossible in every context of its level.
    */

@@ -65,7 +65,7 @@ type KeyAt = (start: PathStart, descending: boolean) => OrderKey | undefined;
 
 interface Term {
   readonly descending: boolean;
-  /** The functions that return the key of an object, by `keyOfKind`. There is none for a kind without the path. */
+  /** The functions that return the sort key of an object, by `keyOfKind`. A kind without the path has no entry. */
   readonly keys: ReadonlyMap<string, KeyAt>;
   /** The type by which the term compares, for each kind that has the path. */
   readonly types: readonly (readonly [string, ValueType])[];

@@ -7,7 +7,7 @@ import type { ModelKind } from '../../model/model.ts';
 export type ChangeType =
   /** Objects of the first state, or of the new state after `RESET`, in `added`. */
   | 'INITIAL'
-  /** The first state is complete. If no objects were sent, there are none. */
+  /** The first state is complete. If no objects were sent, no object matches. */
   | 'SYNCED'
   /** Changes. Without objects: the cluster is in sync again after `FAILED`. */
   | 'LIVE'

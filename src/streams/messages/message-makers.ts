@@ -10,7 +10,7 @@ import { type MessageDraft, splitDraft } from './message-drafts.ts';
 interface Circumstances {
   /** True for the first messages of a reader: its first state, or what it missed before a resume. False for later messages. */
   readonly isOpening: boolean;
-  /** Seals the cursor after this draft. Called once, when the cursor is first read. */
+  /** Returns the sealed cursor of a reader that has received the message of this draft. Called once, when the cursor is first read. */
   readonly seal: (draft: MessageDraft) => string;
   /** Makes the summary of all Jobs. Called once, when the summary is first read. */
   readonly summarize: () => JobSummaryView;

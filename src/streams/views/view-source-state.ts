@@ -70,8 +70,8 @@ export function hasEnded({ phase }: SourceState): boolean {
 }
 
 /**
- * Makes the fault `GONE` that voids what readers know. It has the message of the given fault only if that is NOT_SERVED. Messages of other
- * faults are about the next mirror, and not about the objects that readers know.
+ * Makes the fault `GONE` that voids what readers know. If the given fault is `NOT_SERVED`, it gets its message. Messages of other faults are
+ * about the next mirror, and not about the objects that readers know.
  */
 export function goneFault(source: Pick<SourceRequest, 'cluster' | 'kind'>, { code, message }: Fault): Fault {
   const gone = readFault(source, 'GONE');

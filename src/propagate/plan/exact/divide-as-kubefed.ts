@@ -103,7 +103,9 @@ function writtenCounts(request: KubeFedPlanRequest): Counts {
   return Object.fromEntries(Object.entries(plan).map(([cluster, count]) => [cluster, count + (overflow[cluster] ?? 0)]));
 }
 
-/** Returns the request for a division from zero. */
+/**
+ * Returns the request without the current replicas and the capacities of the clusters: a division from zero. `countsFromRunning` adds both.
+ */
 function requestOf(input: KubeFedDivisionInput, totalReplicas: number): KubeFedPlanRequest {
   const { replicas, chosen, key } = input;
   return {
@@ -129,7 +131,10 @@ function countsOf(targets: readonly DivisionTarget[], countIn: (target: Division
   );
 }
 
-/** Returns the preference of a cluster. Undefined if rules exist and none of them matches: the cluster then gets no replicas. */
+/**
+ * Returns the preference of a cluster. Undefined if rules exist and none of them matches: the cluster then gets no replicas. A cluster that is
+ * undecided keeps exactly its previous replicas.
+ */
 function preferenceOf(
   { replicas: { rules }, policies: { preferences } }: Pick<KubeFedDivisionInput, 'replicas' | 'policies'>,
   { cluster, previous, isUndecided }: DivisionTarget,
