@@ -45,9 +45,9 @@ export function createMigrations(ports: MigrationsPorts): Migrations {
       return migrationPageOf(await onHub(signal), { ...filter, isListed }, caller.key);
     },
     async follow(context, name, listener, signal) {
-      const hub = await onHub(context.signal);
-      const follow = (changed: typeof listener.changed, until: AbortSignal) => followMigration(hub, { name, listener: changed }, until);
-      if (rights === undefined) follow(listener.changed, signal);
+      const follow = async (changed: typeof listener.changed, until: AbortSignal) =>
+        followMigration(await onHub(context.signal), { name, listener: changed }, until);
+      if (rights === undefined) await follow(listener.changed, signal);
       else await followWithRights({ rights, clock }, { context, name, listener }, follow, signal);
     },
   };

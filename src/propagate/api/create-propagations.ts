@@ -64,11 +64,10 @@ export function createPropagations(ports: PropagationsPorts): Propagations {
       return kept.slice(0, Math.max(0, first));
     },
     async follow(context, name, listener, signal) {
-      const { stores } = await onHub(context.signal);
-      if (rights === undefined) return followPropagation(stores, { name, listener: listener.changed }, signal);
-      const follow = (changed: typeof listener.changed, until: AbortSignal) =>
-        followPropagation(stores, { name, listener: changed }, until);
-      await followWithRights({ rights, clock }, { context, name, listener }, follow, signal);
+      const follow = async (changed: typeof listener.changed, until: AbortSignal) =>
+        followPropagation((await onHub(context.signal)).stores, { name, listener: changed }, until);
+      if (rights === undefined) await follow(listener.changed, signal);
+      else await followWithRights({ rights, clock }, { context, name, listener }, follow, signal);
     },
     inputOf,
   };

@@ -81,12 +81,14 @@ const recheckMs = 60_000;
  * Follows an object while the caller may get and watch it. The rights are checked before each state is passed on, and every 60 s. Of states
  * that arrive during a check, only the newest is passed on. If the caller loses the rights, `listener.ended` is called.
  *
- * @throws {MusterError} `FORBIDDEN` if the caller may not watch the object.
+ * `follow` starts after the first check. So its errors, which may name the hub, are only for callers who may watch the object.
+ *
+ * @throws {MusterError} `FORBIDDEN` if the caller may not watch the object. Otherwise what `follow` throws.
  */
 export async function followWithRights<View>(
   { rights, clock }: { readonly rights: HubRights; readonly clock: Clock },
   { context, name, listener }: { readonly context: WriteContext; readonly name: HubObjectName; readonly listener: StateListener<View> },
-  follow: (changed: (view: View | undefined) => void, signal: AbortSignal) => void,
+  follow: (changed: (view: View | undefined) => void, signal: AbortSignal) => void | Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const life = new AbortController();
@@ -120,7 +122,7 @@ export async function followWithRights<View>(
     }
     isChecking = false;
   };
-  follow((view) => {
+  await follow((view) => {
     newest = { view };
     void passOn();
   }, either);

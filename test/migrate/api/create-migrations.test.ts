@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
+import type { Access } from '../../../src/access/access.ts';
 import { createLocalAccess } from '../../../src/access/local-access.ts';
 import { noAudit } from '../../../src/audit/audit.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { createMigrations } from '../../../src/migrate/api/create-migrations.ts';
-import { createMigrationStore } from '../../../src/migrate/hub/migration-store.ts';
+import { createMigrationStore, migrationKind } from '../../../src/migrate/hub/migration-store.ts';
 import type { MigrateInput } from '../../../src/migrate/model/migrate-input.ts';
 import { migrationMarks } from '../../../src/migrate/model/migration.ts';
 import type { AppPlan, MigrationNote, MigrationPlan } from '../../../src/migrate/model/migration-plan.ts';
 import type { MigrationView } from '../../../src/migrate/model/migrations.ts';
+import { createHubRights, type HubRights } from '../../../src/propagate/api/hub-rights.ts';
 import { startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 
 const digest = 'a'.repeat(64);
@@ -17,8 +19,13 @@ const app: AppPlan = { key, uid: 'u', labels: {}, from: 2, to: 2, needs: room, f
 const input: MigrateInput = { namespace: 'default', name: 'move', from: 'east', to: 'west', labels: 'app in (web)', traffic: 'upstreams' };
 const name = { namespace: 'default', name: 'move' };
 
-async function startMigrations() {
-  const world = await startPropagationWorld({ hub: [], east: [], west: [] });
+interface MigrationsOptions {
+  readonly bareHub?: true;
+  readonly rights?: HubRights;
+}
+
+async function startMigrations({ rights, ...options }: MigrationsOptions = {}) {
+  const world = await startPropagationWorld({ hub: [], east: [], west: [] }, options);
   const life = new AbortController();
   const migrations = createMigrationStore(world.hub, life.signal);
   const plan = { notes: [] as readonly MigrationNote[] };
@@ -33,6 +40,7 @@ async function startMigrations() {
     audit: noAudit,
     hub: { hub: world.hub, migrations },
     hooks: ['upstreams'],
+    ...(rights === undefined ? {} : { rights }),
     identityOf: () => ({ user: 'mia', groups: [], extra: {} }),
     clock: world.clock,
   });
@@ -114,6 +122,17 @@ test('an undo is requested by an annotation, and shown at once', async () => {
   await east.migrate();
   expect((await east.world.pumped(east.operations.undo(east.context, name))).phase).toBe('RollingBack');
   expect((await east.stored())?.metadata.annotations[migrationMarks.undo]).toMatch(/Z$/);
+});
+
+test('a hub that the caller may not see is not named in a subscription', async () => {
+  const access: Access = { ...createLocalAccess(), maySeeCluster: () => false };
+  const rights = createHubRights({ access, cluster: clusterName('hub'), kind: migrationKind });
+  await using east = await startMigrations({ bareHub: true, rights });
+  const listener = { changed: () => undefined, ended: () => undefined };
+  await expect(east.world.pumped(east.operations.follow(east.context, name, listener, east.signal))).rejects.toMatchObject({
+    code: 'FORBIDDEN',
+    message: 'default/move may not be watched',
+  });
 });
 
 test('a Migration is followed until it is deleted', async () => {

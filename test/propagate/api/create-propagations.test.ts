@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { Access } from '../../../src/access/access.ts';
+import { createLocalAccess } from '../../../src/access/local-access.ts';
 import { noAudit } from '../../../src/audit/audit.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { createPropagations } from '../../../src/propagate/api/create-propagations.ts';
+import { createHubRights } from '../../../src/propagate/api/hub-rights.ts';
+import { hubKinds } from '../../../src/propagate/hub/hub.ts';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
 import { newShare } from '../../../src/propagate/hub/share-document.ts';
 import { type ClusterLine, marks, type PropagationPhase } from '../../../src/propagate/model/propagation.ts';
@@ -493,6 +497,20 @@ describe('the hub', () => {
     for (const definition of await hubDefinitions()) hub.world.cluster('hub').define(definition);
     await hub.world.until(() => hub.stores.propagations.unavailability() === undefined);
     expect((await hub.propagate(input())).result).toBe('ACCEPTED');
+  });
+
+  test('is not named in a subscription of a caller who may not see it', async () => {
+    await using hub = await startPropagations({ bareHub: true });
+    const { planner, world, context, stores } = hub;
+    const access: Access = { ...createLocalAccess(), maySeeCluster: () => false };
+    const rights = createHubRights({ access, cluster: clusterName('hub'), kind: hubKinds.propagation });
+    const identityOf = () => ({ user: 'u', groups: [], extra: {} });
+    const hidden = createPropagations({ planner, hub: stores, rights, audit: noAudit, identityOf, clock: world.clock });
+    const listener = { changed: () => undefined, ended: () => undefined };
+    await expect(world.pumped(hidden.follow(context, place, listener, context.signal))).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: 'default/web may not be watched',
+    });
   });
 
   test('that does not answer is UNAVAILABLE for current data, and other reads show the last known state', async () => {
