@@ -4,6 +4,7 @@ import { isDecided, marks, type Propagation } from '../model/propagation.ts';
 import { documentWithoutRequester, isDividedAsKubeFed } from '../model/spec.ts';
 import type { PropagationStatus } from '../model/status-definition.ts';
 import { countFieldOf } from '../plan/placing/workload-count.ts';
+import { hashOfSources, isForOneGeneration } from '../plan/snapshot/frozen-sources.ts';
 import { roomRecheckMs } from '../plan/snapshot/running-replicas.ts';
 import { isRestarted } from '../rollout/resumption.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
@@ -64,7 +65,7 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
  */
 function assessAndBegin({ state, ports, drift }: Pass, { propagation, spec, plan }: PlannedPropagation): PassSnapshot {
   const nowMs = ports.clock.now();
-  const isKept = ports.accounts === 'one' || spec.runAs.type === 'serviceAccount';
+  const isKept = !isForOneGeneration(ports.accounts, spec);
   const scene = { members: ports.hub.members, state, propagation, spec, plan, isKept, drift, nowMs };
   const assessments = assessClusters(scene);
   const rollout = decideRollout({ clusters: assessments, propagation, spec, plan, nowMs });
@@ -114,6 +115,7 @@ async function saveDecision(
     document: documentWithoutRequester(spec),
     hadNoCopies,
     ...(requester === undefined ? {} : { requester }),
+    ...(isForOneGeneration(ports.accounts, spec) ? { sources: hashOfSources(plan.sources) } : {}),
   };
   const kept = await ports.stores.revisions.record(propagation, record, term.signal);
   if (kept.result === 'failed') return { result: 'passed', ...retryHubLater(pass) };

@@ -1,5 +1,6 @@
 import type { Eviction, Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
+import { isForOneGeneration } from '../plan/snapshot/frozen-sources.ts';
 import { copyFactsOf } from './clusters/cluster-assessment.ts';
 import { decideEvictions } from './failover/decide-evictions.ts';
 import { preservedFrom } from './failover/preserve-status.ts';
@@ -23,7 +24,7 @@ export async function keepEvictions(pass: Pass, propagation: Propagation, spec: 
     status,
     member: (cluster) => members.get(cluster),
     holdsCopies: (cluster) => [...(state.shares?.values() ?? [])].some((share) => share.cluster === cluster) || state.shares === undefined,
-    mayEvict: ports.accounts === 'one' || spec.runAs.type === 'serviceAccount',
+    mayEvict: !isForOneGeneration(ports.accounts, spec),
     nowMs: ports.clock.now(),
   });
   state.evictions = decision;

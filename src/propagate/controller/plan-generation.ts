@@ -9,6 +9,7 @@ import { documentWithoutRequester, type PropagationSpec, parseSpec } from '../mo
 import type { RollbackTarget } from '../plan/copies/copy-work.ts';
 import { countCopies, movingClusters } from '../plan/held-prune.ts';
 import { possibleDigestsOf } from '../plan/plan-digest.ts';
+import { isForOneGeneration } from '../plan/snapshot/frozen-sources.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './open-prune.ts';
 import type { ControllerPorts } from './state/ports.ts';
@@ -44,7 +45,9 @@ export async function planGeneration(
   const existing: ExistingPropagation = { uid, status, ...(decided === undefined ? {} : { decided }) };
   const shares = [...(state.shares?.values() ?? [])];
   const purpose = isDecided(propagation) ? 'keep' : 'decide';
-  const request: PlanRequest = { namespace, name, spec, purpose, existing, shares, isReturn, signal };
+  const isFrozen = purpose === 'keep' && isForOneGeneration(ports.accounts, spec);
+  const frozen = isFrozen ? (status.sources ?? []) : undefined;
+  const request: PlanRequest = { namespace, name, spec, purpose, existing, frozen, shares, isReturn, signal };
   return decisionOf(ports, planning, { ...kept, writingClusters, rendered: await checked(ports, request) });
 }
 
@@ -152,6 +155,7 @@ function decisionOf(
     digest,
     rendered,
     verdict,
+    sources: isKept ? (status.sources ?? []) : rendered.contents,
     ...evictionsAfter(ports, planning, rendered),
     mostObjects: mostObjectsOf(propagation, { ...copiesIn(planning, rendered), isKept, verdict }),
     requested: asked,

@@ -4,6 +4,7 @@ import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
 import { parseSpec } from '../model/spec.ts';
 import { changedMessage } from '../plan/copies/judge-object.ts';
 import { isRemoval } from '../plan/held-prune.ts';
+import { isForOneGeneration } from '../plan/snapshot/frozen-sources.ts';
 import { isKept } from '../status/copy-state.ts';
 import { type ClusterAssessment, lostCopiesOf } from './clusters/cluster-assessment.ts';
 import { startClusterJob } from './clusters/cluster-job.ts';
@@ -172,7 +173,7 @@ function restoreLost(pass: Pass, { propagation }: PlannedPropagation, { assessme
  * serve the generation that the requester applied. Copies with `CreateOnly` are never written again.
  */
 function mayRestore({ ports }: Pass, { runAs, conflict, suspend }: PlacedCopies['spec']): boolean {
-  return (ports.accounts === 'one' || runAs.type === 'serviceAccount') && conflict !== 'CreateOnly' && !suspend.all;
+  return !isForOneGeneration(ports.accounts, { runAs }) && conflict !== 'CreateOnly' && !suspend.all;
 }
 
 const mostNames = 3;

@@ -4,6 +4,7 @@ import type { Note } from '../model/notes.ts';
 import type { PropagationRevision } from '../model/propagation.ts';
 import { type PropagationSpec, parseSpec } from '../model/spec.ts';
 import { isRemoval } from '../plan/held-prune.ts';
+import { hashOfSources, isForOneGeneration } from '../plan/snapshot/frozen-sources.ts';
 import { isRestarted } from '../rollout/resumption.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
@@ -95,10 +96,11 @@ async function rollbackFor(
   if (before.result === 'nothing') return restoring;
   const { namespace, name, uid } = propagation.metadata;
   const { requester } = 'problems' in propagation.spec ? {} : propagation.spec;
-  const { ok, clusters, notes } = await ports.planner.render({
+  const spec = { ...before.spec, ...(requester === undefined ? {} : { requester }) };
+  const { ok, clusters, notes, contents } = await ports.planner.render({
     namespace,
     name,
-    spec: { ...before.spec, ...(requester === undefined ? {} : { requester }) },
+    spec,
     purpose: 'keep',
     // Planned as if no copy existed, because the existing copies are the ones to roll back.
     existing: { uid, status: {} },
@@ -106,6 +108,8 @@ async function rollbackFor(
     signal,
   });
   if (!ok) return { result: 'unknown', why: `revision ${before.revision} cannot be planned now: ${errorsIn(notes)}` };
+  if (isForOneGeneration(ports.accounts, spec) && before.sources !== hashOfSources(contents))
+    return { result: 'unknown', why: `an object that revision ${before.revision} refers to or depends on has changed since` };
   const wanted = clusters.map(({ chosen, objects }) => [chosen.cluster, objects.filter((object) => !isRemoval(object))] as const);
   const unknown = clusters.flatMap(({ chosen, fault }) => (fault === undefined ? [] : [[chosen.cluster, fault] as const]));
   return { ...restoring, wanted: new Map(wanted), unknown: new Map(unknown) };
@@ -160,7 +164,8 @@ function restorePrevious(
 
 /** The revision to which a breach is rolled back. */
 export type PreviousRevision =
-  | { readonly result: 'spec'; readonly revision: number; readonly spec: PropagationSpec }
+  /** `sources`: see `PropagationRevision.sources`. */
+  | { readonly result: 'spec'; readonly revision: number; readonly spec: PropagationSpec; readonly sources: string | undefined }
   /** No copy existed before the revision that is rolled back. So all its copies are deleted. */
   | { readonly result: 'nothing' }
   /** The revision is not known, for the reason `why`. The text holds no values of specs. */
@@ -182,7 +187,7 @@ export function previousRevisionOf(kept: readonly PropagationRevision[], revisio
   if (between.length < Math.min(revision - before.revision - 1, keptRevisions - 1))
     return { result: 'unknown', why: `not all revisions from ${before.revision} to ${revision} are kept` };
   const spec = parseSpec(before.document);
-  if (!('problems' in spec)) return { result: 'spec', revision: before.revision, spec };
+  if (!('problems' in spec)) return { result: 'spec', revision: before.revision, spec, sources: before.sources };
   const paths = spec.problems.map(({ path }) => path).join(', ');
   return { result: 'unknown', why: `revision ${before.revision} has an invalid spec: ${paths}` };
 }

@@ -67,12 +67,13 @@ function pruneFacts({ prune }: Extract<CurrentPlan['verdict'], { readonly result
   return prune === undefined ? {} : { prune };
 }
 
-function planFacts({ digest, revision, scheduledAt, evictions, preserved, mostObjects, rendered }: CurrentPlan): PlanFacts {
+function planFacts({ digest, revision, scheduledAt, sources, evictions, preserved, mostObjects, rendered }: CurrentPlan): PlanFacts {
   const { affinityGroup, desired, placed, unplaced, notes } = rendered;
   return {
     digest,
     revision,
     scheduledAt,
+    ...(sources.length === 0 ? {} : { sources }),
     evictions,
     preserved,
     mostObjects,

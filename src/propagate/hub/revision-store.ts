@@ -28,6 +28,11 @@ interface NewRevision {
    * before.
    */
   readonly hadNoCopies?: boolean;
+  /**
+   * The hash of the accepted sources (`hashOfSources`). It replaces the hash of an earlier record, because a later generation with the same
+   * spec may accept other content. Absent: changes of the sources are followed.
+   */
+  readonly sources?: string;
 }
 
 /** The result of a write. A revision that was recorded before counts as written. */
@@ -79,16 +84,21 @@ type Content = 'spec' | 'old-values';
 export function createRevisionStore(hub: Hub): RevisionStore {
   return {
     async record(owner, revision, signal) {
-      const { digest, document, requester, hadNoCopies } = revision;
+      const { digest, document, requester, hadNoCopies, sources } = revision;
+      const annotations = sources === undefined ? {} : { [marks.sources]: sources };
       const data = {
         ...{ digest, spec: document },
         ...(requester === undefined ? {} : { requester }),
         ...(hadNoCopies === true ? { fromNothing: true } : {}),
       };
-      const recorded = await create(hub, manifestOf(owner, { content: 'spec', revision: revision.revision, data, key: '' }), signal);
+      const recorded = await create(
+        hub,
+        manifestOf(owner, { content: 'spec', revision: revision.revision, data, key: '', annotations }),
+        signal,
+      );
       if (recorded.result === 'failed') return recorded;
       const { revision: number } = revision;
-      const stands = recorded.isNew ? recorded : await mark(hub, owner, { from: number, to: number, as: 'inEffect' }, signal);
+      const stands = recorded.isNew ? recorded : await mark(hub, owner, { from: number, to: number, as: 'inEffect', annotations }, signal);
       return stands.result === 'failed' ? stands : deleteOldRevisions(hub, owner, { recorded: number }, signal);
     },
     markRange: (owner, range, signal) => mark(hub, owner, range, signal),
@@ -122,9 +132,13 @@ interface RevisionContent {
    * one.
    */
   readonly key: string;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
-function manifestOf({ metadata: { namespace, name, uid } }: Propagation, { content, revision, data, key }: RevisionContent): Manifest {
+function manifestOf(
+  { metadata: { namespace, name, uid } }: Propagation,
+  { content, revision, data, key, annotations }: RevisionContent,
+): Manifest {
   const { apiVersion, kind } = hubKinds.propagation;
   const hash = createHash('sha256')
     .update(JSON.stringify([uid, content, key]))
@@ -137,6 +151,7 @@ function manifestOf({ metadata: { namespace, name, uid } }: Propagation, { conte
       namespace,
       name: `${name.slice(0, 200).replace(/[^a-z0-9]+$/, '')}.${revision}.${hash}`,
       labels: { [marks.propagation]: uid, [contentLabel]: content },
+      annotations: { ...annotations },
       ownerReferences: [{ apiVersion, kind, name, uid }],
     },
     revision,
@@ -157,14 +172,22 @@ async function create(
   return answer.result === 'failed' ? answer : { result: 'written', isNew: answer.result === 'written' };
 }
 
-async function mark(hub: Hub, owner: Propagation, { from, to, as }: RevisionRange, signal: AbortSignal): Promise<RevisionWriteResult> {
+/** Marks a range of revisions, and sets further annotations. Revisions that have all of them already are not written. */
+async function mark(
+  hub: Hub,
+  owner: Propagation,
+  { from, to, as, annotations: more = {} }: RevisionRange & { readonly annotations?: Readonly<Record<string, string>> },
+  signal: AbortSignal,
+): Promise<RevisionWriteResult> {
   const found = await listRevisions(hub, owner, { content: 'spec' }, signal);
   if ('fault' in found) return { result: 'failed', fault: found.fault };
   const others = found.filter((object) => {
     const revision = revisionNumberOf(object);
-    return revision >= from && revision <= to && isRolledBack(object) !== (as === 'rolledBack');
+    const { annotations: known } = object.metadata;
+    const isMarked = isRolledBack(object) === (as === 'rolledBack') && Object.entries(more).every(([key, value]) => known?.[key] === value);
+    return revision >= from && revision <= to && !isMarked;
   });
-  const annotations = { [marks.takenBack]: as === 'rolledBack' ? 'true' : null };
+  const annotations = { ...more, [marks.takenBack]: as === 'rolledBack' ? 'true' : null };
   const marked = await Promise.all(
     others.map(({ metadata: { namespace = '', name, uid = '' } }) =>
       requestOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
@@ -226,6 +249,7 @@ function isRolledBack({ metadata: { annotations } }: KubernetesObject): boolean 
 
 function revisionOf(object: KubernetesObject): PropagationRevision {
   const requester = textAt(object, 'data', 'requester');
+  const sources = object.metadata.annotations?.[marks.sources];
   return {
     revision: revisionNumberOf(object),
     createdAt: textAt(object, 'metadata', 'creationTimestamp') ?? '',
@@ -234,6 +258,7 @@ function revisionOf(object: KubernetesObject): PropagationRevision {
     isRolledBack: isRolledBack(object),
     ...(objectAt(object, 'data').fromNothing === true ? { hadNoCopies: true } : {}),
     ...(requester === undefined ? {} : { requester }),
+    ...(sources === undefined ? {} : { sources }),
   };
 }
 

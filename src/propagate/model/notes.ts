@@ -36,6 +36,8 @@ export type NoteCode =
   | 'PRUNE_HELD'
   /** A source object is in a cluster of the placement. Muster never writes a source object. */
   | 'SOURCE_IS_TARGET'
+  /** A reference or dependency differs from its content when the generation was accepted. Only `runAs.serviceAccount` follows changes. */
+  | 'SOURCE_CHANGED'
   /** A copy would overwrite an object from which the source is made. */
   | 'CIRCLE'
   /** Copies of a cluster that does not answer may run in addition to those that replace them. */

@@ -8,6 +8,7 @@ import type { Note } from './notes.ts';
 import type { ChosenCluster, RejectedCluster, ReplicaShare } from './placement.ts';
 import type { PreservedIn } from './propagation.ts';
 import type { Override } from './spec.ts';
+import type { PropagationStatus } from './status-definition.ts';
 
 /** The action of a plan for one object. */
 export type PlanAction = 'CREATE' | 'UPDATE' | 'ADOPT' | 'UNCHANGED' | 'DELETE' | 'RELEASE' | 'HOLD';
@@ -56,7 +57,7 @@ export interface RenderedObject {
    */
   readonly overriding?: Overriding | undefined;
   /** The Secret from which the data are read at the moment of the write. Absent for other objects. */
-  readonly secretOf?: { readonly cluster: string; readonly namespace: string; readonly name: string } | undefined;
+  readonly secretOf?: SecretSource | undefined;
   /** SHA-256 of the canonical JSON (RFC 8785) of `desired`. For a Secret, the resourceVersion of its source is included. */
   readonly desiredHash: string;
   /** The existing object in the mirror. Absent: the mirror has none. */
@@ -77,6 +78,15 @@ export interface Overriding {
   readonly overrides: readonly Override[];
   /** True if the member cluster owns the number of replicas. */
   readonly retainsReplicas: boolean;
+}
+
+/** The Secret from which the data of a copy are read. */
+export interface SecretSource {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** The resourceVersion whose data may be sent. Absent: the current data are sent. */
+  readonly version?: string;
 }
 
 /** The objects for one chosen cluster. */
@@ -123,6 +133,9 @@ export interface TemplateOrigin {
   readonly key: ObjectKey;
 }
 
+/** A reference or dependency with a hash of its content (`status.sources`). */
+export type FrozenSource = NonNullable<PropagationStatus['sources']>[number];
+
 /** A plan without dry runs, made from one snapshot. Equal snapshots give byte-equal plans. */
 export interface RenderedPlan {
   /** The digest of the plan: a hash of `content` and of the existing intent that the plan replaces (`planDigestOf`). */
@@ -161,6 +174,8 @@ export interface RenderedPlan {
   readonly fromZero: boolean;
   /** The objects from which the templates were read. A change of one of them makes the plan outdated. */
   readonly sources: readonly TemplateOrigin[];
+  /** The content of the sources, if the rights of the requester serve one generation only. Otherwise empty. */
+  readonly contents: readonly FrozenSource[];
   /** Why the prune of this plan must be confirmed first (docs/internals/propagation.md 5.4). Absent: no confirmation is needed. */
   readonly pruneHeld?: string;
   readonly notes: readonly Note[];

@@ -79,6 +79,8 @@ export interface PropagationRevision {
    * Absent: there were entries, or it is not known.
    */
   readonly hadNoCopies?: true;
+  /** The hash of the sources that its last generation accepted (`hashOfSources`). Absent: not known. */
+  readonly sources?: string;
 }
 
 /** The labels, annotations and the finalizer that Muster writes. */
@@ -102,6 +104,8 @@ export const marks = {
   rollbackGeneration: 'muster.dev/rollback-generation',
   /** Annotation of a ControllerRevision that was rolled back. */
   takenBack: 'muster.dev/taken-back',
+  /** Annotation of a ControllerRevision: the hash of the sources that its last generation accepted. */
+  sources: 'muster.dev/sources',
 } as const;
 
 /** The API group and version of Muster's resources. */

@@ -23,6 +23,8 @@ import { objectKeyFields, withKey } from './object-key-definition.ts';
 import { completionMode } from './spec-definition.ts';
 
 const generation = integer(0, Number.MAX_SAFE_INTEGER);
+/** Maximum number of references and dependencies. A template has at most as many objects for one cluster. */
+const maxSources = 200;
 /** Maximum number of clusters in a status, one line each. A cluster that is no longer chosen has a line too, as long as it holds copies. */
 const maxLines = 2 * maxClusters;
 
@@ -186,6 +188,21 @@ const prune = structureSchema({
   ).describe('The clusters, by name.'),
 });
 
+const source = translatedSchema(
+  structureSchema({
+    cluster: clusterText.describe('The cluster from which the object was read.'),
+    ...objectKeyFields,
+    hash: anyText.describe('A hash of the content. For a Secret, it covers the metadata and the version, and no data.'),
+  }),
+  {
+    decode(flat) {
+      const [key, rest] = withKey(flat);
+      return { key, ...rest };
+    },
+    encode: ({ key, ...rest }) => ({ ...key, ...rest }),
+  },
+);
+
 const asked = structureSchema({
   digest: anyText.describe('The digest of the plan.'),
   generation: generation.describe('The generation in which the digest was first requested. Later generations need not be that plan.'),
@@ -227,6 +244,11 @@ export const status = structureSchema({
   preserved: listSchema(preservedIn, { max: maxLines })
     .exactOptional()
     .describe('The labels that copies got from the status of their predecessors in other clusters.'),
+  sources: listSchema(source, { max: maxSources })
+    .exactOptional()
+    .describe(
+      'The references and dependencies as this generation accepted them. Set if the gateway authenticates callers and the requester acts: other content is not written.',
+    ),
   notes: listSchema(recordedNote, { max: 1_000 }).exactOptional().describe('The notes of the last plan, or of a spec that was refused.'),
 });
 

@@ -48,7 +48,7 @@ const source = structureSchema({
   ref: ref
     .exactOptional()
     .describe(
-      'An existing object of a cluster. Muster follows its changes, and reads it with the identity of `runAs`. Secrets are possible only in this way.',
+      'An existing object of a cluster, read with the identity of `runAs`. Muster follows its changes, except where a requester acts with rights of their own: then they are only reported. Secrets are possible only in this way.',
     ),
 })
   .register(graphqlHints, { name: 'TemplateInput', isOneOf: true })
@@ -113,7 +113,7 @@ function writtenOf(from: TemplateSource): Source {
 export type TemplateSource =
   | { readonly type: 'manifest'; readonly manifest: Manifest }
   /**
-   * A reference to an existing object. It is read with the identity of `runAs`, and Muster follows its changes. The only way to propagate a
-   * Secret.
+   * A reference to an existing object. It is read with the identity of `runAs`, and Muster follows its changes (`isForOneGeneration` has the
+   * exception). The only way to propagate a Secret.
    */
   | { readonly type: 'ref'; readonly cluster: string; readonly key: ObjectKey; readonly uid?: string };

@@ -87,6 +87,7 @@ function planOf(snapshot: PlanSnapshot, { placing, clusters, leaving, copies, pr
     away,
     fromZero,
     sources: snapshot.sources,
+    contents: snapshot.contents ?? [],
     ...(pruneHeld === undefined ? {} : { pruneHeld }),
     notes,
   };
@@ -155,6 +156,7 @@ function unreadablePlan(snapshot: PlanSnapshot): RenderedPlan {
     away: awayShares(snapshot).map(({ cluster }) => cluster),
     fromZero: false,
     sources: snapshot.sources,
+    contents: [],
     ...pruneHeld,
     notes,
   };

@@ -74,6 +74,8 @@ export interface PlanFacts {
   /** The last time at which clusters and replicas were chosen anew, without regard to earlier plans. As RFC 3339. */
   readonly scheduledAt: string;
   readonly affinityGroup?: string;
+  /** The references and dependencies as the generation accepted them. Absent: there are none, or changes are followed. */
+  readonly sources?: PropagationStatus['sources'];
   /** The evictions and the preserved labels after the plan. Default: those of the previous status. */
   readonly evictions?: PropagationStatus['evictions'];
   readonly preserved?: PropagationStatus['preserved'];

@@ -70,8 +70,18 @@ function pruneIn({ plan, prune, previous }: PropagationFacts): Pick<PropagationS
 
 /** Returns the decision for this generation. Without a plan: the previous decision, because its copies still exist. */
 function decisionFields({ plan, previous }: PropagationFacts): PropagationStatus {
-  const { digest, revision = previous.revision, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced } = plan ?? previous;
-  const kept = { revision, digest, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced };
+  const {
+    digest,
+    revision = previous.revision,
+    scheduledAt,
+    affinityGroup,
+    mostObjects,
+    desired,
+    placed,
+    unplaced,
+    sources,
+  } = plan ?? previous;
+  const kept = { revision, digest, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced, sources };
   return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
 }
 

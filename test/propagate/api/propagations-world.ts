@@ -97,7 +97,7 @@ function scriptedPlanner(): ScriptedPlanner {
     notes: [],
     fleet: 'as it is',
     render: async (request) =>
-      said('render', request, { leaving: [], rejected: [], moves: [], preserved: [], away: [], fromZero: true, sources: [] }),
+      said('render', request, { leaving: [], rejected: [], moves: [], preserved: [], away: [], fromZero: true, sources: [], contents: [] }),
     plan: async (request) => said('plan', request, { asOfMs: 0, faults: [] }),
     renderPlaced: async () => new Map(),
     preflight: async (request) => said('preflight', request, { asOfMs: 0, faults: [] }),

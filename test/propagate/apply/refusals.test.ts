@@ -255,6 +255,10 @@ for (const { title, available, start } of contractServers) {
       expect(JSON.stringify([bench.shares.saves, copies, bench.logged])).not.toContain(password);
       expect(bench.shares.kept?.entries).toMatchObject([{ observedHash: copy?.metadata.resourceVersion }]);
 
+      const pinned = { ...(await bench.rendered(secret('copy'), { secretOf: { ...secretOf, version: '1' } })), desiredHash: 'pinned' };
+      const stale = await applyCopies(bench.work(), [pinned], never);
+      expect(stale.copies).toMatchObject([{ action: 'Failed', message: 'the source Secret in hub has changed since it was planned' }]);
+
       await bench.writeAsOther(secret('source'), { verb: 'delete' });
       const changed = { ...(await bench.rendered(secret('copy'), { secretOf })), desiredHash: 'other' };
       const failed = await applyCopies(bench.work(), [changed], never);

@@ -35,6 +35,8 @@ interface ControllerProcess {
 export interface ControllerWorldOptions extends PropagationWorldOptions {
   /** True if Deployments roll out and Jobs run. */
   readonly living?: true;
+  /** Default: `one`. */
+  readonly accounts?: ControllerOptions['accounts'];
   /** Further work of the leader, created for each process. Default: none. */
   readonly leaderWork?: (process: LeaderProcess) => ControllerOptions['leaderWork'];
 }
@@ -79,7 +81,7 @@ const model = loadBaseline();
 
 export async function startControllerWorld(
   fleet: Readonly<Record<string, readonly KubernetesObject[]>>,
-  { living, leaderWork, ...options }: ControllerWorldOptions = {},
+  { living, leaderWork, accounts = 'one', ...options }: ControllerWorldOptions = {},
 ): Promise<ControllerWorld> {
   const world = await startPropagationWorld(fleet, options);
   const life = new AbortController();
@@ -94,6 +96,7 @@ export async function startControllerWorld(
     members,
     hub: { ...stores, cluster: hub.cluster },
     clientOf: (name) => world.clientOf(name),
+    accounts,
     ...shared,
   });
   const identityOf = () => ({ user: 'gateway', groups: [], extra: {} });
@@ -116,7 +119,7 @@ export async function startControllerWorld(
     count += 1;
     const own = { hub: ownHub, stores: ownStores, planner, clock, log };
     const controller = createController(
-      { ...shared, ...own, clientOf, accounts: 'one', identity: `process-${count}`, leaderWork: leaderWork?.(own) },
+      { ...shared, ...own, clientOf, accounts, identity: `process-${count}`, leaderWork: leaderWork?.(own) },
       end.signal,
     );
     return {

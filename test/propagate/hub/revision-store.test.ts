@@ -52,6 +52,18 @@ describe('revisions on the hub', () => {
     ]);
   });
 
+  test('have the hash of the sources that were accepted last', async () => {
+    await using hub = await start();
+    const web = await hub.make('web');
+    for (const sources of ['first', 'second']) await hub.world.pumped(hub.revisions.record(web, { ...revision(1), sources }, never));
+    await hub.world.pumped(hub.revisions.record(web, revision(2), never));
+    const kept = await hub.world.pumped(hub.revisions.list(web, never));
+    expect('fault' in kept ? kept : kept.map((one) => [one.revision, one.sources])).toEqual([
+      [2, undefined],
+      [1, 'second'],
+    ]);
+  });
+
   test('stay marked as rolled back until they are in effect again; the newest in effect is never deleted', async () => {
     await using hub = await start();
     const { world, revisions } = hub;

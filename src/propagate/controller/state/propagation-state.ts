@@ -1,7 +1,7 @@
 import type { Fault } from '../../../core/faults.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import type { ClusterShare, OldValues } from '../../model/inventory.ts';
-import type { RenderedObject, RenderedPlan } from '../../model/plan.ts';
+import type { FrozenSource, RenderedObject, RenderedPlan } from '../../model/plan.ts';
 import type { Eviction, HeldPrune, PreservedIn, Propagation, RequestedPlan } from '../../model/propagation.ts';
 import type { PropagationName } from '../../model/propagations.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
@@ -69,6 +69,8 @@ export interface CurrentPlan {
   readonly digest: string;
   readonly rendered: RenderedPlan;
   readonly verdict: PlanVerdict;
+  /** The references and dependencies as this generation accepted them. Empty if changes are followed. */
+  readonly sources: readonly FrozenSource[];
   /** The evictions and the preserved labels after this plan. */
   readonly evictions: readonly Eviction[];
   readonly preserved: readonly PreservedIn[];

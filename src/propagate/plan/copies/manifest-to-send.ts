@@ -30,7 +30,7 @@ type SentManifest =
 
 /**
  * Returns the manifest to send. For a Secret that the template refers to (`ref`), it reads the source live. It adds the data of the source,
- * and the type if the manifest has none. The data go to the API server only: they are never stored, hashed or logged.
+ * and the type if the manifest has none. A source that has another version than `secretOf` is refused. The data go to the API server only: they are never stored, hashed or logged.
  */
 export async function manifestToSend(
   { desired, secretOf }: Pick<RenderedObject, 'desired' | 'secretOf'>,
@@ -38,7 +38,7 @@ export async function manifestToSend(
   signal: AbortSignal,
 ): Promise<SentManifest> {
   if (secretOf === undefined) return { result: 'read', manifest: desired };
-  const { cluster, namespace, name } = secretOf;
+  const { cluster, namespace, name, version } = secretOf;
   const refused = (code: FaultCode, message: string): SentManifest => ({
     result: 'failed',
     fault: copyFault(share.cluster, code, message),
@@ -50,6 +50,8 @@ export async function manifestToSend(
     return refused(code, `the source Secret in ${cluster}: ${message}`);
   }
   if (answer.result === 'absent') return refused('INVALID', `the source Secret does not exist in ${cluster}`);
+  if (version !== undefined && answer.object.metadata.resourceVersion !== version)
+    return refused('CONFLICT', `the source Secret in ${cluster} has changed since it was planned`);
   const { data, type } = answer.object as JsonObject;
   const filled = {
     ...desired,

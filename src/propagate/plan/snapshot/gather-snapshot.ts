@@ -13,11 +13,12 @@ import { isDividedAsKubeFed, type Placement } from '../../model/spec.ts';
 import { dependsOnUnknown, matchesSet } from '../placing/cluster-set.ts';
 import { locationFieldsIn, placementSetsIn } from '../placing/sets-in.ts';
 import { membersWithLocations, whenLocationsAreRead } from './cluster-locations.ts';
+import { changedSourceNotes, frozenSourcesOf, isForOneGeneration, withPinnedSecret } from './frozen-sources.ts';
 import { hideObjects, visibleAutoscaledIn } from './hide-objects.ts';
 import { capacitiesIn, capacityKinds, type TemplateWorkloads } from './member-workloads.ts';
 import type { ExistingPropagation, PlannerPorts, PlanRequest } from './plan-request.ts';
 import { maxMirrorWaitMs } from './read-dependencies.ts';
-import { readTemplates } from './read-templates.ts';
+import { type ReadTemplates, readTemplates } from './read-templates.ts';
 import { runningReplicasIn } from './running-replicas.ts';
 import type { PlanSnapshot, PreviousDecision, SnapshotCluster, TemplateObject } from './snapshot.ts';
 import { clustersOfMakers } from './sources.ts';
@@ -36,7 +37,9 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   const { members, clock } = ports;
   const { spec, existing, signal } = request;
   const [read, shares] = await Promise.all([readTemplates(ports, request), sharesOf(ports, request)]);
-  const templates = { ...read, objects: read.objects.map((object) => withMakers(ports, request, object)) };
+  const isFrozen = isForOneGeneration(ports.accounts ?? 'one', spec);
+  const objects = (isFrozen ? read.objects.map(withPinnedSecret) : read.objects).map((object) => withMakers(ports, request, object));
+  const templates = { ...read, objects };
   const untilMs = clock.monotonic() + maxMirrorWaitMs;
   const fields = locationFieldsIn(spec);
   await whenLocationsAreRead(members, { fields, waitMs: maxMirrorWaitMs }, signal);
@@ -62,21 +65,28 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
     purpose: request.purpose,
     templates: templates.objects,
     missing: templates.missing,
-    notes: [...templates.notes, ...notMovedNotes(ports, request)],
+    notes: [...templates.notes, ...notMovedNotes(ports, request), ...frozenNotes(request, templates)],
     faults: templates.faults,
     clusters,
     sharesOutsideFleet: sharesOutsideFleet.toSorted((a, b) => compareText(a.cluster, b.cluster)),
     ...(existing === undefined ? {} : { previous: previousDecisionOf(existing, request), ...evictionFactsOf(existing, request) }),
     ...(request.replaced === undefined ? {} : { replaced: request.replaced }),
     sources: templates.sources,
+    ...(isFrozen ? { contents: frozenSourcesOf(templates.objects) } : {}),
     asOfMs: oldestSyncMs(clusters, clock.now()),
     nowMs: clock.now(),
   };
 }
 
+/** Returns the notes about changed sources. Empty if the template could not be read: its own notes say why. */
+function frozenNotes({ frozen }: PlanRequest, { objects, sources, notes }: ReadTemplates): readonly Note[] {
+  if (frozen === undefined || notes.some(({ severity }) => severity === 'ERROR')) return [];
+  return changedSourceNotes(frozen, { templates: objects, needed: sources });
+}
+
 /** Returns a warning if the spec has a failover that cannot be carried out with the rights of a requester. */
 function notMovedNotes({ accounts = 'one' }: PlannerPorts, { spec: { failover, runAs } }: PlanRequest): readonly Note[] {
-  if (failover === undefined || accounts === 'one' || runAs.type === 'serviceAccount') return [];
+  if (failover === undefined || !isForOneGeneration(accounts, { runAs })) return [];
   const message = 'expected runAs.serviceAccount, because the rights of a requester serve one generation: copies do not move by themselves';
   return [{ severity: 'WARNING', code: 'NOT_MOVED', message, path: 'failover' }];
 }

@@ -7,6 +7,7 @@ import type { Log } from '../../../core/log.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import type { ListRulesOf } from '../../../manifests/list-rules.ts';
 import type { ClusterShare, ShareStore } from '../../model/inventory.ts';
+import type { FrozenSource } from '../../model/plan.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import type { PropagationStatus } from '../../model/status-definition.ts';
 import type { HubRecords } from './sources.ts';
@@ -39,6 +40,11 @@ export interface PlanRequest {
   readonly replaced?: ReplacedIntent;
   /** True if copies return to clusters that were evicted before. Default: false. */
   readonly isReturn?: boolean;
+  /**
+   * The sources as the generation accepted them. If one differs now, the plan has an error note and must not be carried out. Absent: changes
+   * are followed.
+   */
+  readonly frozen?: readonly FrozenSource[] | undefined;
   /** The inventory. Absent: it is read from the hub if `existing` is set. */
   readonly shares?: readonly ClusterShare[];
   readonly signal: AbortSignal;

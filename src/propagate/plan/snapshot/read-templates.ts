@@ -20,7 +20,7 @@ import type { MissingDependency, TemplateObject } from './snapshot.ts';
 import { createdKindOf, creationsOf, type TemplateCreations } from './template-creations.ts';
 
 /** The objects of a template. If `notes` contains an error, `objects` is incomplete. */
-interface ReadTemplates {
+export interface ReadTemplates {
   readonly objects: readonly TemplateObject[];
   /** Dependencies that do not exist. */
   readonly missing: readonly MissingDependency[];

@@ -5,7 +5,7 @@ import type { MirroredObject } from '../../../store/member-objects.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
 import type { Note } from '../../model/notes.ts';
 import type { RunningReplicas } from '../../model/placement.ts';
-import type { RenderedObject, TemplateOrigin } from '../../model/plan.ts';
+import type { FrozenSource, RenderedObject, TemplateOrigin } from '../../model/plan.ts';
 import type { Eviction, PreservedIn } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import type { PlanRequest, ReplacedIntent } from './plan-request.ts';
@@ -39,6 +39,8 @@ export interface PlanSnapshot {
   readonly replaced?: ReplacedIntent;
   /** The objects from which templates were read, including missing dependencies. A change of one of them makes the plan outdated. */
   readonly sources: readonly TemplateOrigin[];
+  /** The content of the sources, if the rights of the requester serve one generation only. Absent: changes are followed. */
+  readonly contents?: readonly FrozenSource[];
   /** The earliest time of sync among the mirrors that were read, in Unix milliseconds. */
   readonly asOfMs: number;
   /** The time of the snapshot, in Unix milliseconds. */
