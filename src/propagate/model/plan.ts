@@ -81,7 +81,7 @@ export interface Overriding {
 }
 
 /** The Secret from which the data of a copy are read. */
-export interface SecretSource {
+interface SecretSource {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
