@@ -1,6 +1,7 @@
 import { isSecret } from '../../core/redaction.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import { maxTemplateObjects } from '../../propagate/model/template-definition.ts';
 import { dependenciesOf } from '../../propagate/plan/snapshot/dependencies.ts';
 import type { KarmadaResource, PolicyChoice } from './claims.ts';
 import type { PropagationPolicy } from './policies/read-policies.ts';
@@ -21,8 +22,8 @@ export interface AttachedDependencies {
   /** By workload: its dependencies that its Propagation brings. */
   readonly partsOf: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
   /**
-   * The dependencies that several workloads need, and that no policy selects. Each gets a Propagation of its own, which goes to the clusters
-   * of all these workloads.
+   * The dependencies that several workloads need, or that exceed the template of their workload, and that no policy selects. Each gets a
+   * Propagation of its own, which goes to the clusters of all these workloads.
    */
   readonly shared: readonly ClaimedResource[];
   /**
@@ -48,7 +49,8 @@ export function followsDependencies({ spec: { propagateDeps, association } }: Pr
 
 /**
  * Decides for each dependency of the claimed resources in which Propagation it is. An object is never in two Propagations, because the
- * second one would find a conflict. A dependency that a policy selects itself, or that several workloads need, has its own Propagation.
+ * second one would find a conflict. A dependency has its own Propagation if a policy selects it, if several workloads need it, or if a
+ * template would have too many objects with it.
  *
  * @param isLiving True: the Propagations refer to objects in a cluster, so Secrets are dependencies like any other.
  */
@@ -80,11 +82,29 @@ export function attachDependencies(
       addTo(partsOf, first.resource, needed);
       continue;
     }
-    if (!selected.has(needed)) shared.push({ resource: needed, choice: { winner: first.choice.winner, losers: [] }, isAttached: true });
+    if (!selected.has(needed)) shared.push(attachedTo(first, needed));
     usersOf.set(needed, all);
     for (const { resource } of all) addTo(elsewhere, resource, needed);
   }
+  for (const user of claimed) {
+    const parts = partsOf.get(user.resource) ?? [];
+    // Without dependencies elsewhere, the Propagation of a living resource lists no dependencies.
+    if (parts.length <= maxParts || (isLiving && !elsewhere.has(user.resource))) continue;
+    partsOf.set(user.resource, parts.slice(0, maxParts));
+    for (const needed of parts.slice(maxParts)) {
+      shared.push(attachedTo(user, needed));
+      usersOf.set(needed, [user]);
+      addTo(elsewhere, user.resource, needed);
+    }
+  }
   return { partsOf, shared, usersOf, elsewhere, missing, secrets: [...secrets] };
+}
+
+/** The most dependencies that a template has besides its workload. Others have Propagations of their own. */
+const maxParts = maxTemplateObjects - 1;
+
+function attachedTo({ choice: { winner } }: ClaimedResource, resource: KarmadaResource): ClaimedResource {
+  return { resource, choice: { winner, losers: [] }, isAttached: true };
 }
 
 /** Returns the resources by the text of their key. The namespace `default` is added where a document has none. */

@@ -26,8 +26,7 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
     .filter(isSourceObject)
     .filter((document) => !isPolicy(document))
     .map(resourceOf);
-  const { claimed, secrets } = claimResources(resources, policies, context);
-  yield;
+  const { claimed, secrets } = yield* claimResources(resources, policies, context);
   const dependencies = attachDependencies(claimed, resourcesByKey(resources), { isLiving: context.living !== undefined });
   const facts = proposalFactsOf({ documents, policies, context, claimed, dependencies });
   const proposals: Proposal[] = [];
@@ -58,15 +57,16 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
  * Finds the policy of each resource. In a text, a Secret or an object that contains one is refused, because the Propagation would contain
  * its data.
  */
-function claimResources(
+function* claimResources(
   resources: readonly KarmadaResource[],
   { propagation }: PoliciesRead,
   { living }: ImportContext,
-): { readonly claimed: readonly ClaimedResource[]; readonly secrets: readonly UnreadDocument[] } {
+): Steps<{ readonly claimed: readonly ClaimedResource[]; readonly secrets: readonly UnreadDocument[] }> {
   const finder = new PolicyFinder(propagation, { isLiving: living !== undefined });
   const claimed: ClaimedResource[] = [];
   const secrets: UnreadDocument[] = [];
   for (const resource of resources) {
+    yield;
     const choice = finder.policyFor(resource);
     if (choice === undefined) continue;
     if (living === undefined && holdsSecret(resource.document.object))

@@ -1,6 +1,5 @@
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
-import type { Manifest } from '../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { mergeSuspension, overwritesConflicts } from '../../propagate/karmada/dispatch.ts';
 import { plannedCountOf, workloadCountOf } from '../../propagate/plan/placing/workload-count.ts';
@@ -12,9 +11,9 @@ import { nameListOf } from '../model/name-list.ts';
 import { UniqueNotes } from '../model/unique-notes.ts';
 import { type AttachedDependencies, type ClaimedResource, followsDependencies } from './attach-dependencies.ts';
 import type { KarmadaResource } from './claims.ts';
-import type { ChosenOverrides, OverrideChoice } from './override-choice.ts';
+import { type OverriddenObject, overridesOf } from './object-overrides.ts';
+import type { OverrideChoice } from './override-choice.ts';
 import { describeDocument, type PropagationPolicy } from './policies/read-policies.ts';
-import { overridesFor } from './translate-overrides.ts';
 import type { TranslatedPolicy } from './translate-policy.ts';
 import { unitePlacements } from './unite-placements.ts';
 
@@ -53,6 +52,10 @@ export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts
   tellOfClaim(draft);
   draft.notes.add(draft.policy.notes);
   const chosen = draft.objects.map(({ manifest }) => ({ manifest, policies: facts.overrides.policiesFor(manifest) }));
+  const { clusters } = facts;
+  // The dependencies that a plan will find have no entry of their own.
+  const isOneOfMany = draft.objects.length > 1 || bringsDependencies(draft, facts);
+  const overrides = overridesOf(chosen, { clusters, notes: draft.notes, isOneOfMany });
   const { document } = resource;
   return {
     namespace: document.key.namespace,
@@ -62,15 +65,16 @@ export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts
       ...dependenciesMember(draft),
       placement: draft.policy.placement,
       ...replicasMember(draft),
-      ...overridesMember(draft, chosen),
+      ...overrides.fields,
       ...conflictMember(draft),
       ...(settlingPolicies(draft).some(({ spec }) => spec.preserveResourcesOnDeletion === true) ? { deletion: { policy: 'Orphan' } } : {}),
       ...suspendMember(draft),
       ...(draft.policy.failover === undefined || draft.isAttached === true ? {} : { failover: draft.policy.failover }),
-      ...(facts.clusters.isExact ? exactMembers(document, draft.policy) : {}),
+      ...(clusters.isExact ? exactMembers(document, draft.policy) : {}),
     },
     documents: documentsOf(draft, chosen),
     notes: draft.notes.all,
+    problems: overrides.problems,
   };
 }
 
@@ -107,12 +111,6 @@ function bringsDependencies({ resource, choice, isAttached }: ClaimedResource, {
  */
 function settlingPolicies({ isAttached, choice, users }: Draft): readonly PropagationPolicy[] {
   return (isAttached === true ? users.map((user) => user.choice) : [choice]).map(({ winner }) => winner);
-}
-
-/** An object of the template, with the override policies that select it. */
-interface OverriddenObject {
-  readonly manifest: Manifest;
-  readonly policies: readonly ChosenOverrides[];
 }
 
 /** Extends the placement of a dependency by the clusters of the workloads that need it, as Karmada does. */
@@ -207,20 +205,6 @@ function tellOfMissingUid({ resource: { document, manifest }, choice: { winner }
   if (workload.completions === undefined && !policy.mayHaveTie(workload.count)) return;
   const message = `expected metadata.uid in ${describeDocument(document)}, because Karmada decides ties between clusters by it. Without it, such clusters can get other numbers of replicas than in Karmada`;
   notes.tell({ severity: 'INFO', code: 'TIE_BY_UID', message, path: `${winner.document.path}.spec.placement.replicaScheduling` });
-}
-
-function overridesMember(draft: Draft, chosen: readonly OverriddenObject[]): JsonObject {
-  const { facts, notes } = draft;
-  const { clusters } = facts;
-  // The dependencies that the spec brings are not known by name.
-  const isOneOfMany = draft.objects.length > 1 || bringsDependencies(draft, facts);
-  const entries = chosen.flatMap(({ manifest, policies }) =>
-    policies.flatMap(({ overrides }): readonly Json[] => {
-      notes.add(overrides.notes);
-      return overridesFor(overrides, { manifest, isOneOfMany }, { clusters, tell: notes.tell });
-    }),
-  );
-  return entries.length === 0 ? {} : { overrides: entries };
 }
 
 function conflictMember(draft: Draft): JsonObject {

@@ -1,4 +1,3 @@
-import type { Json } from '../../core/json.ts';
 import { textAt } from '../../core/json-at.ts';
 import { propagationNameOf } from '../documents/source-documents.ts';
 import { warningNote } from '../model/import-notes.ts';
@@ -7,8 +6,8 @@ import { UniqueNotes } from '../model/unique-notes.ts';
 import type { ClaimedResource } from './attach-dependencies.ts';
 import type { KarmadaResource, PolicyChoice } from './claims.ts';
 import type { ProposalFacts } from './karmada-proposal.ts';
+import { overridesOf } from './object-overrides.ts';
 import { defaultNamespace, describeDocument } from './policies/read-policies.ts';
-import { overridesFor } from './translate-overrides.ts';
 
 /** The label with which Karmada leaves a namespace out. */
 const skipLabel = 'namespace.karmada.io/skip-auto-propagation';
@@ -53,17 +52,14 @@ export function namespaceProposalOf({ resource, choice }: SyncedNamespace, { ove
     choice === undefined ? '' : `. It goes to every cluster, as in Karmada, whatever ${describeDocument(choice.winner.document)} chooses`;
   notes.tell(warningNote('NAMESPACE_KEPT', document.path, `${kept}${claim}`));
   const chosen = overrides.policiesFor(manifest);
-  const entries = chosen.flatMap(({ overrides: policy }): readonly Json[] => {
-    notes.add(policy.notes);
-    return overridesFor(policy, { manifest, isOneOfMany: false }, { clusters, tell: notes.tell });
-  });
+  const { fields, problems } = overridesOf([{ manifest, policies: chosen }], { clusters, notes, isOneOfMany: false });
   return {
     namespace: undefined,
     name: propagationNameOf(document.key),
     spec: {
       template: [{ json: document.object }],
       placement: {},
-      ...(entries.length === 0 ? {} : { overrides: entries }),
+      ...fields,
       conflict: 'Adopt',
       deletion: { policy: 'Orphan' },
       ...(clusters.isExact ? { write: 'Replace', exact: { system: 'Karmada' } } : {}),
@@ -74,5 +70,6 @@ export function namespaceProposalOf({ resource, choice }: SyncedNamespace, { ove
       ...chosen.map(({ policy }): ProposedDocument => ({ document: policy.document, role: 'OVERRIDE' })),
     ],
     notes: notes.all,
+    problems,
   };
 }

@@ -51,21 +51,23 @@ export function translateOverridePolicy(
   return { rules: translated, notes: all };
 }
 
-/** Returns the entries of `overrides` for one object. Changes of containers are left out if the object has none. */
-export function overridesFor(
+/**
+ * Yields the entries of `overrides` for one object. Changes of containers are left out if the object has none. A policy may have thousands
+ * of rules, so the caller should stop once it has too many entries.
+ */
+export function* overridesFor(
   { rules }: TranslatedOverrides,
-  target: OverrideTarget,
+  { manifest, isOneOfMany }: OverrideTarget,
   scope: Omit<PartScope, 'path'>,
-): readonly JsonObject[] {
-  return rules.flatMap(({ path, entry }) => {
-    const fitting = fittingEntry(entry, target.manifest);
-    if (Object.keys(fitting).every((member) => member === 'name' || member === 'set')) return [];
-    if (!scope.clusters.isExact) tellOfContainers(fitting, target.manifest, { ...scope, path });
+): Generator<JsonObject, undefined> {
+  const hasContainers = containersIn(manifest, 'All').length > 0;
+  for (const { path, entry } of rules) {
+    const fitting = hasContainers ? entry : withoutContainers(entry);
+    if (Object.keys(fitting).every((member) => member === 'name' || member === 'set')) continue;
+    if (!scope.clusters.isExact) tellOfContainers(fitting, manifest, { ...scope, path });
     const { name, set, ...changes } = fitting;
-    return [
-      { name, ...(set === undefined ? {} : { set }), ...(target.isOneOfMany ? { objects: keyOf(target.manifest) } : {}), ...changes },
-    ];
-  });
+    yield { name, ...(set === undefined ? {} : { set }), ...(isOneOfMany ? { objects: keyOf(manifest) } : {}), ...changes };
+  }
 }
 
 /** Returns the changes of a rule. Reports a note for each change that has no counterpart or another effect in a Propagation. */
@@ -121,9 +123,8 @@ function dropped(tell: TellNote, path: string, message: string): void {
   tell({ severity: 'WARNING', code: 'DROPPED', message, path });
 }
 
-/** Leaves out the changes of containers for an object without containers. Neither system changes anything there. */
-function fittingEntry(entry: JsonObject, manifest: Manifest): JsonObject {
-  if (containersIn(manifest, 'All').length > 0) return entry;
+/** Leaves out the changes of containers, for an object without containers. Neither system changes anything there. */
+function withoutContainers(entry: JsonObject): JsonObject {
   const { command: _command, args: _args, image: _image, ...rest } = entry;
   const image = listAt(entry, 'image').filter((item) => isJsonObject(item) && item.path !== undefined);
   return image.length === 0 ? rest : { ...rest, image };

@@ -45,8 +45,9 @@ function namesIn(set: JsonObject, visible: ImportClusters['visible']): readonly 
   const read = readDocument(clusterSet, set);
   if ('problems' in read) return [];
   const { clusters, exclude = [], selector } = read.value;
+  const excluded = new Set(exclude);
   const hasLabels = (name: string) => selector === undefined || matchesLabelSelector(selector, visible.get(name));
-  return (clusters ?? [...visible.keys()]).filter((name) => !exclude.includes(name) && hasLabels(name));
+  return (clusters ?? [...visible.keys()]).filter((name) => !excluded.has(name) && hasLabels(name));
 }
 
 function unique<T extends Json>(values: readonly T[]): readonly T[] {

@@ -34,12 +34,14 @@ export const protectedPaths: readonly string[] = ['/metadata/namespace', '/metad
  */
 export function readClusterOverrides(spec: JsonObject): OverridesRead {
   const clusters: ClusterOverrides[] = [];
+  const names = new Set<string>();
   try {
     for (const { value, at } of itemsAt(spec, 'overrides', '')) {
       const cluster = textIn(value, 'clusterName', at) ?? '';
-      if (clusters.some((known) => known.cluster === cluster)) {
+      if (names.has(cluster)) {
         throw new RefusedOverride(`${at}.clusterName`, `expected each cluster once, got ${JSON.stringify(cluster)} again`);
       }
+      names.add(cluster);
       clusters.push({ cluster, at, overrides: overridesIn(value, at) });
     }
   } catch (error) {

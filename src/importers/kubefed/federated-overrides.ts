@@ -34,7 +34,7 @@ interface OverridesToImport {
 export function importedOverrides({ spec, path, ...target }: OverridesToImport, fleet: ImportClusters): ImportedOverrides {
   const read = readClusterOverrides(spec);
   if (read.result === 'refused') return { result: 'refused', note: errorNote('INVALID', `${path}.${read.path}`, read.message) };
-  const { names, notes } = knownClusters(
+  const known = knownClusters(
     fleet,
     read.clusters.map(({ cluster, at }) => ({ name: cluster, path: `${path}.${at}.clusterName` })),
   );
@@ -42,11 +42,12 @@ export function importedOverrides({ spec, path, ...target }: OverridesToImport, 
     cluster: cluster.cluster,
     ...patchOf(cluster, { ...target, path, isExact: fleet.isExact }),
   }));
-  const allNotes = [...notes, ...patches.flatMap((patch) => patch.notes)];
+  const knownNames = new Set(known.names);
+  const allNotes = [...known.notes, ...patches.flatMap((patch) => patch.notes)];
   const refusal = allNotes.find(({ severity }) => severity === 'ERROR');
   if (refusal !== undefined) return { result: 'refused', note: refusal };
   const overrides = patches
-    .filter(({ cluster, operations }) => operations.length > 0 && names.includes(cluster))
+    .filter(({ cluster, operations }) => operations.length > 0 && knownNames.has(cluster))
     .map(({ cluster, operations }) => ({ set: { clusters: [cluster] }, jsonPatch: operations.map((operation) => ({ ...operation })) }));
   return { result: 'read', overrides, notes: allNotes };
 }
@@ -64,7 +65,8 @@ function patchOf({ overrides }: ClusterOverrides, { path, manifest, hasPreferenc
   const conversions = overrides.map((override) => convertedOverride({ ...override, at: `${path}.${override.at}` }, isExact));
   const converted = conversions.flatMap(({ operation }) => operation ?? []);
   const effective = hasPreference ? withoutReplicaCount(converted) : converted;
-  const owned = converted.filter((operation) => !effective.includes(operation));
+  const hasEffect = new Set(effective);
+  const owned = converted.filter((operation) => !hasEffect.has(operation));
   const written = effective.map(({ at: _, ...operation }) => operation);
   // In exact mode, the planner itself applies a patch as leniently as KubeFed.
   const adapted = isExact ? { operations: written, changed: [] } : adaptedPatch(manifest, written, asStandardOperation);
@@ -83,12 +85,12 @@ interface ConvertedOverride {
   readonly notes: readonly ImportNote[];
 }
 
-const known: readonly string[] = ['add', 'remove', 'replace', 'test'];
+const patchOperations: readonly string[] = ['add', 'remove', 'replace', 'test'];
 
 function convertedOverride({ op, path, value = null, at }: ClusterOverrides['overrides'][number], isExact: boolean): ConvertedOverride {
   const kind = (op ?? '') === '' ? 'replace' : op;
-  if (kind === undefined || !known.includes(kind)) {
-    return { notes: [errorNote('INVALID', `${at}.op`, `expected one of ${known.join(', ')}, got ${JSON.stringify(kind)}`)] };
+  if (kind === undefined || !patchOperations.includes(kind)) {
+    return { notes: [errorNote('INVALID', `${at}.op`, `expected one of ${patchOperations.join(', ')}, got ${JSON.stringify(kind)}`)] };
   }
   const isDotted = !path.includes('/') && path !== '';
   const pointer = isDotted && !isExact ? pointerOfDottedPath(path) : path;

@@ -47,15 +47,17 @@ function selectorChoiceOf(selector: JsonObject | undefined): ClusterChoice {
 export function clusterIntersection(choices: readonly ClusterChoice[]): ClusterChoice {
   const named = choices.flatMap(({ names }) => (names === undefined ? [] : [names]));
   const [first, ...others] = named;
+  const otherNames = others.map((names) => new Set(names));
   return {
-    ...(first === undefined ? {} : { names: first.filter((name) => others.every((list) => list.includes(name))) }),
+    ...(first === undefined ? {} : { names: first.filter((name) => otherNames.every((names) => names.has(name))) }),
     selectors: choices.flatMap(({ selectors }) => selectors),
   };
 }
 
 /** True if the choice may leave out one of these clusters. The name `*` stands for every cluster. */
 export function mayLeaveOut({ names, selectors }: ClusterChoice, clusters: readonly string[]): boolean {
-  return selectors.length > 0 || (names !== undefined && !clusters.every((name) => names.includes(name)));
+  const known = new Set(names);
+  return selectors.length > 0 || (names !== undefined && !clusters.every((name) => known.has(name)));
 }
 
 /** Returns the error of a placement that KubeFed cannot read. Undefined if it can. */

@@ -35,9 +35,10 @@ export function importedRules({ clusters, path }: PreferencesToImport, fleet: Im
     fleet,
     named.map(([name]) => ({ name, path: fieldPath(path, name) })),
   );
+  const knownNames = new Set(known.names);
   const others = clusters['*'];
   const rules = [
-    ...named.filter(([name]) => known.names.includes(name)).map(([name, preference]) => ruleOf({ clusters: [name] }, preference)),
+    ...named.filter(([name]) => knownNames.has(name)).map(([name, preference]) => ruleOf({ clusters: [name] }, preference)),
     ...(others === undefined ? [] : [ruleOf(named.length === 0 ? undefined : { exclude: named.map(([name]) => name) }, others)]),
   ];
   return {

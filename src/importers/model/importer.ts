@@ -1,6 +1,6 @@
 import type { MemberCluster } from '../../changes/members.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import type { SourceSystem, SpecDocument } from '../../propagate/model/spec.ts';
+import type { SourceSystem, SpecDocument, SpecProblem } from '../../propagate/model/spec.ts';
 import type { SourceDocument } from '../documents/source-documents.ts';
 import type { DocumentRole, ImportNote } from './import-result.ts';
 
@@ -59,6 +59,8 @@ export interface Proposal {
   readonly spec: SpecDocument;
   readonly documents: readonly ProposedDocument[];
   readonly notes: readonly ImportNote[];
+  /** The problems for which the proposal is refused. Its spec may then be incomplete. Absent or empty: the spec itself is checked. */
+  readonly problems?: readonly SpecProblem[];
 }
 
 /** A document with its role. */

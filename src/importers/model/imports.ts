@@ -23,13 +23,15 @@ export interface Imports {
   /**
    * Translates a text of YAML or JSON.
    *
-   * @throws {MusterError} `BAD_INPUT` with the line, if the text is no YAML or exceeds a limit of manifests. Then nothing is imported.
+   * @throws {MusterError} `BAD_INPUT` with the line, if the text is no YAML or exceeds a limit of manifests. `TOO_COSTLY` if the Propagations
+   * have more than 64 MiB together. Then nothing is imported.
    */
   importManifests(caller: ImportCaller, request: { readonly yaml: string; readonly exact: boolean }): Promise<ImportResult>;
   /**
    * Translates the objects of other systems that live in a cluster. The Propagations adopt the copies that these systems wrote.
    *
-   * @throws {MusterError} `BAD_INPUT` if the cluster is unknown or hidden from the caller.
+   * @throws {MusterError} `BAD_INPUT` if the cluster is unknown or hidden from the caller. `TOO_COSTLY` if the Propagations have more than
+   * 64 MiB together.
    */
   importFromCluster(caller: ImportCaller, request: ClusterImportRequest): Promise<ImportResult>;
 }

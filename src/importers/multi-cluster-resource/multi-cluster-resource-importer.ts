@@ -53,7 +53,8 @@ function proposalOf(document: ObjectDocument, context: ImportContext): ProposalO
   const read = readCustomizations(valueAt(spec, 'customize'), `${path}.spec.customize`);
   if (read.result === 'refused') return refused(errorNote('INVALID', read.path, read.message));
   const { clusters, notes } = clustersOf(document, context);
-  const overrides = mergedByCluster(read.customizations).map((customization) => overrideOf(customization, { template, clusters }));
+  const placed = { template, clusters: new Set(clusters) };
+  const overrides = mergedByCluster(read.customizations).map((customization) => overrideOf(customization, placed));
   const proposal: Proposal = {
     namespace: key.namespace,
     name: key.name,
@@ -119,9 +120,9 @@ interface ImportedCustomization {
 
 function overrideOf(
   { cluster, at, operations }: Customization,
-  { template, clusters }: { readonly template: JsonObject; readonly clusters: readonly string[] },
+  { template, clusters }: { readonly template: JsonObject; readonly clusters: ReadonlySet<string> },
 ): ImportedCustomization {
-  if (!clusters.includes(cluster)) {
+  if (!clusters.has(cluster)) {
     const message = `${JSON.stringify(cluster)} is not in placement.clusters, so nothing is customized there`;
     return { notes: [warningNote('OUTSIDE_PLACEMENT', at, message)] };
   }

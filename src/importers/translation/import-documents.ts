@@ -11,13 +11,15 @@ import { errorNote, warningNote } from '../model/import-notes.ts';
 import type { DocumentRole, ImportedDocument, ImportedPropagation, ImportNote, ImportResult } from '../model/import-result.ts';
 import type { ImportContext, Proposal, ProposedDocument, Translation } from '../model/importer.ts';
 import { boundedNotes } from '../model/unique-notes.ts';
+import { ImportSize } from './import-size.ts';
 import { importers } from './importers.ts';
 import { type Bringer, notesOfSharedObjects } from './shared-objects.ts';
 
 /**
  * Translates a text of manifests of other systems to Propagations. Writes nothing.
  *
- * @throws {MusterError} `BAD_INPUT` with the line, if the text is no YAML or exceeds a limit of manifests. Then nothing is imported.
+ * @throws {MusterError} `BAD_INPUT` with the line, if the text is no YAML or exceeds a limit of manifests. `TOO_COSTLY` if the Propagations
+ * have more than 64 MiB together. Then nothing is imported.
  */
 export function* importText(text: string, context: ImportContext): Steps<ImportResult> {
   return yield* importDocuments(yield* sourceDocumentsOf(text), context);
@@ -28,6 +30,8 @@ export function* importText(text: string, context: ImportContext): Steps<ImportR
  *
  * The result lists as unread, each with a note: documents that no importer takes, objects that a later document has again, and objects
  * that make no valid Propagation.
+ *
+ * @throws {MusterError} `TOO_COSTLY` if the Propagations have more than 64 MiB together. No more of them are made then.
  */
 export function* importDocuments(documents: readonly SourceDocument[], context: ImportContext): Steps<ImportResult> {
   const { latest, repeated } = divideRepeatedObjects(documents);
@@ -45,9 +49,11 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
   const others = latest.filter((document) => !taken.has(document));
   const positions = new Map(documents.map((document, at) => [document, at]));
   const names = new UniqueNames();
+  const size = new ImportSize(context);
   const made = new Map<NamedProposal, ImportedPropagation>();
   const refused: ProposedDocument[] = [];
   for (const { system, proposal } of proposed.toSorted((a, b) => positionOf(a, positions) - positionOf(b, positions))) {
+    size.add(proposal);
     const one = { system, proposal, ...nameOf(proposal, names), spec: proposal.spec, path: pathOf(proposal) };
     const result = propagationOf(one, { context, documents });
     if (result.result === 'valid') made.set(one, result.propagation);
@@ -120,9 +126,11 @@ function propagationOf({ system, proposal, namespace, name }: NamedProposal, fac
   // The copies of a living system exist already, so they are adopted.
   const adoption = context.living === undefined ? {} : { conflict: 'Adopt' };
   const document = { ...proposal.spec, ...adoption, source: sourceOf(system, proposal, facts) } as SpecDocument;
-  const spec = parseSpec(document);
+  const { problems: known = [] } = proposal;
+  const spec = known.length > 0 ? { problems: known } : parseSpec(document);
   const problems = [...problemsOfName({ namespace, name }), ...('problems' in spec ? spec.problems : [])];
-  if (problems.length > 0) return { result: 'invalid', notes: problems.map((problem) => noteOfProblem(proposal, problem)) };
+  if ('problems' in spec || problems.length > 0)
+    return { result: 'invalid', notes: problems.map((problem) => noteOfProblem(proposal, problem)) };
   const input = inputOf({ metadata: { namespace, name, labels: {} }, spec, document });
   return { result: 'valid', propagation: { system, input, documents, notes: proposal.notes } };
 }

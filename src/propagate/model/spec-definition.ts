@@ -194,6 +194,9 @@ export const requester = structureSchema({
   at: time.describe('The time of the request.'),
 }).describe('The user who made the request.');
 
+/** Maximum number of overrides of a Propagation. */
+export const maxOverrides = 200;
+
 const fields = {
   template: template.describe('The objects to propagate: 1 to 20.'),
   dependencies: flag
@@ -203,7 +206,7 @@ const fields = {
   replicas: replicas
     .default(defaultReplicas)
     .describe('The number of replicas in each cluster. Default: each cluster gets the number in the template.'),
-  overrides: listSchema(override, { max: 200 })
+  overrides: listSchema(override, { max: maxOverrides })
     .default([])
     .describe('Changes of the objects for some clusters. The overrides take effect in order.'),
   rollout: rollout

@@ -60,13 +60,13 @@ const source = structureSchema({
 type Source = z.output<typeof source>;
 
 /** Maximum number of objects in a template (docs/internals/propagation.md 2.1). */
-const maxObjects = 20;
+export const maxTemplateObjects = 20;
 
 /** The objects to propagate: 1 to 20. One YAML text may hold several manifests. Manifests that came as YAML are printed as `json`. */
-export const template = translatedSchema(listSchema(source, { min: 1, max: maxObjects }), {
+export const template = translatedSchema(listSchema(source, { min: 1, max: maxTemplateObjects }), {
   decode(written, tell): readonly TemplateSource[] {
     const sources = written.flatMap((one, index) => sourcesOf(one, (message, ...path) => tell(message, index, ...path)));
-    if (sources.length > maxObjects) tell(`expected at most ${maxObjects} objects, got ${sources.length}`);
+    if (sources.length > maxTemplateObjects) tell(`expected at most ${maxTemplateObjects} objects, got ${sources.length}`);
     return sources;
   },
   encode: (sources) => sources.map(writtenOf),

@@ -151,3 +151,14 @@ spec:
   const one = importedOne([using('web', 'settings'), withDependencies('web'), replicas]);
   expect(one.input).toMatchObject({ dependencies: true, overrides: [{ objects: { kind: 'Deployment', name: 'web' } }] });
 });
+
+test('dependencies beyond those that a template may have get Propagations of their own', () => {
+  const names = Array.from({ length: 21 }, (_, index) => `c${String(index).padStart(2, '0')}`);
+  const web = deployment('web').replace(
+    'containers: [{',
+    `containers: [{ envFrom: [${names.map((name) => `{ configMapRef: { name: ${name} } }`)}],`,
+  );
+  const { propagations, unread } = imported([web, ...names.map((name) => configMap(name)), withDependencies('web')]);
+  expect([unread, propagations.map(templateNames)]).toEqual([[], [['web', ...names.slice(0, 19)], ['c19'], ['c20']]]);
+  expect(propagations.map(({ input }) => Object(input).dependencies)).toEqual([undefined, undefined, undefined]);
+});

@@ -1,0 +1,51 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
+import type { SpecProblem } from '../../propagate/model/spec.ts';
+import { maxOverrides } from '../../propagate/model/spec-definition.ts';
+import type { ImportClusters } from '../clusters/import-clusters.ts';
+import type { UniqueNotes } from '../model/unique-notes.ts';
+import type { ChosenOverrides } from './override-choice.ts';
+import { overridesFor } from './translate-overrides.ts';
+
+/** An object of a Propagation, with the override policies that select it. */
+export interface OverriddenObject {
+  readonly manifest: Manifest;
+  readonly policies: readonly ChosenOverrides[];
+}
+
+interface OverrideScope {
+  readonly clusters: ImportClusters;
+  /** Receives the notes of the policies. */
+  readonly notes: UniqueNotes;
+  /** True if the Propagation has several objects, or dependencies that a plan will find. Each entry then names its object. */
+  readonly isOneOfMany: boolean;
+}
+
+/** The `overrides` of a spec, or nothing with the problem that there are too many. */
+interface ObjectOverrides {
+  readonly fields: { readonly overrides?: readonly JsonObject[] };
+  readonly problems: readonly SpecProblem[];
+}
+
+/**
+ * Returns the overrides of a Propagation. More than it may have are a problem. The others are then not made, because a text of 3 MiB can
+ * have thousands for each of its resources.
+ */
+export function overridesOf(objects: readonly OverriddenObject[], { clusters, notes, isOneOfMany }: OverrideScope): ObjectOverrides {
+  const overrides: JsonObject[] = [];
+  for (const { manifest, policies } of objects) {
+    for (const { overrides: policy } of policies) {
+      notes.add(policy.notes);
+      for (const entry of overridesFor(policy, { manifest, isOneOfMany }, { clusters, tell: notes.tell })) {
+        if (overrides.length === maxOverrides) return tooMany;
+        overrides.push(entry);
+      }
+    }
+  }
+  return { fields: overrides.length === 0 ? {} : { overrides }, problems: [] };
+}
+
+const tooMany: ObjectOverrides = {
+  fields: {},
+  problems: [{ path: 'overrides', message: `expected at most ${maxOverrides} rules of override policies for it, got more` }],
+};

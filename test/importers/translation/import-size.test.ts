@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
+import { sourceDocumentsOf } from '../../../src/importers/documents/source-documents.ts';
+import { importDocuments } from '../../../src/importers/translation/import-documents.ts';
+
+const policy = `apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: { name: p, namespace: shop }
+spec: { resourceSelectors: [{ apiVersion: apps/v1, kind: Deployment }] }\n`;
+const overrides = (rules: readonly string[]) => `apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: { name: o, namespace: shop }
+spec: { overrideRules: [${rules}] }\n`;
+const rule = (value: string) => `{ overriders: { plaintext: [{ path: /metadata/annotations/x, operator: add, value: ${value} }] } }`;
+const workloads = (count: number) =>
+  Array.from({ length: count }, (_, index) => `apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: d${index}, namespace: shop }\n`);
+
+/** Imports the documents, and counts the steps. */
+function importedInSteps(documents: readonly string[]) {
+  const context = { isExact: false, clusters: [] };
+  const translation = importDocuments(runAtOnce(sourceDocumentsOf(documents.join('---\n'))), context);
+  let steps = 0;
+  for (;;) {
+    const { done, value } = translation.next();
+    if (done === true) return { steps, result: value };
+    steps += 1;
+  }
+}
+
+test('an import whose Propagations are too large is refused, and the message says what helps', () => {
+  const large = overrides([rule('x'.repeat(1_000_000))]);
+  expect(() => importedInSteps([policy, large, ...workloads(80)])).toThrow(
+    'expected Propagations of at most 64 MiB in one import, got more: each one has its own copy of what its policies add, such as overrides. ' +
+      'Make these smaller, or import fewer resources at a time',
+  );
+  expect(importedInSteps([policy, large, ...workloads(2)]).result.propagations).toHaveLength(2);
+});
+
+test('a resource with more override rules than a Propagation may have is refused before all of them are made', () => {
+  const most = importedInSteps([policy, overrides(Array(200).fill(rule('x'))), ...workloads(1)]);
+  expect(most.result.propagations).toHaveLength(1);
+  const { result } = importedInSteps([policy, overrides(Array(201).fill(rule('x'))), ...workloads(2)]);
+  expect(result.unread.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
+  const message = 'no valid Propagation: overrides: expected at most 200 rules of override policies for it, got more';
+  expect(result.notes).toEqual([2, 3].map((index) => ({ severity: 'ERROR', code: 'INVALID', message, path: `[${index}]` })));
+});
+
+test('the search for the policy of each resource is a step of its own', () => {
+  const [few, many] = [10, 60].map((count) => importedInSteps([policy, ...workloads(count)]).steps);
+  expect((many ?? 0) - (few ?? 0)).toBe(3 * 50);
+});
