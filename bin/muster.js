@@ -13,8 +13,8 @@ const leastMajor = 24;
 /** Of a command line that cannot be served, as in `exitCodes`. */
 const refused = 2;
 
-/** What was built; in a checkout without a build the source, which Node 24 reads too. */
-const main = [new URL('../dist/main.js', import.meta.url), new URL('../src/main.ts', import.meta.url)].find(existsSync);
+/** The source in a checkout, which Node 24 reads too: `dist` there may be an old build. An installed package has only `dist`. */
+const main = [new URL('../src/main.ts', import.meta.url), new URL('../dist/main.js', import.meta.url)].find(existsSync);
 
 if (Number.parseInt(process.versions.node, 10) >= leastMajor) await import(main.href);
 else {

@@ -148,8 +148,9 @@ describe.skipIf(old === undefined || process.platform === 'win32')('npm start wh
   });
 });
 
-test('a checkout without a build runs its source', async () => {
-  rmSync(path.join(muster, 'dist'), { recursive: true });
+test.each(['without a build', 'with an older build'])('a checkout %s runs its source', async (build) => {
+  if (build === 'without a build') rmSync(path.join(muster, 'dist'), { recursive: true });
+  else writeFileSync(path.join(muster, 'dist/main.js'), 'process.exitCode = 1;\n');
   // Node does not strip types below node_modules, and `npm link` creates no copy there.
   const checkout = path.join(folder, 'checkout');
   cpSync(muster, checkout, { recursive: true });
