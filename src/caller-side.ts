@@ -1,13 +1,23 @@
+import type { Access } from './access/access.ts';
+import { createLocalAccess } from './access/local-access.ts';
+import { createReviewedAccess } from './access/reviewed/reviewed-access.ts';
+import { createLocalRights } from './access/rights/local-rights.ts';
+import type { OwnRights } from './access/rights/own-rights.ts';
 import { checkCallerFiles, readTlsFiles, type TlsFiles } from './config/caller-settings.ts';
 import type { Config } from './config/config.ts';
+import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
+import type { GroupKind } from './core/kinds.ts';
 import type { Log } from './core/log.ts';
-import { parseClusterName } from './core/names.ts';
+import { type ClusterName, parseClusterName } from './core/names.ts';
 import { watchFiles } from './fleet/file-watch.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import type { Authenticator } from './identity/authenticator.ts';
 import type { PeerAuthorities } from './identity/peer-certificates.ts';
 import { type HttpListener, type ListenerTls, listen } from './serve/http/listen.ts';
+import type { Serving } from './serve/serve.ts';
+import { createMemberObjects } from './watch/clusters/member-objects.ts';
+import type { MirrorRegistry } from './watch/clusters/registry.ts';
 
 /** The open sockets of a gateway. Disposing it closes them and cuts their connections. */
 export interface OpenListener extends AsyncDisposable {
@@ -65,6 +75,27 @@ export async function authenticatorOf(
 }
 
 /**
+ * Reads the token file again when it changes, such as a mounted Secret. From then on requests need the new token. While the file is not
+ * valid, the last token stays in use. Does nothing without a token file. An abort ends the watch.
+ */
+export function followTokenFile({ config, clock, log }: CallerSideOptions, serving: Pick<Serving, 'setToken'>, signal: AbortSignal): void {
+  const { tokenFile } = config;
+  const follow = async (file: string) => {
+    for await (const _ of watchFiles([file], clock, signal)) {
+      try {
+        serving.setToken(await readToken(file));
+      } catch (error) {
+        log.warn(
+          { problem: error instanceof Error ? error.message : String(error) },
+          'the token file cannot be used: the last token stays',
+        );
+      }
+    }
+  };
+  if (tokenFile !== undefined) void follow(tokenFile);
+}
+
+/**
  * Reads the files of TLS again when they change, and gives them to new connections. While they are not valid, such as between two writes of a
  * rotation, the last valid ones stay in use. An abort ends the watch. Returns the authorities of clients, the same object until they change.
  */
@@ -96,4 +127,23 @@ function followTlsFiles(
 
 function listenerTlsOf({ cert, key, clients, proxies }: TlsFiles): ListenerTls {
   return { cert, key, clientAuthorities: [...clients, ...proxies].map((authority) => authority.toString()) };
+}
+
+/** Creates the rights of callers. Reviews decide if the config has a way to authenticate. Otherwise, in local mode, callers see everything. */
+export function createAccess(
+  { config, clock, log }: CallerSideOptions,
+  { mirrors, fleet }: { readonly mirrors: MirrorRegistry; readonly fleet: Fleet },
+  signal: AbortSignal,
+): { readonly access: Access; readonly rights: OwnRights } {
+  if (config.authentication === undefined) {
+    const served = (name: ClusterName, kind: GroupKind) =>
+      mirrors.cluster(name)?.resources === undefined ? undefined : (mirrors.served(name, kind) ?? 'absent');
+    return { access: createLocalAccess(), rights: createLocalRights({ api: (name) => fleet.member(name)?.api, served }) };
+  }
+  const access = createReviewedAccess({ objects: createMemberObjects({ mirrors, clock, log }, signal), clock, log }, signal);
+  fleet.onJoin(({ name, api, settings, signal: life }) => {
+    const { identity, authorization } = settings;
+    access.engage({ name, api, identity, authorization }, life);
+  }, signal);
+  return { access, rights: access };
 }

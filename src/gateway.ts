@@ -1,21 +1,17 @@
 import type { Writable } from 'node:stream';
 import type { Access } from './access/access.ts';
-import { createLocalAccess } from './access/local-access.ts';
-import { createReviewedAccess } from './access/reviewed/reviewed-access.ts';
-import { createLocalRights } from './access/rights/local-rights.ts';
 import type { OwnRights } from './access/rights/own-rights.ts';
 import type { Audit } from './audit/audit.ts';
 import { openAudit } from './audit/open-audit.ts';
-import { authenticatorOf, type OpenListener, openListener } from './caller-side.ts';
+import { authenticatorOf, createAccess, followTokenFile, type OpenListener, openListener } from './caller-side.ts';
 import type { StartProgress } from './cli/output/start-view.ts';
 import { connectCluster } from './cluster/requests/connect-cluster.ts';
 import type { Config } from './config/config.ts';
 import { demoHub } from './config/demo-outages.ts';
 import { gatewayVersion } from './config/gateway-version.ts';
-import { readOrCreateStateKey } from './config/state-key.ts';
+import { readSealKey } from './config/state-key.ts';
 import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
-import type { GroupKind } from './core/kinds.ts';
 import type { Log } from './core/log.ts';
 import type { ClusterName } from './core/names.ts';
 import { TimeSliceScheduler } from './core/scheduling/operation-scheduler.ts';
@@ -41,7 +37,6 @@ import type { ClusterGauges } from './serve/monitoring/metrics.ts';
 import { measureProcessHeap } from './serve/monitoring/process-heap.ts';
 import type { Serving } from './serve/serve.ts';
 import { AnomalyCounts } from './watch/clusters/anomaly-counts.ts';
-import { createMemberObjects } from './watch/clusters/member-objects.ts';
 import { createMirrors, type MirrorRegistry } from './watch/clusters/registry.ts';
 import { createWriteSide, type WriteSide } from './write-side.ts';
 
@@ -107,9 +102,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   stack.defer(() => ending.abort());
   const [token, sealKey] = await Promise.all([
     options.token ?? (config.tokenFile === undefined ? undefined : readToken(config.tokenFile)),
-    readOrCreateStateKey(config.stateDirectory),
+    readSealKey(config, log),
   ]);
-  const { source, demo } = stack.use(await openClusters(options));
+  const { source, demo, ownCluster } = stack.use(await openClusters(options));
   const { mirrors, fleet, heap, scheduler, counts, anomalies } = await openFleet(options, { source, stack }, ending.signal);
 
   const parts = await loadParts();
@@ -122,7 +117,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { access, rights } = createAccess(options, { mirrors, fleet }, ending.signal);
   const readSide = readSideOf(parts, { mirrors, fleet, access, audit, schema, sealKey, scheduler, options }, ending.signal);
   const { sensitiveKinds, importers, hooks, backups } = config;
-  const hub = demo ? demoHub : config.hub;
+  const hub = demo ? demoHub : (config.hub ?? ownCluster);
   const accounts = config.authentication === undefined ? 'one' : 'many';
   const authenticator = await authenticatorOf({ config, clock, log }, { listening, fleet, hub }, ending.signal);
   const { controllerStartMs } = options;
@@ -156,6 +151,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     log,
   });
   stack.use(serving);
+  if (options.token === undefined) followTokenFile(options, serving, ending.signal);
   schema.onSwap(() => serving.schemaSwapped(), ending.signal);
   const queries = examples.pasted.map(({ query }) => query);
   return gatewayOf({ options, mirrors, schema, health, serving, demo, queries, rest: stack.move() });
@@ -188,25 +184,6 @@ async function openFleet(
   );
   mirrorAll({ mirrors, fleet, onProgress }, signal);
   return { mirrors, fleet, heap, scheduler, counts, anomalies };
-}
-
-/** Creates the rights of callers. Reviews decide if the config has a way to authenticate. Otherwise, in local mode, callers see everything. */
-function createAccess(
-  { config, clock, log }: GatewayOptions,
-  { mirrors, fleet }: { readonly mirrors: MirrorRegistry; readonly fleet: Fleet },
-  signal: AbortSignal,
-): { readonly access: Access; readonly rights: OwnRights } {
-  if (config.authentication === undefined) {
-    const served = (name: ClusterName, kind: GroupKind) =>
-      mirrors.cluster(name)?.resources === undefined ? undefined : (mirrors.served(name, kind) ?? 'absent');
-    return { access: createLocalAccess(), rights: createLocalRights({ api: (name) => fleet.member(name)?.api, served }) };
-  }
-  const access = createReviewedAccess({ objects: createMemberObjects({ mirrors, clock, log }, signal), clock, log }, signal);
-  fleet.onJoin(({ name, api, settings, signal: life }) => {
-    const { identity, authorization } = settings;
-    access.engage({ name, api, identity, authorization }, life);
-  }, signal);
-  return { access, rights: access };
 }
 
 interface ContextParts {

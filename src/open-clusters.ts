@@ -14,12 +14,16 @@ export interface OpenedClusters extends AsyncDisposable {
   readonly source: ClusterSource;
   /** True if the clusters are embedded ones. */
   readonly demo: boolean;
+  /** The name of the cluster in whose Pod the gateway runs. Undefined: it runs in no Pod, or its cluster is not in the fleet. */
+  readonly ownCluster?: string | undefined;
 }
 
 export interface OpenClustersOptions {
   readonly config: Config;
   /** The action if no cluster is named and no kubeconfig is found: `demo` starts the embedded fleet, `refuse` throws `BAD_INPUT`. Default: `demo`. */
   readonly withoutClusters?: 'demo' | 'refuse';
+  /** The folder of the Pod's service account. Default: the path that Kubernetes uses. */
+  readonly serviceAccountFolder?: string;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -29,12 +33,19 @@ export interface OpenClustersOptions {
  *
  * @throws {MusterError} `BAD_INPUT` if a file, context or cluster that the config names is absent or broken.
  */
-export async function openClusters({ config, withoutClusters, clock, log }: OpenClustersOptions): Promise<OpenedClusters> {
+export async function openClusters(options: OpenClustersOptions): Promise<OpenedClusters> {
+  const { config, withoutClusters, clock, log } = options;
   const { configFile, kubeconfig } = config;
+  let ownCluster: string | undefined;
+  const load = async (file: string | undefined) => {
+    const found = await loadKubeconfig({ ...options, environment: config.environment, file });
+    if (found?.origin === 'inCluster') ownCluster ??= ownClusterIn(config, found.currentContext);
+    return found;
+  };
   const found = config.demo
     ? undefined
     : await openKubeconfigSource({
-        load: (file) => loadKubeconfig({ environment: config.environment, ...(file === undefined ? {} : { file }) }),
+        load,
         ...(kubeconfig === undefined ? {} : { kubeconfig }),
         ...(configFile === undefined ? {} : { configFile }),
         contexts: config.contexts,
@@ -43,7 +54,7 @@ export async function openClusters({ config, withoutClusters, clock, log }: Open
         clock,
         log,
       });
-  if (found !== undefined) return { source: found, demo: false, [Symbol.asyncDispose]: async () => undefined };
+  if (found !== undefined) return { source: found, demo: false, ownCluster, [Symbol.asyncDispose]: async () => undefined };
   if (!config.demo && withoutClusters === 'refuse')
     throw new MusterError(
       'BAD_INPUT',
@@ -61,6 +72,16 @@ export async function openClusters({ config, withoutClusters, clock, log }: Open
     demo: true,
     [Symbol.asyncDispose]: () => demo[Symbol.asyncDispose](),
   };
+}
+
+/**
+ * Returns the name of the cluster that the service account of the Pod belongs to. `context` is its name without a config file.
+ *
+ * In a config file, it is the cluster without a kubeconfig.
+ */
+function ownClusterIn({ clusters }: Config, context: string | undefined): string | undefined {
+  if (clusters.length === 0) return context;
+  return clusters.find((cluster) => cluster.kubeconfig === undefined && (cluster.context ?? context) === context)?.name;
 }
 
 /** Returns a reader of the cluster settings. Its first call gives the settings of the loaded config. Later calls read the config file again. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Access, Caller } from './access/access.ts';
 import { apiForCaller } from './access/caller-api.ts';
 import { createLocalAccess } from './access/local-access.ts';
@@ -97,7 +98,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
   const migrations = migrationSideOf(options, { members, clientOf, sight, sensitiveKinds, planner, hub }, signal);
   const rights = hub && rightsOnHub(options, hub.hub.cluster, hubKinds.propagation);
-  const local = { identity: `muster-${randomUUID()}`, startAfterMs: options.controllerStartMs } as const;
+  const local = { identity: `${hostname()}_${randomUUID()}`, startAfterMs: options.controllerStartMs } as const;
   const upkeep = hub === undefined ? undefined : upkeepOf(options, hub, clientOf);
   const leaderWork = async (term: Term) => {
     await Promise.all([upkeep?.(term), migrations.leaderWork?.(term)]);

@@ -177,6 +177,11 @@ const fileKeys = {
   tokenFile: configText
     .exactOptional()
     .describe('A file with the bearer token that every request must show. Only without `authentication`.'),
+  keyFile: configText
+    .exactOptional()
+    .describe(
+      "A file with a secret of at least 8 bytes. The key of cursors is derived from it, so gateways with the same file accept each other's cursors. Default: the token file, else a key in the state directory.",
+    ),
   schemaLock: configText
     .exactOptional()
     .describe(

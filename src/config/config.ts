@@ -112,7 +112,10 @@ export interface Config {
   readonly contexts: readonly string[];
   /** Clusters of the config file. Empty: the contexts of the kubeconfig. */
   readonly clusters: readonly ConfiguredCluster[];
-  /** The name of the cluster that keeps Propagations. Undefined: there is no hub. The demo has a hub of its own. */
+  /**
+   * The name of the cluster that keeps Propagations. Undefined: in a Pod the cluster of the Pod, else there is no hub. The demo has a hub of its
+   * own.
+   */
   readonly hub?: string | undefined;
   /** Each system at most once. Empty without a hub. */
   readonly importers: readonly ConfiguredImporter[];
@@ -136,6 +139,8 @@ export interface Config {
   readonly allowOrigins: readonly string[];
   /** The file with the bearer token that every request must show. It may be undefined only if the host is loopback, or with `authentication`. */
   readonly tokenFile?: string | undefined;
+  /** The file from which the key of cursors is derived. Undefined: the token file, else a key in the state directory. */
+  readonly keyFile?: string | undefined;
   readonly logLevel: LogLevel;
   /** Access to Secrets, for clusters without a setting of their own. */
   readonly secrets: SecretsMode;

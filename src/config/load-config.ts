@@ -63,6 +63,7 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
     ...callerSettingsOf(file, (given) => fromHome(given, base)),
     allowOrigins: given.allowOrigins.length > 0 ? given.allowOrigins.map(originOf) : (file.allowOrigins ?? []).map(asOrigin),
     tokenFile,
+    keyFile: fromFile(file.keyFile),
     schemaLock,
     logLevel: given.logLevel === undefined ? (file.logLevel ?? defaultLogLevel) : logLevelOf(given.logLevel),
     secrets: secretsOf(file),

@@ -71,6 +71,8 @@ export interface ServeOptions {
 export interface Serving extends AsyncDisposable {
   /** The port of the listener, also if the config has port 0. */
   readonly port: number;
+  /** Replaces the bearer token of requests in local mode. */
+  setToken(token: string): void;
   /** Makes the gateway unready, so that load balancers notice. Requests are still answered. */
   retire(): void;
   /** Ends streams whose schema is older than the newest three, with `GONE`. Call this method when another schema is served. */
@@ -149,6 +151,7 @@ export function serve(options: ServeOptions): Serving {
   };
   return {
     port: listening.port,
+    setToken: guard.setToken,
     retire: () => {
       isRetired = true;
     },

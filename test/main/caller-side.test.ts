@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { authenticatorOf, openListener } from '../../src/caller-side.ts';
+import { authenticatorOf, followTokenFile, openListener } from '../../src/caller-side.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -62,6 +62,32 @@ test('files of TLS that change count for new connections, and broken ones change
   expect((await ask(clients.issue({ cn: 'pat' }))).text).toBe('false');
   life.abort();
 }, 30_000);
+
+test('a token file that is swapped changes the token, and a broken one changes nothing', async () => {
+  // A mounted Secret is swapped by another link to its folder.
+  const swap = async (name: string, text: string) => {
+    await mkdir(path.join(folder, name));
+    await write(`${name}/token`, text);
+    await symlink(name, path.join(folder, '..next'));
+    await rename(path.join(folder, '..next'), path.join(folder, '..data'));
+  };
+  await swap('1', 'first-token');
+  await symlink('..data/token', path.join(folder, 'token'));
+  const config = await load({ tokenFile: 'token' });
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (_: object, message: string) => warnings.push(message) };
+  const tokens: string[] = [];
+  const life = new AbortController();
+  followTokenFile({ config, clock: systemClock, log }, { setToken: (token) => tokens.push(token) }, life.signal);
+  await swap('2', 'second-token');
+  await vi.waitUntil(() => tokens.at(-1) === 'second-token', { timeout: 10_000 });
+  await swap('3', 'short');
+  await vi.waitUntil(() => warnings.length > 0, { timeout: 10_000 });
+  expect([tokens.at(-1), warnings[0]]).toEqual(['second-token', 'the token file cannot be used: the last token stays']);
+  await swap('4', 'fourth-token');
+  await vi.waitUntil(() => tokens.at(-1) === 'fourth-token', { timeout: 10_000 });
+  life.abort();
+}, 40_000);
 
 test('a file that is wrong, or a port that is taken, refuses the start before anything listens', async () => {
   await write('tls.pem', 'nothing');

@@ -27,7 +27,7 @@ export interface Kubeconfig {
 
 export interface KubeconfigQuery {
   /** The value of `--kubeconfig`. Only this file is read then. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** The environment of the process, for `KUBECONFIG`, `HOME`, the proxies and the plugins. */
   readonly environment: ProcessEnvironment;
   /** The folder of the pod's service account. Default: the path that Kubernetes uses. */

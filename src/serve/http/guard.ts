@@ -33,6 +33,8 @@ export interface Guard {
    * @throws {RequestRefusal} 401.
    */
   checkToken(headers: IncomingHttpHeaders): void;
+  /** Replaces the bearer token. Requests with the former one are refused from then on. */
+  setToken(token: string): void;
 }
 
 /** Yoga's `cors` option. Lets the allowed origins read answers. Other origins get no CORS headers. */
@@ -53,7 +55,7 @@ export function corsOf(allowOrigins: readonly string[]): NonNullable<YogaServerO
 
 /** Creates the guard. It compares tokens in constant time. */
 export function createGuard({ host, allowOrigins, token }: GuardOptions): Guard {
-  const expected = token === undefined ? undefined : digest(token);
+  let expected = token === undefined ? undefined : digest(token);
   return {
     checkOrigin: (headers) => {
       if (host !== undefined) checkHost(host, headers.host);
@@ -66,6 +68,9 @@ export function createGuard({ host, allowOrigins, token }: GuardOptions): Guard 
       if (shown !== undefined && timingSafeEqual(digest(shown), expected)) return;
       const message = shown === undefined ? 'expected a bearer token in the Authorization header' : 'the bearer token is wrong';
       throw new RequestRefusal({ status: 401, code: 'UNAUTHENTICATED', message, headers: { 'www-authenticate': 'Bearer' } });
+    },
+    setToken: (next) => {
+      expected = digest(next);
     },
   };
 }
