@@ -8,9 +8,12 @@ export interface AuditedObject {
   readonly namespace?: string | undefined;
   readonly name: string;
   readonly uid?: string | undefined;
-  /** The `ObjectAction`, `READ`, or the `PropagationResult`. */
+  /**
+   * The `ObjectAction` of a write, `READ` or `FAILED` for a live read, or the `PropagationResult` of a mutation of a Propagation or a
+   * Migration.
+   */
   readonly result: string;
-  /** The code of the fault, if it failed. */
+  /** The code of the first fault, if there is one. */
   readonly code?: string | undefined;
 }
 

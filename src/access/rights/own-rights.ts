@@ -11,7 +11,7 @@ export interface RightQuestion {
   readonly kind: GroupKind;
   /** Default: the objects themselves. */
   readonly subresource?: string | undefined;
-  /** Default: all namespaces together. Without meaning for a kind without namespaces. */
+  /** Default: all namespaces together. Ignored for a kind without namespaces. */
   readonly namespace?: string | undefined;
   /** The name of one object. Default: every object. */
   readonly name?: string | undefined;

@@ -13,9 +13,9 @@ type DefinedEnum = PothosSchemaTypes.EnumRef<never, string>;
 
 /** Creates inputs, enums and output fields from the definitions of the resources on the hub. Each type is created once. */
 export interface DefinedTypes {
-  /** Returns the input for a structure. */
+  /** Returns the GraphQL input type for the definition of a structure. */
   input<T = unknown>(schema: z.ZodType): InputRef<T>;
-  /** Returns the enum for a `describedEnum`. */
+  /** Returns the GraphQL enum for a `describedEnum`. */
   enum(schema: z.ZodType): DefinedEnum;
   /** Declares members of a structure as fields of an output type. `read` says where a resolver finds them. */
   fields<T>(t: FieldsOf<T>, schema: z.ZodType, read: MembersRead<T>): Readonly<Record<string, OutputField>>;

@@ -25,8 +25,8 @@ export function useExactJson(maxBytes: number): HttpPlugin {
 /**
  * Reads the whole body.
  *
- * @throws {RequestRefusal} 413 if it is larger than the bound, before reading if `content-length` says so. 400 if the connection ends
- * before the body.
+ * @throws {RequestRefusal} 413 if it is larger than `maxBytes`. If `content-length` already says so, nothing is read. 400 if the
+ * connection ends before the body.
  */
 function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const length = Number(request.headers['content-length'] ?? 0);
