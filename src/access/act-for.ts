@@ -2,7 +2,7 @@ import type { ClusterApi, LogPart } from '../cluster/cluster-api.ts';
 import type { ActingFor } from '../cluster/endpoint.ts';
 import { FairPlaces, type FairResult } from '../core/scheduling/fair-places.ts';
 
-/** Maximum calls for users in flight in one cluster: of all users, and of one. All of them are half of one HTTP/2 connection. */
+/** Maximum number of calls in flight in one cluster: for all users, and for one. 100 calls use half of the streams of an HTTP/2 connection. */
 const callBounds = { places: 100, placesPerUser: 20 };
 
 const callsOfClusters = new WeakMap<ClusterApi, FairPlaces>();
@@ -11,8 +11,8 @@ const callsOfClusters = new WeakMap<ClusterApi, FairPlaces>();
  * Returns an API that sends every request as the user `as`, for the operation `requestId`. It uses the connections, limits and metrics of
  * `api`. Without both, returns `api` itself.
  *
- * Users take turns: in one cluster, 20 requests and unfollowed logs of one impersonated user are in flight, and 100 of all users. Further
- * ones wait. Lists, watches and followed logs do not count.
+ * Users take turns: in one cluster, at most 20 calls of `send` and reads of logs that are not followed run for one impersonated user, and at
+ * most 100 for all users together. Further ones wait. Lists, watches and followed logs do not count.
  */
 export function actFor(api: ClusterApi, { as, requestId }: ActingFor): ClusterApi {
   if (as === undefined && requestId === undefined) return api;
@@ -54,7 +54,7 @@ async function* afterTurn(
   yield* begin();
 }
 
-/** Without a place, the signal has aborted. The call then ends at once, and says so in its own way. */
+/** Returns the place of a turn. Undefined if no turn was needed, or if the signal aborted first. The call has the same signal. */
 function placeIn(turn: FairResult<Disposable> | undefined): Disposable | undefined {
   return turn?.result === 'done' ? turn.value : undefined;
 }

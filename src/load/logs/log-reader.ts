@@ -155,8 +155,8 @@ class LogReader implements StreamReader<LogBatchView> {
   }
 
   /**
-   * Checks the rights every 25 s, and after rights in any cluster may have changed. Ends the stream if a right is lost. Follows the clusters
-   * that the caller may see since the last check.
+   * Checks the rights every 25 s, and after rights in any cluster may have changed. Ends the stream if a right is lost. Also
+   * follows the logs of clusters that have become visible to the caller since the last check.
    */
   async #recheck(): Promise<void> {
     const { access, clock } = this.#settings.options;

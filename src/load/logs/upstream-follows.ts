@@ -8,7 +8,7 @@ export interface UpstreamFollows {
   ofCaller(caller: Caller): CallerFollows;
 }
 
-/** The followed logs of one caller. */
+/** Counts the logs that are followed for one caller. */
 export interface CallerFollows {
   /**
    * Counts one more followed log until the result is disposed of. Returns a `THROTTLED` fault if 100 logs of the cluster are followed already,
@@ -41,7 +41,7 @@ export function createUpstreamFollows(): UpstreamFollows {
   };
 }
 
-/** Adds one to a count, and returns a function that takes it away again. Keeps no count of 0. */
+/** Adds 1 to the count of a key. Returns a function that subtracts it again. A count of 0 is removed from the map. */
 function countIn(counts: Map<string, number>, key: string): () => void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
   return () => {
