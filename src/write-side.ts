@@ -153,8 +153,11 @@ function migrationSideOf(general: WriteSideOptions, options: MigrationSideOption
   const { hub, ...shared } = options;
   const { members, clientOf, sight } = shared;
   const readBackup = createBackupReader({ members, clientOf, sight, config: backups, clock });
-  const planner = createMigrationPlanner({ ...shared, readBackup, clock, ...(hub && { hub: { ...hub, cluster: hub.hub.cluster } }) });
   const onHub = hub && { hub: hub.hub, migrations: createMigrationStore(hub.hub, signal) };
+  const planner = createMigrationPlanner({
+    ...{ ...shared, readBackup, clock, migrations: onHub?.migrations },
+    ...(hub && { hub: { ...hub, cluster: hub.hub.cluster } }),
+  });
   const rights = hub && rightsOnHub(general, hub.hub.cluster, migrationKind);
   const resolver = createMigrations({
     ...{ planner, members, clock, access, audit, hooks: hooks.map(({ name }) => name) },

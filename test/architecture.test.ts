@@ -74,6 +74,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'propagate/plan',
     'migrate/model',
     'migrate/discover',
+    'migrate/hub',
     'migrate/room',
   ],
   'migrate/api': [

@@ -47,23 +47,39 @@ export function findApps(spec: MigrationSpec, namespace: string, source: SourceO
   };
 }
 
+/** The objects that a migration takes out of the source. */
+interface MovingObjects {
+  readonly namespaces: Iterable<string>;
+  /** The `textOfKey`s of the workloads that move. Default: none. */
+  readonly moving?: ReadonlySet<string>;
+  /** The uids of workloads that move. The objects that they control have the same needs. Default: none. */
+  readonly uids?: ReadonlySet<string>;
+  /** The `textOfKey`s of further objects that leave. Default: those that belong to workloads of `moving`. */
+  readonly leaving?: ReadonlySet<string>;
+}
+
 /**
  * Returns the `textOfKey`s of the objects that workloads, ServiceAccounts and Ingresses outside the migration need: they must stay in the
- * source. Skips a workload that a workload of a known kind controls, because that one has the same needs.
- *
- * @param moving The `textOfKey`s of the workloads that move.
+ * source. Skips a workload that a workload of a known kind, or a moving workload, controls, because that one has the same needs.
  */
-export function neededByOthers(
+export function neededByOthers(source: SourceObjects, moving: MovingObjects): ReadonlySet<string> {
+  return new Set(holdersByNeed(source, moving).keys());
+}
+
+/** Returns the needs of `neededByOthers`, each with one of the objects outside the migration that have this need. */
+export function holdersByNeed(
   source: SourceObjects,
-  { namespaces, moving }: { readonly namespaces: Iterable<string>; readonly moving: ReadonlySet<string> },
-): ReadonlySet<string> {
-  const needed = new Set<string>();
+  { namespaces, moving = new Set(), uids = new Set(), leaving: known = new Set() }: MovingObjects,
+): ReadonlyMap<string, DiscoveredObject> {
+  const needed = new Map<string, DiscoveredObject>();
+  const isMoving = ({ key, object: { metadata } }: DiscoveredObject) =>
+    moving.has(textOfKey(key)) || uids.has(metadata.uid ?? '') || uids.has(controllerOf(metadata)?.uid ?? '');
   for (const namespace of namespaces) {
-    const leaving = new Set<string>();
+    const leaving = new Set(known);
     for (const workload of workloadKinds.flatMap((kind) => source.all(kind, namespace))) {
       if (moving.has(textOfKey(workload.key))) for (const { key } of partsOf(workload, source)) leaving.add(textOfKey(key));
-      if (moving.has(textOfKey(workload.key)) || isOwnedByKnownKind(workload) || hasEnded(workload)) continue;
-      for (const { key } of partsOf(workload, source)) needed.add(textOfKey(key));
+      if (isMoving(workload) || isOwnedByKnownKind(workload) || hasEnded(workload)) continue;
+      for (const { key } of partsOf(workload, source)) needed.set(textOfKey(key), workload);
     }
     addNeedsOfHolders(source, { namespace, needed, leaving });
   }
@@ -72,7 +88,8 @@ export function neededByOthers(
 
 interface NamespaceNeeds {
   readonly namespace: string;
-  readonly needed: Set<string>;
+  /** The holders by the `textOfKey`s of the objects that they need. */
+  readonly needed: Map<string, DiscoveredObject>;
   /** The `textOfKey`s of the objects that belong to workloads that move. */
   readonly leaving: ReadonlySet<string>;
 }
@@ -80,21 +97,26 @@ interface NamespaceNeeds {
 /** Adds the Secrets that remaining ServiceAccounts and Ingresses use. An Ingress also remains if it leads to a remaining Service. */
 function addNeedsOfHolders(source: SourceObjects, { namespace, needed, leaving }: NamespaceNeeds): void {
   const stays = ({ key }: DiscoveredObject) => needed.has(textOfKey(key)) || !leaving.has(textOfKey(key));
-  const secrets = new Set<string>();
+  const secrets = new Map<string, DiscoveredObject>();
   for (const account of source.all(partKinds.serviceAccount, namespace).filter(stays))
-    for (const name of secretNamesOf(account.object, ['imagePullSecrets', 'secrets'])) secrets.add(name);
-  const services = new Set(
+    for (const name of secretNamesOf(account.object, ['imagePullSecrets', 'secrets'])) secrets.set(name, account);
+  const services = new Map(
     source
       .all(partKinds.service, namespace)
       .filter(stays)
-      .map(({ key }) => key.name),
+      .map((service) => [service.key.name, service]),
   );
   for (const ingress of source.all(partKinds.ingress, namespace)) {
-    if (!stays(ingress) && !backendsOf(ingress.object).some((name) => services.has(name))) continue;
-    needed.add(textOfKey(ingress.key));
-    for (const { name } of dependenciesOf(ingress.object as Manifest)) secrets.add(name);
+    const holder = stays(ingress) ? ingress : backendsOf(ingress.object).flatMap((name) => services.get(name) ?? [])[0];
+    if (holder === undefined) continue;
+    const text = textOfKey(ingress.key);
+    if (!needed.has(text)) needed.set(text, holder);
+    for (const { name } of dependenciesOf(ingress.object as Manifest)) secrets.set(name, holder);
   }
-  for (const { key } of source.all(partKinds.secret, namespace)) if (secrets.has(key.name)) needed.add(textOfKey(key));
+  for (const { key } of source.all(partKinds.secret, namespace)) {
+    const holder = secrets.get(key.name);
+    if (holder !== undefined) needed.set(textOfKey(key), holder);
+  }
 }
 
 function namedApp(key: ObjectKey, uid: string | undefined, source: SourceObjects): FoundApp {

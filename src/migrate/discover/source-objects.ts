@@ -66,10 +66,23 @@ interface LiveSource extends Pick<Members, 'objects'> {
   readonly visibleOf?: ((kind: GroupKind) => Promise<VisibleObjects>) | undefined;
 }
 
-/** Reads these kinds from the mirrors of a cluster. Waits at most 10 s for mirrors that were never read. A kind that the cluster does not serve is empty. */
+/** The objects to read from a cluster. */
+interface LiveRead {
+  readonly cluster: ClusterName;
+  readonly kinds: readonly GroupKind[];
+  /** Default: all namespaces. */
+  readonly namespace?: string | undefined;
+  /** True: a mirror that is behind its cluster is a fault. Default: its objects are read. */
+  readonly isCurrent?: true;
+}
+
+/**
+ * Reads these kinds from the mirrors of a cluster. Waits at most 10 s for mirrors that were never read. A kind that the cluster does not
+ * serve is empty.
+ */
 export async function readLiveSource(
   { objects, visibleOf }: LiveSource,
-  { cluster, kinds }: { readonly cluster: ClusterName; readonly kinds: readonly GroupKind[] },
+  { cluster, kinds, namespace, isCurrent }: LiveRead,
   signal: AbortSignal,
 ): Promise<SourceRead> {
   await objects.whenRead(
@@ -94,10 +107,14 @@ export async function readLiveSource(
       continue;
     }
     if (state.result !== 'unread') asOfMs = Math.min(asOfMs, state.asOfMs);
+    if (isCurrent && state.fault !== undefined) faults.push(state.fault);
     if (seen?.fault !== undefined) faults.push(seen.fault);
     const apiVersion = apiVersionOf(served);
-    for (const object of all)
-      if (seen?.has(object.metadata.namespace) !== false) found.push(sourceObjectOf(object, { apiVersion, kind: kind.kind }));
+    for (const object of all) {
+      const { namespace: place } = object.metadata;
+      if (namespace !== undefined && place !== namespace) continue;
+      if (seen?.has(place) !== false) found.push(sourceObjectOf(object, { apiVersion, kind: kind.kind }));
+    }
   }
   return { objects: indexSourceObjects(found), faults, asOfMs };
 }

@@ -32,7 +32,8 @@ export type MigrationNoteCode =
   | 'SOURCE_REACHABLE'
   | 'POSSIBLY_DOUBLED'
   | 'HOOK_FAILED'
-  | 'NOT_RESTORED';
+  | 'NOT_RESTORED'
+  | 'STILL_NEEDED';
 
 /** A warning, error or information about a migration. Messages never contain values of a manifest. */
 export interface MigrationNote extends Omit<Note, 'code'> {

@@ -91,6 +91,11 @@ const undo = structureSchema({
   lost: listSchema(message, { max: maxAppObjects })
     .exactOptional()
     .describe('The parts that the undo could not restore, one text for each. Each is also a note `NOT_RESTORED`.'),
+  held: listSchema(message, { max: maxAppObjects })
+    .exactOptional()
+    .describe(
+      'The objects that stay in the source because objects outside the migration have needed them since the plan, one text for each. Each is also a note `STILL_NEEDED`.',
+    ),
   placement: anyObject.exactOptional().describe('For a propagated application: the placement of its Propagation before the migration.'),
 });
 

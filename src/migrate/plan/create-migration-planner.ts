@@ -5,6 +5,7 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { startDeadline } from '../../core/scheduling/deadline.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { podSpecOf } from '../../manifests/pod-specs.ts';
 import { hubKinds } from '../../propagate/hub/hub.ts';
@@ -12,6 +13,8 @@ import type { Propagation } from '../../propagate/model/propagation.ts';
 import { kindsToRead } from '../discover/app-kinds.ts';
 import { type FoundApp, findApps, neededByOthers } from '../discover/find-apps.ts';
 import { readLiveSource, type SourceObjects, type SourceRead } from '../discover/source-objects.ts';
+import { migrationKind } from '../hub/migration-store.ts';
+import { openMoveOf } from '../model/migrated-app.ts';
 import type { MigrationSpec } from '../model/migration.ts';
 import type { AppPlan, MigrationNote, MigrationNoteCode, MigrationPlan } from '../model/migration-plan.ts';
 import { maxApps } from '../model/migration-spec-definition.ts';
@@ -110,13 +113,13 @@ async function planApps(ports: MigrationPlannerPorts, request: MigrationPlanRequ
   const context = contextOf(ports, request, facts);
   const drafts = await Promise.all(found.map((app) => draftOf(ports, { ...request, signal: deadline.signal }, { context, app })));
   const placed = drafts.map((draft) => withRoom(draft, room));
-  const moving = new Set(
-    placed
-      .flatMap(({ draft: { skipped, rendered } }) => (skipped || rendered === undefined ? [] : [rendered.workload, rendered.template]))
-      .map(({ key }) => textOfKey(key)),
+  const leaving = placed.flatMap(({ draft: { skipped, rendered } }) =>
+    skipped || rendered === undefined ? [] : [rendered.workload, rendered.template],
   );
+  const moving = new Set(leaving.map(({ key }) => textOfKey(key)));
+  const uids = new Set(leaving.flatMap(({ object }) => object.metadata.uid ?? []));
   const namespaces = new Set(found.flatMap(({ key }) => key.namespace ?? []));
-  const needed = neededByOthers(source, { namespaces, moving });
+  const needed = neededByOthers(source, { namespaces, moving, uids });
   const apps = placed.map((one) => appPlanOf(one, needed));
   const objects = apps.reduce((sum, app) => sum + app.source.length + app.target.length, 0);
   const largest = Math.max(...apps.map((app) => Math.max(app.source.length, app.target.length)));
@@ -204,6 +207,8 @@ async function draftOf(ports: MigrationPlannerPorts, request: MigrationPlanReque
   if (workload === undefined)
     return { found: app, skipped: { reason: 'Invalid', message: `there is no ${shownKey(key)} in ${spec.from}` } };
   if (context === undefined) return { found: app, skipped: { reason: 'Unreachable', message: `${spec.to} cannot be reached` } };
+  const other = await otherMoveMessage(ports, request, key);
+  if (other !== undefined) return { found: app, skipped: { reason: 'Conflict', message: other } };
   const { objects } = ports.members;
   const definitions = [context.from, context.to].flatMap((cluster) => objects.all(cluster, definitionKind) ?? []);
   const countPath = countPathOf(key, definitions);
@@ -218,6 +223,23 @@ async function draftOf(ports: MigrationPlannerPorts, request: MigrationPlanReque
     return 'skipped' in planned ? { found: app, rendered, ...planned } : { found: app, rendered, propagated: planned };
   }
   return { found: app, rendered, ...(await preflightApp(context, rendered, signal)) };
+}
+
+/**
+ * Returns that another Migration, which has not ended, moves this application in one of the two clusters. The message does not name a
+ * Migration that is hidden from the requester. Undefined if there is none.
+ */
+async function otherMoveMessage(
+  { migrations, sight, hub }: MigrationPlannerPorts,
+  { spec, signal }: MigrationPlanRequest,
+  key: ObjectKey,
+): Promise<string | undefined> {
+  const other = openMoveOf(migrations?.all() ?? [], { key, clusters: [spec.from, spec.to] });
+  if (other === undefined) return undefined;
+  const { namespace, name } = other.metadata;
+  const about = hub && { cluster: hub.cluster, kind: migrationKind, object: { namespace, name }, verb: 'get' as const };
+  const isHidden = sight !== undefined && (about === undefined || (await sight.refusalOf(spec, about, signal)) !== undefined);
+  return `${isHidden ? 'another Migration' : `Migration ${namespace}/${name}`} moves it: wait until that one has ended, or undo that one first`;
 }
 
 /**

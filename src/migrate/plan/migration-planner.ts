@@ -3,6 +3,7 @@ import type { Planner } from '../../propagate/plan/planner.ts';
 import type { PlannerPorts } from '../../propagate/plan/snapshot/plan-request.ts';
 import type { HubRecords } from '../../propagate/plan/snapshot/sources.ts';
 import type { ReadBackup } from '../discover/source-objects.ts';
+import type { MigrationStore } from '../hub/migration-store.ts';
 import type { MigrationSpec } from '../model/migration.ts';
 import type { MigrationPlan } from '../model/migration-plan.ts';
 
@@ -12,6 +13,8 @@ export interface MigrationPlannerPorts extends Pick<PlannerPorts, 'members' | 'c
   readonly planner: Pick<Planner, 'render'>;
   /** The Propagations and their inventories. Absent: there is no hub, so nothing is propagated. */
   readonly hub?: HubRecords;
+  /** The Migrations on the hub. Absent: there is no hub, so no other migration runs. */
+  readonly migrations?: Pick<MigrationStore, 'all'> | undefined;
   readonly readBackup: ReadBackup;
   readonly clock: Clock;
 }

@@ -13,8 +13,8 @@ import { copyFault, copyReasonOf, recordFault } from '../../propagate/plan/copie
 import type { MirroredObject } from '../../store/member-objects.ts';
 import type { BackupRead } from '../discover/source-objects.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
+import { isReturning } from '../model/migrated-app.ts';
 import type { MigratedApp, MigratedAppReason } from '../model/migration-status-definition.ts';
-import { isReturning } from './app-state.ts';
 import type { MigrationPorts, ValidMigration } from './step-ports.ts';
 
 /** A cluster of the migration: the source, which applications leave, or the target. */

@@ -1,4 +1,5 @@
 import { portionOf } from '../../propagate/rollout/next-waves.ts';
+import { isEnded, isReturning } from '../model/migrated-app.ts';
 import type { MigrationSpec } from '../model/migration.ts';
 import {
   type HookCall,
@@ -13,16 +14,6 @@ import {
  * it has failed or was skipped.
  */
 const waitingReasons: readonly MigratedAppReason[] = ['Unreachable', 'SurgeHeld'];
-
-/** True if nothing is left to do for the application, unless it is being undone. */
-export function isEnded({ step }: Pick<MigratedApp, 'step'>): boolean {
-  return step === 'Done' || step === 'Undone' || step === 'Skipped';
-}
-
-/** True if the application is being undone, and the undo has not ended. */
-export function isReturning({ step, undo }: MigratedApp): boolean {
-  return undo?.isRequested === true && step !== 'Undone' && step !== 'Skipped';
-}
 
 /** True if the application has failed and waits for a user. While it is being undone, only a failed call of the hook stops it. */
 export function isHalted(app: MigratedApp): boolean {
@@ -109,21 +100,23 @@ export function summarized(status: MigrationStatus, spec: Pick<MigrationSpec, 'o
 }
 
 /** The codes of the notes that follow from the states of applications. */
-const progressCodes: ReadonlySet<string> = new Set(['POSSIBLY_DOUBLED', 'HOOK_FAILED', 'NOT_RESTORED']);
+const progressCodes: ReadonlySet<string> = new Set(['POSSIBLY_DOUBLED', 'HOOK_FAILED', 'NOT_RESTORED', 'STILL_NEEDED']);
 
-/** Maximum number of notes about what undos could not restore. */
-const maxLostNotes = 100;
+/** Maximum number of notes about objects that were not restored, and of notes about objects that stay. */
+const maxObjectNotes = 100;
 
 function progressNotes({ apps = [] }: MigrationStatus, { from, traffic }: Pick<MigrationSpec, 'from' | 'traffic'>) {
   const pending = apps.filter((app) => app.source.some(({ state }) => state === 'PendingDeletion'));
   const doubled = `applications may run in ${from} too, because that cluster does not answer: ${namesOf(pending)}`;
   const failed = apps.filter((app) => callOf(app, 'Finish')?.state === 'Failed');
   const lost = apps.flatMap(({ undo }) => undo?.lost ?? []);
+  const held = apps.flatMap(({ undo, step }) => (step === 'Undone' ? [] : (undo?.held ?? [])));
   const refused = `the hook ${traffic ?? ''} did not accept that the move has finished: ${namesOf(failed)}`;
   return [
     ...(pending.length === 0 ? [] : [{ severity: 'WARNING', code: 'POSSIBLY_DOUBLED', message: doubled }]),
     ...(failed.length === 0 ? [] : [{ severity: 'WARNING', code: 'HOOK_FAILED', message: refused }]),
-    ...lost.slice(0, maxLostNotes).map((message) => ({ severity: 'WARNING', code: 'NOT_RESTORED', message })),
+    ...lost.slice(0, maxObjectNotes).map((message) => ({ severity: 'WARNING', code: 'NOT_RESTORED', message })),
+    ...held.slice(0, maxObjectNotes).map((message) => ({ severity: 'WARNING', code: 'STILL_NEEDED', message })),
   ];
 }
 
@@ -162,6 +155,12 @@ export function withCause(app: MigratedApp): MigratedApp {
 export function withLost(app: MigratedApp, message: string): MigratedApp {
   const { lost = [] } = app.undo ?? {};
   return lost.includes(message) || lost.length >= maxAppObjects ? app : { ...app, undo: { ...app.undo, lost: [...lost, message] } };
+}
+
+/** Records in the application that an object stays in the source. Each message is recorded once. */
+export function withHeld(app: MigratedApp, message: string): MigratedApp {
+  const { held = [] } = app.undo ?? {};
+  return held.includes(message) || held.length >= maxAppObjects ? app : { ...app, undo: { ...app.undo, held: [...held, message] } };
 }
 
 /** Returns the application without its fault. */

@@ -18,13 +18,14 @@ const maxAttempts = 4;
 
 /**
  * Decides about the change of an object that was just read. `change`: it may be changed. `record`: its manifest must be recorded first.
- * `keep`: it stays as it is. `later`: its controller must see another change first. A fault means that nothing can be decided now.
+ * `keep`: it stays as it is. `needed`: it stays, because an object outside the migration needs it. `later`: its controller must see another
+ * change first. `wait`: check again later. A fault means that nothing can be decided now.
  */
-export type JudgeChange = (object: KubernetesObject) => Promise<'change' | 'record' | 'keep' | 'later' | { readonly fault: Fault }>;
+export type JudgeChange = (object: KubernetesObject) => Promise<'change' | RefusedChange['why'] | { readonly fault: Fault }>;
 
 interface RefusedChange {
   readonly result: 'refused';
-  readonly why: 'record' | 'keep' | 'later';
+  readonly why: 'record' | 'keep' | 'needed' | 'later' | 'wait';
   readonly object: KubernetesObject;
 }
 

@@ -8,6 +8,7 @@ import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import { marks, type Propagation } from '../../propagate/model/propagation.ts';
 import { type PropagationSpec, printSpec } from '../../propagate/model/spec.ts';
 import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
+import { isEnded, isReturning } from '../model/migrated-app.ts';
 import { type MigratedApp, maxAppObjects } from '../model/migration-status-definition.ts';
 import { movedPlacement } from '../plan/propagated-app.ts';
 import {
@@ -23,7 +24,7 @@ import {
   type Side,
   type StepOutcome,
 } from './app-pass.ts';
-import { atStep, callOf, isEnded, isReturning, withLost, withoutReason } from './app-state.ts';
+import { atStep, callOf, withCause, withLost, withoutReason } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
 import { waitForHealth, waitForSoak, waitUnhealthy, withoutHealthWait } from './health-wait.ts';
 import { countPathIn } from './leave-source.ts';
@@ -152,7 +153,7 @@ function withoutPendingCopies(app: MigratedApp): MigratedApp {
  * traffic goes to the source again.
  */
 export async function movePropagatedBack(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
-  if (app.deadlineSince === undefined) return { type: 'next', app: { ...app, source: [], deadlineSince: nowOf(pass) } };
+  if (app.deadlineSince === undefined) return { type: 'next', app: { ...withCause(app), source: [], deadlineSince: nowOf(pass) } };
   const { deadlineSince: _began, ...undone } = atStep(app, 'Undone', nowOf(pass));
   if (app.step === 'Preflight') return { type: 'next', app: undone };
   const propagation = propagationOfApp(pass, app);

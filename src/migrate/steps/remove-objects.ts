@@ -1,17 +1,21 @@
 import type { ObjectAddress } from '../../changes/object-client.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { GuardedClient } from '../../propagate/apply/guarded-client.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import { isClaimKey } from '../discover/owned-objects.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
-import { type AppPass, addressIn, awayFault, type Side, withEntry } from './app-pass.ts';
+import { shownKey } from '../plan/preflight-app.ts';
+import { type AppPass, addressIn, awayFault, clusterOf, type Side, withEntry } from './app-pass.ts';
+import { withHeld, withLost } from './app-state.ts';
 import { changeSpec, deleteFromCluster, type JudgeChange, type StepChange } from './change-objects.ts';
 import { type ChangedApp, leftAction } from './create-copies.ts';
 import { isClaimPolicySeen, keepOwned, patchToKeepClaims } from './keep-owned.ts';
 import { checkLeave } from './leave-source.ts';
+import { outsideNeedOf } from './outside-needs.ts';
 import { useBySiblings } from './sibling-objects.ts';
-import { judgeSourceChange, recordEdited } from './source-edits.ts';
+import { judgeSourceChange, type ReadObject, recordEdited } from './source-edits.ts';
 
 /** The objects to remove. */
 export interface RemovedObjects {
@@ -26,6 +30,7 @@ export interface RemovedObjects {
  * - PersistentVolumeClaims and shared objects stay. So do the objects that Kubernetes would delete with their owner, except Pods and ReplicaSets.
  * - An object that another application of the migration needs stays. The last of these applications deletes it.
  * - In the source, an object that was edited is recorded first. A Secret that has other data than its copy stays.
+ * - In the source, an object that an object outside the migration needs by now stays, with a note.
  * - In the source, each deletion waits until the target has enough healthy replicas.
  *
  * The entry of a deleted object is removed. An object that waits for its finalizers keeps its entry, as `Deleting`.
@@ -58,10 +63,13 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
       case 'refused':
         if (change.why === 'record') return await recordEdited(pass, app, { key, object: change.object });
         if (change.why === 'keep') app = withEntry(app, side, key, leftEntry(entry));
+        if (change.why === 'needed') app = withHeld(withEntry(app, side, key, leftEntry(entry)), heldMessage(pass, key));
         break;
       case 'gone':
-      case 'foreign':
         app = withEntry(app, side, key, undefined);
+        break;
+      case 'foreign':
+        app = withForeignLeft(pass, withEntry(app, side, key, undefined), { side, key });
         break;
       case 'deleting':
         app = withEntry(app, side, key, { ...entry, state: 'Deleting' });
@@ -93,7 +101,7 @@ interface RemovedObject {
 async function removeObject(pass: AppPass, app: MigratedApp, { side, entry, client, address }: RemovedObject): Promise<StepChange> {
   const { key } = entry;
   const judge: JudgeChange = async (object) => {
-    const verdict = side === 'source' ? await judgeSourceChange(pass, app, { key, object }) : 'change';
+    const verdict = side === 'source' ? await judgeRemoval(pass, app, { key, object }) : 'change';
     if (verdict !== 'change') return verdict;
     if (Object.keys(patchToKeepClaims(object)).length > 0 || !isClaimPolicySeen(object)) return 'later';
     const { uid } = object.metadata;
@@ -102,6 +110,29 @@ async function removeObject(pass: AppPass, app: MigratedApp, { side, entry, clie
   const change = await deleteFromCluster(client, address, { entry, judge });
   if (change.result !== 'refused' || change.why !== 'later') return change;
   return await changeSpec(client, address, { entry, patchOf: patchToKeepClaims });
+}
+
+/**
+ * Decides whether an object of the source may be removed: only if an undo can restore it, and no object outside the migration needs it now.
+ * The check of the needs is not made for the workload itself.
+ */
+async function judgeRemoval(pass: AppPass, app: MigratedApp, read: ReadObject): ReturnType<JudgeChange> {
+  const verdict = await judgeSourceChange(pass, app, read);
+  if (verdict !== 'change' || textOfKey(read.key) === textOfKey(app.key)) return verdict;
+  const need = await outsideNeedOf(pass, app, read.key);
+  if (typeof need === 'object') return need;
+  return need === 'unneeded' ? 'change' : need === 'needed' ? 'needed' : 'wait';
+}
+
+/** Adds a note if the undo leaves a workload in the target, because the workload has been replaced: it may run in both clusters now. */
+function withForeignLeft(pass: AppPass, app: MigratedApp, { side, key }: { readonly side: Side; readonly key: ObjectKey }): MigratedApp {
+  if (side === 'source' || textOfKey(key) !== textOfKey(app.key)) return app;
+  const cluster = clusterOf(pass, 'target');
+  return withLost(app, `${shownKey(key)} in ${cluster} has another uid than the copy, and stays: delete it there if it is not needed`);
+}
+
+function heldMessage(pass: AppPass, key: ObjectKey): string {
+  return `${shownKey(key)} stays in ${clusterOf(pass, 'source')}: since the plan, an object outside the migration needs it`;
 }
 
 /** Returns the entry of an object that stays: another application needs it, or its deletion would lose data. */

@@ -32,7 +32,7 @@ import { workloadHealthOf } from './workload-health.ts';
  * 3. From Health and Surge: the copies in the target are deleted. Then the step is Undone.
  */
 export async function moveBack(pass: AppPass, given: MigratedApp): Promise<StepOutcome> {
-  if (given.deadlineSince === undefined) return { type: 'next', app: { ...given, deadlineSince: nowOf(pass) } };
+  if (given.deadlineSince === undefined) return { type: 'next', app: { ...withCause(given), deadlineSince: nowOf(pass) } };
   const outcome = await stepBack(pass, given);
   // If the fault did not occur again, it is removed, with the reason that it set.
   const isOver = outcome.type !== 'stopped' && given.fault !== undefined && outcome.app.fault === given.fault;

@@ -7,10 +7,11 @@ import { retryAfterMs } from '../../propagate/controller/state/work-queue.ts';
 import { hubKinds } from '../../propagate/hub/hub.ts';
 import type { BackupRead } from '../discover/source-objects.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
-import type { MigrationSpec } from '../model/migration.ts';
+import { isReturning, unrevertedMoveOf } from '../model/migrated-app.ts';
+import type { Migration, MigrationSpec } from '../model/migration.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, clusterOf, recheckMs, type Side, type StepOutcome } from './app-pass.ts';
-import { isReturning, runnableApps } from './app-state.ts';
+import { runnableApps } from './app-state.ts';
 import { moveForward } from './forward-steps.ts';
 import type { MigrationRecord } from './migration-record.ts';
 import { movePropagated, movePropagatedBack } from './propagated-steps.ts';
@@ -25,6 +26,8 @@ export interface AppRun {
   readonly index: number;
   /** The manifests that were read before, by the name of their revision. */
   readonly revisions: Map<string, readonly KeptManifest[]>;
+  /** Returns the Migrations that were planned after this one. */
+  readonly laterMoves: () => readonly Migration[];
 }
 
 /**
@@ -37,7 +40,7 @@ export async function runApp(run: AppRun): Promise<number | undefined> {
   for (let app = appIn(run); app !== undefined; app = appIn(run)) {
     const kept = await keptManifestsOfApp(run, app);
     if (kept === undefined) return term.signal.aborted ? undefined : recheckMs;
-    const outcome: StepOutcome = await stepOf(appPassOf(run, kept, clients), app);
+    const outcome: StepOutcome = laterMove(run, app) ?? (await stepOf(appPassOf(run, kept, clients), app));
     if (outcome.type === 'stopped' || term.signal.aborted) return undefined;
     if (outcome.app !== app && !(await record.saveApp(index, app, outcome.app)))
       return term.signal.aborted ? undefined : retryAfterMs(Math.max(1, record.failures), ports.clock.random());
@@ -49,6 +52,23 @@ export async function runApp(run: AppRun): Promise<number | undefined> {
     if (outcome.type === 'wait') return outcome.againMs;
   }
   return undefined;
+}
+
+/**
+ * Lets the undo of an application that has moved wait until a later move of the application is undone: otherwise the application would run
+ * in two clusters. Undefined if there is no later move, or the undo has begun.
+ */
+function laterMove({ ports, record, laterMoves }: AppRun, app: MigratedApp): StepOutcome | undefined {
+  if (app.step !== 'Done' || !isReturning(app) || app.deadlineSince !== undefined) return undefined;
+  const { from, to } = record.migration.spec;
+  const other = unrevertedMoveOf(laterMoves(), { key: app.key, clusters: [from, to] });
+  if (other === undefined) return undefined;
+  const { namespace, name } = other.metadata;
+  // The readers of this Migration may have no right to see the other one.
+  const shown = ports.sight === undefined ? `Migration ${namespace}/${name}` : 'another Migration';
+  const message = `${shown} has moved it since: undo or delete that one first`;
+  const isKnown = app.reason === 'Conflict' && app.message === message;
+  return { type: 'wait', app: isKnown ? app : { ...app, reason: 'Conflict', message }, againMs: recheckMs };
 }
 
 function stepOf(pass: AppPass, app: MigratedApp): StepOutcome | Promise<StepOutcome> {

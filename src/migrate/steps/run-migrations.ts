@@ -1,5 +1,6 @@
 import { keyOfKind } from '../../core/kinds.ts';
 import { loggableError } from '../../core/loggable-error.ts';
+import { type ConcurrencyLimit, createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { whenAborted } from '../../core/scheduling/until-aborted.ts';
 import { createInterests, type Interests } from '../../propagate/controller/events/interests.ts';
 import type { Term } from '../../propagate/controller/lease/lease.ts';
@@ -8,8 +9,10 @@ import type { HubObjectName } from '../../propagate/hub/hub.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import { migrationKind } from '../hub/migration-store.ts';
+import { isEnded, isReturning, openMoveOf } from '../model/migrated-app.ts';
 import { type Migration, migrationMarks } from '../model/migration.ts';
-import { isEnded, isReturning, runnableApps } from './app-state.ts';
+import type { MigrationStatus } from '../model/migration-status-definition.ts';
+import { runnableApps } from './app-state.ts';
 import { beginMigration, isRefused } from './begin-migration.ts';
 import { MigrationRecord } from './migration-record.ts';
 import { interestsOfApp, runApp } from './run-app.ts';
@@ -35,6 +38,10 @@ interface Engine {
   readonly runs: Map<string, MigrationRun>;
   readonly interests: Interests;
   readonly queue: WorkQueue;
+  /** Only one Migration begins at a time, so that each sees the applications of those before it. */
+  readonly begins: ConcurrencyLimit;
+  /** The uids of the Migrations that were read from the hub in this term and had no plan. */
+  readonly unplanned: Set<string>;
 }
 
 /**
@@ -50,7 +57,10 @@ export async function runMigrations(ports: MigrationPorts, term: Term): Promise<
   const onBug = (key: string, error: unknown) =>
     ports.log.error({ migration: key, error: loggableError(error) }, 'bug: a pass of a migration threw an error');
   const queue = createWorkQueue({ work, onBug, most: mostPasses, clock: ports.clock }, term.signal);
-  const engine: Engine = { ports, term, queue, runs: new Map(), interests: createInterests(members.objects, term.signal) };
+  const engine: Engine = {
+    ...{ ports, term, queue, runs: new Map(), interests: createInterests(members.objects, term.signal) },
+    ...{ begins: createConcurrencyLimit(1), unplanned: new Set() },
+  };
   members.objects.onChange((changes) => {
     for (const change of changes) {
       if (isOfMigrations(change, ports)) onMigrationChange(engine, change);
@@ -89,7 +99,8 @@ async function passOf(engine: Engine, key: string): Promise<number | undefined> 
     return undefined;
   }
   interests.set(key, interestsOfApp(ports.hub.cluster, run.record.migration, app));
-  const againMs = await runApp({ ports, term, record: run.record, index: Number(index), revisions: run.revisions });
+  const laterMoves = () => laterMovesOf(engine, run.record.migration);
+  const againMs = await runApp({ ports, term, record: run.record, index: Number(index), revisions: run.revisions, laterMoves });
   const after = run.record.migration.status.apps?.[Number(index)];
   if (after === undefined || (isEnded(after) && !isReturning(after))) interests.set(key, []);
   if (after !== app) queue.add(migration);
@@ -147,11 +158,55 @@ async function begin(engine: Engine, run: MigrationRun): Promise<number | undefi
   const isUndone = record.migration.metadata.annotations[migrationMarks.undo] !== undefined;
   const isAway = !isUndone && begun.status.phase === 'Failed' && begun.status.notes?.some(({ code }) => code === 'UNREACHABLE') === true;
   const next = isAway ? { ...begun.status, phase: 'Planning' as const } : begun.status;
-  if (!(await record.save(() => next)) || isAway) return retryLater(engine, run);
+  const isSaved = await engine.begins.run(
+    async () => !(await meetsOtherMove(engine, record.migration, next)) && record.save(() => next),
+    term.signal,
+  );
+  if (!isSaved || isAway) return retryLater(engine, run);
   run.failures = 0;
   const { namespace, name } = record.migration.metadata;
   queue.add(`${namespace}/${name}`);
   return undefined;
+}
+
+/**
+ * True if another Migration, which has not ended, moves an application of this status in one of its clusters. The plan did not see that one,
+ * because both were planned at the same time. Also true if the hub does not show all other Migrations.
+ */
+async function meetsOtherMove(engine: Engine, { metadata: { uid }, spec: { from, to } }: ValidMigration, { apps = [] }: MigrationStatus) {
+  const moved = apps.filter(({ step }) => step !== 'Skipped');
+  if (moved.length === 0) return false;
+  const others = await currentMigrations(engine);
+  const open = others?.filter((other) => other.metadata.uid !== uid);
+  return open === undefined || moved.some(({ key }) => openMoveOf(open, { key, clusters: [from, to] }) !== undefined);
+}
+
+/**
+ * Returns all Migrations, those of this process with the status that was saved last. The mirror may be behind the process that led before,
+ * so a Migration without a plan is read from the hub once in a term. Undefined if the hub does not answer.
+ */
+async function currentMigrations({ ports, runs, unplanned, term }: Engine): Promise<readonly Migration[] | undefined> {
+  const current: Migration[] = [];
+  for (const mirrored of ports.migrations.all() ?? []) {
+    const { namespace, name, uid } = mirrored.metadata;
+    const known = runs.get(`${namespace}/${name}`)?.record.migration ?? mirrored;
+    const isCurrent = known.status.plannedAt !== undefined || unplanned.has(uid);
+    const read = isCurrent ? known : await ports.migrations.fetch(mirrored.metadata, term.signal);
+    if (read === 'absent') continue;
+    if ('fault' in read) return undefined;
+    if (read.status.plannedAt === undefined) unplanned.add(uid);
+    current.push(read);
+  }
+  return current;
+}
+
+/** Returns the Migrations that were planned after this one. An undo waits for those of the same application. */
+function laterMovesOf({ ports, runs }: Engine, { status: { plannedAt = '' }, metadata }: ValidMigration): readonly Migration[] {
+  const rankOf = (at: string, uid: string) => `${at} ${uid}`;
+  const own = rankOf(plannedAt, metadata.uid);
+  return (ports.migrations.all() ?? [])
+    .map((one) => runs.get(`${one.metadata.namespace}/${one.metadata.name}`)?.record.migration ?? one)
+    .filter(({ status, metadata: { uid } }) => status.plannedAt !== undefined && rankOf(status.plannedAt, uid) > own);
 }
 
 /** Records the undo of a Migration that was refused. Such a Migration has moved nothing. */

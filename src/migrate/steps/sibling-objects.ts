@@ -2,10 +2,11 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
+import { isReturning } from '../model/migrated-app.ts';
 import { migrationMarks } from '../model/migration.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, entryOf, type Side } from './app-pass.ts';
-import { isHalted, isReturning } from './app-state.ts';
+import { isHalted } from './app-state.ts';
 
 /** An object in one of the clusters. */
 interface SharedObject {

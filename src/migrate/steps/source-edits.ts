@@ -15,7 +15,7 @@ import { specEditOf } from './leave-source.ts';
 import { filledAnnotations, isSameManifest, isSecretKey, sourceManifestOf, withOwners } from './source-manifest.ts';
 
 /** An object of the source that was just read. */
-interface ReadObject {
+export interface ReadObject {
   readonly key: ObjectKey;
   readonly object: KubernetesObject;
 }

@@ -41,6 +41,7 @@ const readBackup: MigrationPorts['readBackup'] = async () => {
 /** Starts the clusters north (the hub), south with these objects, and east. */
 export async function startMigrationWorld({ objects, others, hook }: MigrationWorldOptions): Promise<MigrationWorld> {
   const life = new AbortController();
+  let stored: MigrationStore | undefined;
   const controller = await startControllerWorld(
     { north: [], south: objects, east: [], ...others },
     {
@@ -53,7 +54,7 @@ export async function startMigrationWorld({ objects, others, hook }: MigrationWo
           migrations: createMigrationStore(hub, term.signal),
           revisions: createAppRevisionStore(hub),
           ...{ propagations: stores.propagations, shares: stores.shares },
-          planner: migrationPlannerOf(process),
+          planner: migrationPlannerOf(process, () => stored?.all()),
           readBackup,
           hookNamed: () => hook,
         };
@@ -63,6 +64,7 @@ export async function startMigrationWorld({ objects, others, hook }: MigrationWo
   );
   const { world } = controller;
   const migrations = createMigrationStore(world.hub, life.signal);
+  stored = migrations;
   const read = (name: string) => {
     const found = migrations.read({ namespace: 'default', name });
     return found.result === 'held' ? found.migration : undefined;
@@ -111,8 +113,9 @@ function clientsOf({ members }: LeaderProcess['hub']): MigrationPorts['clientOf'
   };
 }
 
-function migrationPlannerOf({ hub, stores, planner, clock }: Omit<LeaderProcess, 'log'>) {
+function migrationPlannerOf({ hub, stores, planner, clock }: Omit<LeaderProcess, 'log'>, all: MigrationStore['all']) {
   return createMigrationPlanner({
+    migrations: { all },
     ...{ members: hub.members, clientOf: clientsOf(hub), clock, readBackup, planner, sensitiveKinds: { has: () => false } },
     hub: { ...stores, cluster: hub.cluster },
   });

@@ -1,0 +1,46 @@
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import { textOfKey } from '../../manifests/object-key.ts';
+import type { Migration } from './migration.ts';
+import type { MigratedApp } from './migration-status-definition.ts';
+
+/** True if nothing is left to do for the application, unless it is being undone. */
+export function isEnded({ step }: Pick<MigratedApp, 'step'>): boolean {
+  return step === 'Done' || step === 'Undone' || step === 'Skipped';
+}
+
+/** True if the application is being undone, and the undo has not ended. */
+export function isReturning({ step, undo }: MigratedApp): boolean {
+  return undo?.isRequested === true && step !== 'Undone' && step !== 'Skipped';
+}
+
+/** A workload, and the clusters between which a migration moves it. */
+export interface MovedWorkload {
+  readonly key: ObjectKey;
+  readonly clusters: readonly string[];
+}
+
+/**
+ * Returns the first Migration that has not ended for this workload, and that has one of its clusters. A Migration without a recorded plan
+ * has no applications yet.
+ */
+export function openMoveOf(migrations: readonly Migration[], workload: MovedWorkload): Migration | undefined {
+  return moveOf(migrations, workload, (app) => isReturning(app) || !isEnded(app));
+}
+
+/** Returns the first Migration that has moved this workload or is moving it, without an undo that has ended, and that has one of its clusters. */
+export function unrevertedMoveOf(migrations: readonly Migration[], workload: MovedWorkload): Migration | undefined {
+  return moveOf(migrations, workload, ({ step }) => step !== 'Undone' && step !== 'Skipped');
+}
+
+function moveOf(
+  migrations: readonly Migration[],
+  { key, clusters }: MovedWorkload,
+  counts: (app: MigratedApp) => boolean,
+): Migration | undefined {
+  const text = textOfKey(key);
+  const isOf = (app: MigratedApp) => [app, ...app.source, ...app.target].some((one) => textOfKey(one.key) === text);
+  return migrations.find(({ spec, status: { apps = [] } }) => {
+    if ('problems' in spec || !clusters.some((cluster) => cluster === spec.from || cluster === spec.to)) return false;
+    return apps.some((app) => counts(app) && isOf(app));
+  });
+}

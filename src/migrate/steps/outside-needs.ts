@@ -1,0 +1,54 @@
+import type { Fault } from '../../core/faults.ts';
+import type { ObjectKey } from '../../manifests/manifest.ts';
+import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import { deletionOf } from '../../propagate/plan/copies/copy-marks.ts';
+import { kindsToRead } from '../discover/app-kinds.ts';
+import { holdersByNeed } from '../discover/find-apps.ts';
+import { readLiveSource } from '../discover/source-objects.ts';
+import { isEnded, isReturning } from '../model/migrated-app.ts';
+import type { MigratedApp } from '../model/migration-status-definition.ts';
+import { type AppPass, addressIn, clusterOf } from './app-pass.ts';
+
+/**
+ * Finds out whether an object outside the migration needs this object of the source now. Call it directly before the removal: the need may
+ * be newer than the plan.
+ *
+ * - `needed`: the mirrors show an object that needs it. A live read confirms that this one exists, or may not be made.
+ * - `unneeded`: no mirror shows such an object, and all mirrors are in sync.
+ * - `unclear`: the mirrors show an object that is gone by now, or is being deleted. Check again later.
+ */
+export async function outsideNeedOf(
+  pass: AppPass,
+  app: MigratedApp,
+  key: ObjectKey,
+): Promise<'needed' | 'unneeded' | 'unclear' | { readonly fault: Fault }> {
+  const { members } = pass.ports.hub;
+  const { namespace = '' } = key;
+  const read = await readLiveSource(
+    members,
+    { cluster: clusterOf(pass, 'source'), kinds: kindsToRead([]), namespace, isCurrent: true },
+    pass.signal,
+  );
+  const [unread] = read.faults;
+  if (unread !== undefined) return { fault: unread };
+  const holder = holdersByNeed(read.objects, { namespaces: [namespace], ...leavingIn(pass, app) }).get(textOfKey(key));
+  if (holder === undefined) return 'unneeded';
+  const client = pass.client('source');
+  const address = addressIn(pass, 'source', holder.key);
+  if (client === undefined || 'fault' in address) return 'unclear';
+  const live = await client.get(address);
+  if (live.result === 'failed') return live.fault.code === 'FORBIDDEN' ? 'needed' : { fault: live.fault };
+  if (live.result !== 'answered' || deletionOf(live.object) !== undefined) return 'unclear';
+  return live.object.metadata.uid === holder.object.metadata.uid ? 'needed' : 'unclear';
+}
+
+/** Returns the uids and keys of the objects of all applications that leave the source, also of those that are gone by now. */
+function leavingIn({ migration, kept }: AppPass, app: MigratedApp) {
+  const stays = (one: MigratedApp) => isReturning(one) || (isEnded(one) && one.step !== 'Done');
+  const apps = [app, ...(migration.status.apps ?? []).filter((one) => !stays(one))];
+  const entries = apps.flatMap(({ source }) => source).filter(({ state }) => state !== 'Shared');
+  const own = kept.filter(({ side }) => side === 'source').map(({ manifest }) => keyOfManifest(manifest));
+  const leaving = new Set([...own, ...entries.map(({ key }) => key)].map(textOfKey));
+  for (const { key, state } of app.source) if (state === 'Shared') leaving.delete(textOfKey(key));
+  return { uids: new Set([...apps, ...entries].flatMap(({ uid }) => uid ?? [])), leaving };
+}
