@@ -1,6 +1,6 @@
 /**
- * `npm run crds`: writes deploy/crds/propagations.yaml, clustershares.yaml and migrations.yaml, and docs/propagation-fields.md, from the definitions
- * in src/propagate/model and src/migrate/model.
+ * `npm run crds`: writes the definitions in deploy/crds, and docs/propagation-fields.md, from src/propagate/model, src/migrate/model and
+ * src/registration.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,11 +11,12 @@ import { printYaml } from '../src/core/json/print-yaml.ts';
 import { migrationResource } from '../src/migrate/hub/migration-resource.ts';
 import { type CustomResource, customResourceDefinitionOf } from '../src/propagate/hub/custom-resource.ts';
 import { hubResources } from '../src/propagate/hub/hub-definitions.ts';
+import { clusterResource } from '../src/registration/cluster-resource.ts';
 
 const written = 'Written by `npm run crds` from src/propagate/model and src/migrate/model. Do not edit it.';
 
 /** All kinds of resources that Muster keeps on the hub. */
-export const definedResources: readonly CustomResource[] = [...hubResources, migrationResource];
+export const definedResources: readonly CustomResource[] = [...hubResources, migrationResource, clusterResource];
 
 /** Returns the text of a definition, for `kubectl apply`. */
 export function definitionText(resource: CustomResource): string {

@@ -5,7 +5,6 @@ import type { Audit } from './audit/audit.ts';
 import { openAudit } from './audit/open-audit.ts';
 import { authenticatorOf, createAccess, followTokenFile, type OpenListener, openListener } from './caller-side.ts';
 import type { StartProgress } from './cli/output/start-view.ts';
-import { connectCluster } from './cluster/requests/connect-cluster.ts';
 import type { Config } from './config/config.ts';
 import { demoHub } from './config/demo-outages.ts';
 import { gatewayVersion } from './config/gateway-version.ts';
@@ -15,10 +14,8 @@ import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import type { ClusterName } from './core/names.ts';
 import { TimeSliceScheduler } from './core/scheduling/operation-scheduler.ts';
-import { WorkScheduler } from './core/scheduling/work-scheduler.ts';
-import { createFleet, type Fleet } from './fleet/fleet.ts';
-import type { DuplicateName } from './fleet/roster.ts';
-import { UpstreamCounts } from './fleet/upstream-counts.ts';
+import type { WorkScheduler } from './core/scheduling/work-scheduler.ts';
+import type { Fleet } from './fleet/fleet.ts';
 import { createBudget } from './graph/context/budget.ts';
 import type { GatewayView, GraphContext } from './graph/context/context.ts';
 import type { LiveSchema } from './graph/live-schema.ts';
@@ -28,16 +25,15 @@ import { defaultSchemaLock, openSchemaLock } from './load/catalog/schema-lock-fi
 import { createDocumentFetcher } from './load/catalog/unknown-kinds.ts';
 import { createQueueBudget } from './load/queue-budget.ts';
 import { createLoaderFactory } from './load/reads/operation-loaders.ts';
-import { type OpenedClusters, openClusters } from './open-clusters.ts';
+import { openClusters } from './open-clusters.ts';
+import { openFleet } from './open-fleet.ts';
 import type { OperationScope } from './operations/operation.ts';
 import type { ServedSchema } from './operations/served-schema.ts';
 import { gatewayHealthOf, untilReady } from './readiness.ts';
 import type { GatewayHealth } from './serve/monitoring/health.ts';
 import type { ClusterGauges } from './serve/monitoring/metrics.ts';
-import { measureProcessHeap } from './serve/monitoring/process-heap.ts';
 import type { Serving } from './serve/serve.ts';
-import { AnomalyCounts } from './watch/clusters/anomaly-counts.ts';
-import { createMirrors, type MirrorRegistry } from './watch/clusters/registry.ts';
+import type { MirrorRegistry } from './watch/clusters/registry.ts';
 import { createWriteSide, type WriteSide } from './write-side.ts';
 
 export interface GatewayOptions {
@@ -104,8 +100,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     options.token ?? (config.tokenFile === undefined ? undefined : readToken(config.tokenFile)),
     readSealKey(config, log),
   ]);
-  const { source, demo, ownCluster } = stack.use(await openClusters(options));
-  const { mirrors, fleet, heap, scheduler, counts, anomalies } = await openFleet(options, { source, stack }, ending.signal);
+  const clusters = stack.use(await openClusters(options));
+  const { demo } = clusters;
+  const hub = demo ? demoHub : (config.hub ?? clusters.ownCluster);
+  const { mirrors, fleet, found, heap, scheduler, counts, anomalies } = await openFleet(options, { clusters, hub, stack }, ending.signal);
 
   const parts = await loadParts();
   const { baseline, createLiveSchema, serve, examples } = parts;
@@ -116,17 +114,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const health = gatewayHealthOf({ mirrors, models, schema });
   const { access, rights } = createAccess(options, { mirrors, fleet }, ending.signal);
   const readSide = readSideOf(parts, { mirrors, fleet, access, audit, schema, sealKey, scheduler, options }, ending.signal);
-  const { sensitiveKinds, importers, hooks, backups } = config;
-  const hub = demo ? demoHub : (config.hub ?? ownCluster);
   const accounts = config.authentication === undefined ? 'one' : 'many';
   const authenticator = await authenticatorOf({ config, clock, log }, { listening, fleet, hub }, ending.signal);
   const { controllerStartMs } = options;
   const model = () => schema.current().model;
   const writeSide = stack.use(
-    createWriteSide(
-      { mirrors, fleet, access, accounts, audit, model, hub, importers, hooks, backups, sensitiveKinds, controllerStartMs, clock, log },
-      ending.signal,
-    ),
+    createWriteSide({ mirrors, fleet, found, access, accounts, audit, model, hub, config, controllerStartMs, clock, log }, ending.signal),
   );
   const serving = serve({
     config,
@@ -159,31 +152,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
 function auditOf({ config: { audit, configFile }, auditOutput = process.stdout, clock, log }: GatewayOptions) {
   return openAudit({ audit, configFile, output: auditOutput, clock, log });
-}
-
-/** Opens the fleet and mirrors its clusters. Adds the fleet and the mirrors to `stack`, whose disposal ends them. */
-async function openFleet(
-  { config, clock, log, onProgress }: GatewayOptions,
-  { source, stack }: { readonly source: OpenedClusters['source']; readonly stack: AsyncDisposableStack },
-  signal: AbortSignal,
-) {
-  const counts = new UpstreamCounts();
-  const anomalies = new AnomalyCounts();
-  const scheduler = new WorkScheduler(clock);
-  const heap = measureProcessHeap(signal);
-  const { sensitiveKinds } = config;
-  const mirrors = stack.use(
-    createMirrors({ clock, log, scheduler, heap, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }),
-  );
-  const fleet = stack.use(
-    await createFleet({
-      sources: [source],
-      connect: (endpoint, life, currentEndpoint) => counts.counted(connectCluster(endpoint, { clock, log, signal: life, currentEndpoint })),
-      log,
-    }),
-  );
-  mirrorAll({ mirrors, fleet, onProgress }, signal);
-  return { mirrors, fleet, heap, scheduler, counts, anomalies };
 }
 
 interface ContextParts {
@@ -284,30 +252,6 @@ async function loadParts() {
       import('./serve/examples.ts').then(({ readExamples }) => readExamples()),
     ]);
   return { baseline: await baseline, createReads, createRelations, createStreams, createLogs, createLiveSchema, serve, examples };
-}
-
-interface Followed {
-  readonly mirrors: MirrorRegistry;
-  readonly fleet: Fleet;
-  readonly onProgress: GatewayOptions['onProgress'];
-}
-
-/**
- * Mirrors each cluster while it is in the fleet. Passes the uid of a cluster to the fleet as soon as it is known, to find duplicates.
- * Reports each duplicate to `onProgress`.
- */
-function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal): void {
-  const tell = ({ name, same }: DuplicateName) => onProgress?.({ cluster: name, step: 'duplicate', same });
-  fleet.duplicates().forEach(tell);
-  mirrors.onChange(({ type, cluster }) => {
-    const uid = type === 'changed' ? mirrors.cluster(cluster)?.uid : undefined;
-    if (uid !== undefined) fleet.identified(cluster, uid).forEach(tell);
-  }, signal);
-  fleet.onJoin(({ name, api, settings, signal: life }) => {
-    const { namespaces, secrets } = settings;
-    mirrors.engage({ name, api, namespaces, secrets }, life);
-  }, signal);
-  fleet.onRedescribed(({ name }) => mirrors.redescribed(name), signal);
 }
 
 function gaugesOf(mirrors: MirrorRegistry, clock: Clock): readonly ClusterGauges[] {

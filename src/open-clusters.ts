@@ -61,12 +61,13 @@ export async function openClusters(options: OpenClustersOptions): Promise<Opened
       'no kubeconfig was found: expected --gateway or --kubeconfig, or --demo to write to the embedded fleet',
     );
   // The code of the embedded fleet is loaded only when it is needed.
-  const [{ startDemoFleet }, { hubDefinitions }, { migrationDefinition }] = await Promise.all([
+  const [{ startDemoFleet }, { hubDefinitions }, { migrationDefinition }, { clusterDefinition }] = await Promise.all([
     import('./sim/start-demo-fleet.ts'),
     import('./propagate/hub/hub-definitions.ts'),
     import('./migrate/hub/migration-resource.ts'),
+    import('./registration/cluster-resource.ts'),
   ]);
-  const demo = await startDemoFleet({ hubDefinitions: [...hubDefinitions(), migrationDefinition()], clock, log });
+  const demo = await startDemoFleet({ hubDefinitions: [...hubDefinitions(), migrationDefinition(), clusterDefinition()], clock, log });
   return {
     source: createFixedSource(demo.clusters.map(demoCandidate)),
     demo: true,

@@ -8,7 +8,7 @@ import { type Accounts, createActingClients, type IdentitySight } from './change
 import { createObjectChanges } from './changes/create-object-changes.ts';
 import type { Members } from './changes/members.ts';
 import type { ObjectClient } from './changes/object-client.ts';
-import type { ConfiguredBackups, ConfiguredHook, ConfiguredImporter } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import type { Clock } from './core/clock.ts';
 import type { GroupKind } from './core/kinds.ts';
 import type { Log } from './core/log.ts';
@@ -18,6 +18,7 @@ import type { Fleet } from './fleet/fleet.ts';
 import type { GraphContext } from './graph/context/context.ts';
 import { createImports } from './importers/create-imports.ts';
 import { runUpkeep } from './importers/upkeep/run-upkeep.ts';
+import type { FoundClusters } from './inventories/found-clusters.ts';
 import { createClusterViews } from './load/reads/cluster-views.ts';
 import type { ClusterView } from './load/reads/reads.ts';
 import { listRulesIn } from './manifests/list-rules.ts';
@@ -35,18 +36,20 @@ import { lookUpPropagations } from './propagate/api/look-up-propagations.ts';
 import { createController } from './propagate/controller/create-controller.ts';
 import type { Leadership } from './propagate/controller/lease/leadership.ts';
 import type { Term } from './propagate/controller/lease/lease.ts';
-import { hubKinds } from './propagate/hub/hub.ts';
+import { type Hub, hubKinds } from './propagate/hub/hub.ts';
 import { createHubStores, type HubStores } from './propagate/hub/hub-stores.ts';
 import type { Requester } from './propagate/model/spec.ts';
 import { createPlanner } from './propagate/plan/create-planner.ts';
 import type { Planner } from './propagate/plan/planner.ts';
 import type { ClientOf } from './propagate/plan/snapshot/plan-request.ts';
+import { writeRegistrationStatuses } from './registration/write-statuses.ts';
 import { createMemberObjects } from './watch/clusters/member-objects.ts';
 import type { Mirrors } from './watch/mirrors.ts';
 
 export interface WriteSideOptions {
   readonly mirrors: Mirrors;
   readonly fleet: Fleet;
+  readonly found: FoundClusters;
   /** Decides what callers and requesters may see and do. */
   readonly access: Access;
   /** `one` in local mode, else `many`. */
@@ -55,13 +58,7 @@ export interface WriteSideOptions {
   readonly model: () => Model;
   /** The cluster that keeps Propagations. Undefined: there is no hub. */
   readonly hub?: string | undefined;
-  /** Systems whose resources on the hub are kept in sync. Without a hub they have no effect. */
-  readonly importers: readonly ConfiguredImporter[];
-  /** Kinds that are as confidential as Secrets, by `keyOfKind`. */
-  readonly sensitiveKinds: readonly string[];
-  /** The hooks that migrations may name. */
-  readonly hooks: readonly ConfiguredHook[];
-  readonly backups: ConfiguredBackups;
+  readonly config: Pick<Config, 'importers' | 'hooks' | 'backups' | 'sensitiveKinds'>;
   /** Milliseconds before the controller sends its first request. Default: 0. */
   readonly controllerStartMs?: number | undefined;
   readonly clock: Clock;
@@ -91,7 +88,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const members = membersOf(options, signal);
   const clients = createActingClients({ member: (name) => fleet.member(name), access, accounts });
   const { own, ofIdentity: clientOf, sight } = clients;
-  const sensitiveKinds = createSensitiveKinds(options.sensitiveKinds);
+  const sensitiveKinds = createSensitiveKinds(options.config.sensitiveKinds);
   const listRulesOf = listRulesIn(model);
   const hub = options.hub === undefined ? undefined : hubNamed(clusterName(options.hub), { members, own }, signal);
   const shared = { members, clientOf, sight, listRulesOf, sensitiveKinds, accounts, clock, log } as const;
@@ -100,8 +97,9 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const rights = hub && rightsOnHub(options, hub.hub.cluster, hubKinds.propagation);
   const local = { identity: `${hostname()}_${randomUUID()}`, startAfterMs: options.controllerStartMs } as const;
   const upkeep = hub === undefined ? undefined : upkeepOf(options, hub, clientOf);
+  const registrations = hub === undefined ? undefined : registrationsOf(options, hub.hub);
   const leaderWork = async (term: Term) => {
-    await Promise.all([upkeep?.(term), migrations.leaderWork?.(term)]);
+    await Promise.all([upkeep?.(term), migrations.leaderWork?.(term), registrations?.(term)]);
   };
   const controller =
     hub === undefined ? undefined : createController({ ...shared, ...local, hub: hub.hub, planner, stores: hub, leaderWork }, signal);
@@ -149,7 +147,8 @@ interface MigrationSideOptions {
 
 /** Returns the operations on Migrations, and with a hub the work of the leader that carries them out. */
 function migrationSideOf(general: WriteSideOptions, options: MigrationSideOptions, signal: AbortSignal) {
-  const { access, audit, hooks, backups, clock, log } = general;
+  const { access, audit, config, clock, log } = general;
+  const { hooks, backups } = config;
   const { hub, ...shared } = options;
   const { members, clientOf, sight } = shared;
   const readBackup = createBackupReader({ members, clientOf, sight, config: backups, clock });
@@ -180,13 +179,18 @@ function rightsOnHub({ access, accounts }: WriteSideOptions, cluster: ClusterNam
 
 /** Returns the work of the leader for the resources of other systems. Undefined if the config names none. */
 function upkeepOf(
-  { importers, clock, log }: WriteSideOptions,
+  { config: { importers }, clock, log }: WriteSideOptions,
   { hub, propagations }: HubStores,
   clientOf: ClientOf,
 ): ((term: Term) => Promise<void>) | undefined {
   const [importer] = importers;
   if (importer === undefined) return undefined;
   return (term) => runUpkeep({ hub, propagations, clientOf, serviceAccount: importer.serviceAccount, clock, log }, term);
+}
+
+/** Returns the work of the leader for registered clusters. */
+function registrationsOf({ fleet, mirrors, found, clock, log }: WriteSideOptions, hub: Hub): (term: Term) => Promise<void> {
+  return (term) => writeRegistrationStatuses({ hub, fleet, mirrors, registered: () => found.registered(), clock, log }, term);
 }
 
 function membersOf({ mirrors, fleet, accounts, clock, log }: WriteSideOptions, signal: AbortSignal): Members {

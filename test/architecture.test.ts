@@ -15,6 +15,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   store: ['model'],
   cluster: [],
   fleet: ['cluster'],
+  inventories: ['config', 'cluster', 'store', 'fleet', 'watch'],
+  registration: ['cluster', 'store', 'fleet', 'watch', 'changes', 'propagate/model', 'propagate/hub', 'propagate/controller'],
   watch: ['cluster', 'store'],
   access: ['cluster', 'store'],
   audit: ['access'],
@@ -158,7 +160,7 @@ const soleUsers: readonly { readonly names: RegExp; readonly users: readonly str
 ];
 
 /** Only these files may import every folder: `main.ts` knows the process, the others wire the stages. */
-const roots = ['gateway.ts', 'readiness.ts', 'write-side.ts', 'open-clusters.ts', 'caller-side.ts', 'main.ts'];
+const roots = ['gateway.ts', 'readiness.ts', 'write-side.ts', 'open-clusters.ts', 'open-fleet.ts', 'caller-side.ts', 'main.ts'];
 
 interface Import {
   readonly file: string;

@@ -1,3 +1,4 @@
+import type { Json } from '../core/json.ts';
 import type { ClusterName } from '../core/names.ts';
 
 /** PEM text or bytes. `file`: the absolute path of a file that holds them, which is read again every 60 s. */
@@ -14,16 +15,22 @@ export type ServerTrust =
    */
   | { readonly type: 'unverified' };
 
-/** An `exec` plugin of the operator's own kubeconfig (client.authentication.k8s.io). It runs without a shell. */
+/** An `exec` plugin of the operator's own kubeconfig or config file (client.authentication.k8s.io). It runs without a shell. */
 export interface ExecPlugin {
   readonly apiVersion: string;
   /** A bare name is looked up in `PATH`. Anything else is an absolute path. */
   readonly command: string;
   readonly args: readonly string[];
-  /** The whole environment of the plugin: that of the gateway, overridden by the `env` of the kubeconfig. */
+  /** The whole environment of the plugin. For a plugin of a kubeconfig: that of the gateway, overridden by the `env` of the kubeconfig. */
   readonly environment: Readonly<Record<string, string>>;
   readonly provideClusterInfo: boolean;
   readonly installHint?: string;
+  /** Milliseconds after which the plugin is killed. Default: 60,000. */
+  readonly deadlineMs?: number;
+  /** The `config` that the plugin receives with the cluster. Default: null. */
+  readonly config?: Json;
+  /** True: failures do not show what the plugin wrote to stderr. Default: they show its beginning. */
+  readonly isQuiet?: boolean;
 }
 
 /** The credentials of the endpoint, in addition to a client certificate. */
@@ -63,6 +70,14 @@ export interface ActingFor {
   readonly requestId?: string | undefined;
 }
 
+/** The rule for the addresses of a server that no file of the gateway's operator names. */
+export interface AddressRule {
+  /** Networks in CIDR notation that are allowed although they are private, such as `127.0.0.1/32`. */
+  readonly allowPrivate: readonly string[];
+  /** The position of the server in the description of the cluster, for messages: `clusters[0].cluster.server`. */
+  readonly where: string;
+}
+
 /** Everything that is needed to reach one API server as one identity. It holds secrets and is never logged. */
 export interface Endpoint {
   readonly name: ClusterName;
@@ -76,6 +91,8 @@ export interface Endpoint {
   readonly impersonation?: Impersonation;
   /** An HTTP proxy that supports CONNECT, from `proxy-url` or the environment. Default: a direct connection. */
   readonly proxyUrl?: string;
+  /** The addresses that `server` may have. A change applies to the next connection. Absent if the operator's own file names the server: it may then have any address. */
+  readonly addressRule?: AddressRule;
   /** The namespace of the context. Absent if the context names none. */
   readonly namespace?: string;
   /** gzip for lists and live answers. `on`: always. `off`: never. `auto`: if a round trip takes 2 ms or more. */

@@ -17,6 +17,7 @@ import { callerKeys, demandConsistentAuthentication, memberAccessKeys } from './
 import { configList, configText, integerBetween, labelText, mapping, oneOf, textLike } from './config-values.ts';
 import { defaultHookTimeoutMs, defaultLimits, logLevels, secretsModes } from './defaults.ts';
 import { isSecureUrl } from './host.ts';
+import { foundClusterKeys } from './inventory-keys.ts';
 
 /** The only supported version of the config file. */
 export const configApiVersion = 'config.muster.dev/v1alpha1';
@@ -171,6 +172,7 @@ const fileKeys = {
       'The port of /metrics, over plain HTTP and without authentication. 0: any free port. Default: the main port; with `authentication`, no metrics.',
     ),
   ...callerKeys,
+  ...foundClusterKeys,
   allowOrigins: configList(configText)
     .exactOptional()
     .describe('Origins of web pages that may send requests, such as https://portal.example.com.'),

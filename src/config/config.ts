@@ -1,4 +1,4 @@
-import type { AuthorizationMode, Limits, LogLevel, SecretsMode } from './defaults.ts';
+import type { AuthorizationMode, InventoryType, Limits, LogLevel, SecretsMode } from './defaults.ts';
 
 /** One cluster of the config file. Paths are absolute. */
 export interface ConfiguredCluster {
@@ -28,13 +28,42 @@ interface NamePrefixes {
 }
 
 /** A system whose resources on the hub become Propagations, and stay in sync with them. */
-export interface ConfiguredImporter {
+interface ConfiguredImporter {
   readonly system: 'MultiClusterResource';
   /**
    * The name of the service account that writes the copies of a resource. It is in the namespace of the resource. Default: the account of
    * the gateway.
    */
   readonly serviceAccount?: string;
+}
+
+/** A system whose clusters become members of the fleet while it lists them. */
+export interface ConfiguredInventory {
+  readonly type: InventoryType;
+  /** The name of the cluster that holds the inventory. Default: the hub. */
+  readonly cluster?: string;
+  /** The namespaces in which objects and Secrets are looked for. Default: those of the system, else all. */
+  readonly namespaces?: readonly string[];
+  /** The selector, as after `-l`, of the objects that count. Default: all. */
+  readonly labels?: string;
+  /** The pattern of the names of members. It contains `{name}`. Default: `{name}`. */
+  readonly nameAs: string;
+  /** Access to the Secrets of the clusters that are found. */
+  readonly secrets: SecretsMode;
+  /** The ManagedServiceAccount with the credentials, for OpenClusterManagement. */
+  readonly serviceAccount: string;
+  /** The consumer whose Secrets are used, for ClusterProfile. */
+  readonly consumer: string;
+  /** The plugins that may be run for credentials, for ClusterProfile. Paths of commands are absolute. */
+  readonly providers: readonly ConfiguredProvider[];
+}
+
+/** A credential plugin that the config allows for ClusterProfiles that name it. */
+interface ConfiguredProvider {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** A server that is called when a migration moves the traffic of an application. Paths are absolute. */
@@ -119,6 +148,11 @@ export interface Config {
   readonly hub?: string | undefined;
   /** Each system at most once. Empty without a hub. */
   readonly importers: readonly ConfiguredImporter[];
+  /** Networks in CIDR notation in which registered and found clusters may be although they are private. */
+  readonly allowPrivate: readonly string[];
+  /** The namespace of the hub with the Secrets of registered clusters, and with the Lease. */
+  readonly systemNamespace: string;
+  readonly inventories: readonly ConfiguredInventory[];
   /** Each name at most once. */
   readonly hooks: readonly ConfiguredHook[];
   readonly backups: ConfiguredBackups;

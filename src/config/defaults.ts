@@ -55,6 +55,22 @@ export const authorizationModes = ['sar', 'rbac'] as const;
 
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
+/** The systems whose lists of clusters can be read. */
+export const inventoryTypes = [
+  'ClusterAPI',
+  'Karmada',
+  'OpenClusterManagement',
+  'ClusterProfile',
+  'Istio',
+  'ArgoCD',
+  'MulticlusterRuntime',
+] as const;
+
+export type InventoryType = (typeof inventoryTypes)[number];
+
+/** The namespace of the hub for Secrets of registered clusters, outside of a Pod. In a Pod it is the Pod's own namespace. */
+export const defaultSystemNamespace = 'muster-system';
+
 /** The authorization of clusters without a setting of their own. SubjectAccessReviews are right with every authorizer. */
 export const defaultAuthorization: AuthorizationMode = 'sar';
 

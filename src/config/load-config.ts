@@ -20,6 +20,7 @@ import {
   type SecretsMode,
 } from './defaults.ts';
 import { isLoopback, parseOrigin } from './host.ts';
+import { demandConsistentInventories, inventoriesOf, systemNamespaceOf } from './inventory-keys.ts';
 
 /** The sources of settings, besides the config file. */
 export interface ConfigSources {
@@ -43,14 +44,19 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
   const tokenFile = given.tokenFile === undefined ? fromFile(file.tokenFile) : path.resolve(directory, given.tokenFile.value);
   if (given.tokenFile !== undefined && file.authentication !== undefined)
     throw new MusterError('BAD_INPUT', `${given.tokenFile.name}: expected no token file with \`authentication\` in ${configFile}`);
+  const hub = given.hub?.value ?? file.clusters?.find((cluster) => cluster.hub === true)?.name;
+  checkFile(configFile, () => demandConsistentInventories(file, { clusters: (file.clusters ?? []).map(({ name }) => name), hub }));
   const schemaLock = given.schemaLock === undefined ? fromFile(file.schemaLock) : path.resolve(directory, given.schemaLock.value);
   const config: Config = {
     demo: given.demo,
     kubeconfig: given.kubeconfig && path.resolve(directory, given.kubeconfig.value),
     contexts: given.contexts,
-    hub: given.hub?.value ?? file.clusters?.find((cluster) => cluster.hub === true)?.name,
+    hub,
     clusters: clustersOf(file, configFile),
     importers: (file.importers ?? []).map((importer) => (typeof importer === 'string' ? { system: importer } : importer)),
+    allowPrivate: file.allowPrivate ?? [],
+    systemNamespace: await systemNamespaceOf(file),
+    inventories: inventoriesOf(file),
     hooks: (file.hooks ?? []).map((hook) => hookOf(hook, base)),
     backups: {
       folders: (file.backups?.folders ?? []).map((folder) => fromHome(folder, base)),
@@ -112,6 +118,30 @@ function demandConsistent({ configFile, authentication, tokenFile, hub, ...confi
  */
 export async function reloadClusters(configFile: string): Promise<readonly ConfiguredCluster[]> {
   return clustersOf(await readConfigFile(configFile), configFile);
+}
+
+/** The settings about registered and found clusters that are followed while the gateway runs. */
+export type FoundClusterSettings = Pick<Config, 'allowPrivate' | 'inventories'>;
+
+/**
+ * Reads `allowPrivate` and `inventories` of the config file again.
+ *
+ * @throws {MusterError} `BAD_INPUT` as `loadConfig` does.
+ */
+export async function reloadInventories(configFile: string, hub: string | undefined): Promise<FoundClusterSettings> {
+  const file = await readConfigFile(configFile);
+  checkFile(configFile, () => demandConsistentInventories(file, { clusters: (file.clusters ?? []).map(({ name }) => name), hub }));
+  return deeplyFrozen({ allowPrivate: file.allowPrivate ?? [], inventories: inventoriesOf(file) });
+}
+
+/** Calls a check of the file. A refusal gets the name of the file in front. */
+function checkFile(configFile: string | undefined, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof MusterError) throw new MusterError(error.code, `${configFile}: ${error.message}`);
+    throw error;
+  }
 }
 
 interface GivenSetting {

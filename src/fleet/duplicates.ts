@@ -4,17 +4,18 @@ import type { ClusterCandidate } from './cluster-source.ts';
 /** A candidate that becomes a member, and the other names of its cluster. */
 export interface PlannedMember {
   readonly candidate: ClusterCandidate;
-  /** The names of later candidates for the same cluster at the same address, in order. They do not become members. */
+  /** The names of later candidates for the same cluster, in order. They do not become members. */
   readonly duplicates: readonly ClusterName[];
   /** Members at other addresses whose `kube-system` has the same uid. They are clones of one cluster, or one cluster that is read twice. */
   readonly twins: readonly ClusterName[];
 }
 
 /**
- * Decides which candidates become members. Of several candidates for one cluster at one address, only the earliest becomes a member.
+ * Decides which candidates become members. Of several candidates for one cluster, only the earliest becomes a member.
  *
  * An address is server, TLS name and CA. Two candidates with one address are one cluster, unless the uids of their `kube-system` are known
- * and differ. One uid at two addresses is two clusters, because a cluster that was restored from another cluster's backup has the same uid.
+ * and differ. One uid at two addresses is one cluster if the later candidate was registered or found. Of two candidates of the operator's
+ * own files it is two clusters, because a cluster that was restored from another cluster's backup has the same uid.
  */
 export function planMembers(candidates: readonly ClusterCandidate[], uids: ReadonlyMap<ClusterName, string>): readonly PlannedMember[] {
   const planned: { readonly candidate: ClusterCandidate; readonly duplicates: ClusterName[]; readonly uid: string | undefined }[] = [];
@@ -23,7 +24,9 @@ export function planMembers(candidates: readonly ClusterCandidate[], uids: Reado
     const uid = uids.get(candidate.name);
     const address = addressOf(candidate);
     const atAddress = address === undefined ? [] : (byAddress.get(address) ?? []);
-    const earlier = atAddress.find((member) => uid === undefined || member.uid === undefined || member.uid === uid);
+    const earlier =
+      atAddress.find((member) => uid === undefined || member.uid === undefined || member.uid === uid) ??
+      (candidate.found === true && uid !== undefined ? planned.find((member) => member.uid === uid) : undefined);
     if (earlier !== undefined) {
       earlier.duplicates.push(candidate.name);
       continue;
@@ -45,17 +48,15 @@ function fingerprintOf(value: unknown): string {
 }
 
 /**
- * Returns the key of the connection settings, without credentials, client certificate and namespace. It is equal for candidates that one
- * connection can serve.
+ * Returns the key of the settings that make one membership: those of the connection, without credentials, client certificate, namespace and rule for addresses,
+ * and how rights of callers are decided. If the key changes, the cluster leaves and joins again. Other changes apply in place.
  */
 export const connectionKeyOf = remembered((candidate) => {
-  if (candidate.result === 'broken') return fingerprintOf(['broken', candidate.problem]);
-  const { credentials: _, clientCertificate: __, namespace: ___, ...rest } = candidate.endpoint;
-  return fingerprintOf(rest);
+  if (candidate.result === 'broken') return fingerprintOf(['broken', candidate.problem.code, candidate.problem.message]);
+  const { credentials: _, clientCertificate: __, namespace: ___, addressRule: ____, ...rest } = candidate.endpoint;
+  const { authorization, identity } = candidate.settings;
+  return fingerprintOf([rest, authorization, identity]);
 });
-
-/** Returns the key of the settings that decide which objects are mirrored. */
-export const mirroringKeyOf = remembered(({ settings: { namespaces, secrets } }) => fingerprintOf([namespaces, secrets]));
 
 /** Returns the key of the whole description. */
 export const descriptionKeyOf = remembered((candidate) => fingerprintOf(candidate));

@@ -1,8 +1,8 @@
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
-import type { ClusterCandidate, ClusterSource } from './cluster-source.ts';
+import type { ClusterCandidate, ClusterListing, ClusterSource } from './cluster-source.ts';
 import type { Member } from './member.ts';
-import { type ConnectCluster, type DuplicateName, Roster } from './roster.ts';
+import { type CandidateRole, type ConnectCluster, type DuplicateName, Roster } from './roster.ts';
 
 interface FleetOptions {
   /** If two sources use one name, the earlier source wins. */
@@ -18,14 +18,16 @@ export interface Fleet extends AsyncDisposable {
   member(name: ClusterName): Member | undefined;
   /** Returns the names whose cluster is already a member under another name. */
   duplicates(): readonly DuplicateName[];
+  /** Returns what became of a candidate. One that no source has yielded yet counts as `nameTaken`. */
+  roleOf(candidate: ClusterCandidate): CandidateRole;
   /**
    * Calls back at once for each member, then for each cluster that joins, until the signal aborts. `Member.signal` aborts when the member
    * leaves.
    */
   onJoin(callback: (member: Member) => void, signal: AbortSignal): void;
   /**
-   * Calls back until the signal aborts, after a member's description changed: labels, region, provider, zones, taints or credentials. Also
-   * calls back after a member gets or loses a `DUPLICATE` fault.
+   * Calls back until the signal aborts, after a member's settings or credentials changed. Also calls back after a member gets or loses a
+   * fault that does not come from its API server, such as `DUPLICATE`.
    */
   onRedescribed(callback: (member: Member) => void, signal: AbortSignal): void;
   /**
@@ -41,14 +43,15 @@ export interface Fleet extends AsyncDisposable {
 export async function createFleet({ sources, connect, log }: FleetOptions): Promise<Fleet> {
   const ended = new AbortController();
   const roster = new Roster(connect, log);
-  const sets: (readonly ClusterCandidate[] | undefined)[] = sources.map(() => undefined);
+  const sets: (ClusterListing | undefined)[] = sources.map(() => undefined);
   const followers = sources.map((source, place) => {
     const { promise: started, resolve: start } = Promise.withResolvers<void>();
     const follow = async () => {
-      for await (const candidates of source.watch(ended.signal)) {
-        sets[place] = candidates;
+      for await (const set of source.watch(ended.signal)) {
+        sets[place] = set;
         // Waits for the first set of every source, so that no cluster joins only to leave again.
-        if (sets.every((set) => set !== undefined)) roster.update(sets.flat());
+        const known = sets.filter((one) => one !== undefined);
+        if (known.length === sets.length) roster.update(mergedSets(known));
         start();
       }
     };
@@ -59,6 +62,7 @@ export async function createFleet({ sources, connect, log }: FleetOptions): Prom
     members: () => roster.members(),
     member: (name) => roster.member(name),
     duplicates: () => roster.duplicates(),
+    roleOf: (candidate) => roster.roleOf(candidate),
     onJoin: (callback, signal) => roster.onJoin(callback, signal),
     onRedescribed: (callback, signal) => roster.onRedescribed(callback, signal),
     identified: (name, uid) => roster.identified(name, uid),
@@ -68,4 +72,8 @@ export async function createFleet({ sources, connect, log }: FleetOptions): Prom
       await Promise.all(followers.map(({ done }) => done));
     },
   };
+}
+
+function mergedSets(sets: readonly ClusterListing[]): ClusterListing {
+  return { candidates: sets.flatMap(({ candidates }) => candidates), faults: sets.flatMap(({ faults = [] }) => faults) };
 }

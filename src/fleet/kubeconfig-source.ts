@@ -1,10 +1,11 @@
+import { clusterFailure } from '../cluster/cluster-failure.ts';
 import type { Kubeconfig, KubeconfigContext } from '../cluster/kubeconfig/kubeconfig.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { type ClusterName, clusterName, parseClusterName } from '../core/names.ts';
+import { clusterName } from '../core/names.ts';
 import { nearestWord } from '../core/nearest-word.ts';
-import type { ClusterCandidate, ClusterSource } from './cluster-source.ts';
+import { type ClusterCandidate, type ClusterListing, type ClusterSource, shownName } from './cluster-source.ts';
 import { watchFiles } from './file-watch.ts';
 import type { MemberSettings } from './member.ts';
 
@@ -56,8 +57,8 @@ interface Reading {
   readonly paths: readonly string[];
 }
 
-async function* follow(first: Reading, options: KubeconfigSourceOptions, signal: AbortSignal): AsyncIterable<readonly ClusterCandidate[]> {
-  yield first.candidates;
+async function* follow(first: Reading, options: KubeconfigSourceOptions, signal: AbortSignal): AsyncIterable<ClusterListing> {
+  yield { candidates: first.candidates };
   let paths = first.paths;
   let broken = false;
   while (!signal.aborted) {
@@ -65,7 +66,7 @@ async function* follow(first: Reading, options: KubeconfigSourceOptions, signal:
       const next = await readAgain(options, broken);
       broken = next === undefined;
       if (next === undefined) continue;
-      yield next.candidates;
+      yield { candidates: next.candidates };
       const moved = next.paths.join('\n') !== paths.join('\n');
       paths = next.paths;
       if (moved) break;
@@ -149,14 +150,15 @@ function namedCandidate(cluster: NamedCluster, context: KubeconfigContext): Clus
 }
 
 function candidateOf(context: KubeconfigContext, as: { readonly name: string; readonly settings: MemberSettings }): ClusterCandidate {
-  if (context.result === 'broken') return { result: 'broken', name: shownName(as.name), problem: context.problem, settings: as.settings };
+  if (context.result === 'broken')
+    return {
+      result: 'broken',
+      name: shownName(as.name),
+      problem: clusterFailure('INVALID', context.problem, 'NEVER'),
+      settings: as.settings,
+    };
   const name = clusterName(as.name);
   return { result: 'usable', name, endpoint: { ...context.endpoint, name }, settings: as.settings };
-}
-
-/** Returns a name that can be shown. The invalid name of a context may be the problem itself, so invalid characters are replaced. */
-function shownName(text: string): ClusterName {
-  return parseClusterName(text) ?? clusterName(`${text.replaceAll(/\p{Cc}/gu, '?').slice(0, 80) || '?'} (invalid name)`);
 }
 
 function settingsOfContext(context: KubeconfigContext, { secrets }: KubeconfigSourceOptions): MemberSettings {
@@ -209,5 +211,5 @@ function demandUsable(candidates: readonly ClusterCandidate[], { contexts }: Kub
   const broken = candidates.filter((candidate) => candidate.result === 'broken');
   const first = broken[0];
   if (first !== undefined && (contexts.length > 0 || broken.length === candidates.length))
-    throw new MusterError('BAD_INPUT', first.problem);
+    throw new MusterError('BAD_INPUT', first.problem.message);
 }

@@ -28,7 +28,7 @@ export interface MemberSettings {
 export interface Member {
   readonly name: ClusterName;
   readonly api: ClusterApi;
-  /** The current settings. Labels, region, provider, zones and taints may change while the cluster is a member. */
+  /** The current settings. They may change while the cluster is a member, except `authorization` and `identity`: with others it leaves and joins again. */
   readonly settings: MemberSettings;
   /** Aborts when the cluster leaves, or when another cluster takes its name. Everything that was made for the member ends then. */
   readonly signal: AbortSignal;

@@ -1,19 +1,28 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
+import { type ClusterFailure, faultOfFailure } from '../cluster/cluster-failure.ts';
 import type { Endpoint } from '../cluster/endpoint.ts';
 import { type Fault, fault } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
-import type { ClusterCandidate } from './cluster-source.ts';
-import { connectionKeyOf, descriptionKeyOf, mirroringKeyOf, type PlannedMember, planMembers } from './duplicates.ts';
+import type { ClusterCandidate, ClusterListing } from './cluster-source.ts';
+import { connectionKeyOf, descriptionKeyOf, type PlannedMember, planMembers } from './duplicates.ts';
 import type { Member, MemberSettings } from './member.ts';
 
 /**
  * Connects to a cluster, but opens nothing before the API is used. The connection ends when the signal aborts.
  *
- * @param current Returns the endpoint as it is described now. Only its credentials, client certificate and namespace may differ from those
+ * @param current Returns the endpoint as it is described now. Only its credentials, client certificate, namespace and rule for addresses may differ from those
  * of `endpoint`.
  */
 export type ConnectCluster = (endpoint: Endpoint, signal: AbortSignal, current: () => Endpoint) => ClusterApi;
+
+/** What became of a candidate. */
+export type CandidateRole =
+  | { readonly role: 'member' }
+  /** An earlier candidate has the name. */
+  | { readonly role: 'nameTaken' }
+  /** It is the same cluster as the member `same`. */
+  | { readonly role: 'duplicate'; readonly same: ClusterName };
 
 /** A name whose cluster is already a member under another name. */
 export interface DuplicateName {
@@ -23,7 +32,7 @@ export interface DuplicateName {
 
 /**
  * A connection to one cluster. It stays open if only credentials, the client certificate, the namespace or the settings of the cluster
- * change.
+ * change. Then the member stays too, and nothing is mirrored again.
  */
 interface Connection {
   readonly api: ClusterApi;
@@ -52,6 +61,7 @@ export class Roster {
   /** The uids by name, also of candidates that left as duplicates. Otherwise they would join again at the next change. */
   readonly #uids = new Map<ClusterName, string>();
   #candidates: readonly ClusterCandidate[] = [];
+  #sourceFaults: readonly Fault[] = [];
 
   constructor(connect: ConnectCluster, log: Log) {
     this.#connect = connect;
@@ -87,6 +97,13 @@ export class Roster {
     return this.duplicates().filter((duplicate) => before.has(duplicate.name));
   }
 
+  /** Returns what became of a candidate of the last set. */
+  roleOf(candidate: ClusterCandidate): CandidateRole {
+    if (!this.#candidates.includes(candidate)) return { role: 'nameTaken' };
+    const duplicate = this.duplicates().find(({ name }) => name === candidate.name);
+    return duplicate === undefined ? { role: 'member' } : { role: 'duplicate', same: duplicate.same };
+  }
+
   /** Returns all duplicate names, in the order of the candidates. */
   duplicates(): readonly DuplicateName[] {
     return [...this.#entries.values()].flatMap(({ member, plan }) => plan.duplicates.map((name) => ({ name, same: member.name })));
@@ -96,13 +113,16 @@ export class Roster {
    * Replaces the set of candidates, and lets members join, change and leave during the call. If two candidates have one name, the earlier
    * one wins. Unchanged members are not touched.
    */
-  update(all: readonly ClusterCandidate[]): void {
+  update({ candidates, faults = [] }: ClusterListing): void {
+    const told = this.#sourceFaults;
+    this.#sourceFaults = faults;
     const before = new Map(this.#candidates.map((candidate) => [candidate.name, connectionKeyOf(candidate)]));
-    this.#candidates = this.#firstOfEachName(all);
+    this.#candidates = this.#firstOfEachName(candidates);
     const now = new Map(this.#candidates.map((candidate) => [candidate.name, connectionKeyOf(candidate)]));
     // A name with another address may be another cluster.
     for (const [name, key] of before) if (now.get(name) !== key) this.#uids.delete(name);
     this.#updateMembers();
+    this.#tellOfSourceFaults(told);
   }
 
   end(): void {
@@ -120,14 +140,23 @@ export class Roster {
         this.#leave(entry, 'left the fleet, to join it again with its new description');
     }
     const redescribed = [...plans.values()].filter((plan) => this.#updateMember(plan));
-    for (const { candidate } of redescribed) {
-      const member = this.#entries.get(candidate.name)?.member;
-      if (member !== undefined) for (const callback of [...this.#redescribed]) callback(member);
-    }
+    for (const { candidate } of redescribed) this.#tellRedescribed(candidate.name);
+  }
+
+  #tellRedescribed(name: ClusterName): void {
+    const member = this.#entries.get(name)?.member;
+    if (member !== undefined) for (const callback of [...this.#redescribed]) callback(member);
+  }
+
+  /** Calls the callbacks for each member whose faults of sources have changed. */
+  #tellOfSourceFaults(before: readonly Fault[]): void {
+    const textOf = (faults: readonly Fault[], name: ClusterName) => JSON.stringify(faults.filter(({ cluster }) => cluster === name));
+    const names = new Set([...before, ...this.#sourceFaults].map(({ cluster }) => cluster));
+    for (const name of names) if (textOf(before, name) !== textOf(this.#sourceFaults, name)) this.#tellRedescribed(name);
   }
 
   /**
-   * Lets the candidate join, or updates its member. A member with other namespaces or another Secrets policy leaves and joins again.
+   * Lets the candidate join, or updates its member.
    *
    * @returns True if the member stays and its description has changed.
    */
@@ -140,13 +169,6 @@ export class Roster {
       return false;
     }
     if (isSame(entry.plan, plan)) return false;
-    if (mirroringKeyOf(entry.plan.candidate) !== mirroringKeyOf(candidate)) {
-      this.#log.info({ cluster: candidate.name, membership: 'left' }, 'cluster: left the fleet, to join it again with its new description');
-      this.#entries.delete(candidate.name);
-      entry.life.abort();
-      this.#join(plan, entry.connection);
-      return false;
-    }
     entry.plan = plan;
     return true;
   }
@@ -183,7 +205,11 @@ export class Roster {
         return currentPlan().candidate.settings;
       },
       signal: life.signal,
-      api: withFaults(connection.api, () => duplicateFaults(name, currentPlan())),
+      api: withFaults(connection.api, () => [
+        ...problemFaults(currentPlan()),
+        ...duplicateFaults(name, currentPlan()),
+        ...this.#sourceFaults.filter((about) => about.cluster === name),
+      ]),
     };
     this.#entries.set(name, { member, connection, life, plan });
     this.#log.info({ cluster: name, membership: 'joined' }, 'cluster: joined the fleet');
@@ -220,6 +246,11 @@ function isSame(a: PlannedMember, b: PlannedMember): boolean {
   );
 }
 
+function problemFaults({ candidate }: PlannedMember): readonly Fault[] {
+  const problems = candidate.result === 'usable' ? (candidate.problems ?? []) : [];
+  return problems.map((problem) => faultOfFailure(problem, { cluster: candidate.name }));
+}
+
 function duplicateFaults(cluster: ClusterName, { duplicates, twins }: PlannedMember): readonly Fault[] {
   const faultOf = (message: string, facts: Pick<Fault, 'other'> = {}) => fault('DUPLICATE', message, { cluster, retry: 'NEVER', ...facts });
   return [
@@ -234,8 +265,8 @@ function duplicateFaults(cluster: ClusterName, { duplicates, twins }: PlannedMem
  * Creates the API of a cluster whose description is broken. Every request fails with the problem as a fault, so the cluster shows it like
  * any other faulty cluster.
  */
-function brokenApi(cluster: ClusterName, problem: string): ClusterApi {
-  const broken = fault('INVALID', problem, { cluster, retry: 'NEVER' });
+function brokenApi(cluster: ClusterName, problem: ClusterFailure): ClusterApi {
+  const broken = faultOfFailure(problem, { cluster });
   async function* fail() {
     yield { type: 'failed', fault: broken } as const;
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { clusterFailure } from '../../src/cluster/cluster-failure.ts';
 import type { Endpoint } from '../../src/cluster/endpoint.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { clusterName } from '../../src/core/names.ts';
@@ -27,7 +28,7 @@ function scriptedSource(first: readonly ClusterCandidate[]) {
       signal.addEventListener('abort', () => wake(), { once: true });
       while (!signal.aborted) {
         const next = sets.shift();
-        if (next !== undefined) yield next;
+        if (next !== undefined) yield { candidates: next };
         else await new Promise<void>((resolve) => (wake = resolve));
       }
     },
@@ -192,14 +193,24 @@ describe('a description that changes', () => {
     expect(told).toEqual(['north']);
   });
 
-  test('in what is mirrored makes another member over the same connection', async () => {
+  test.each([{ secrets: 'none' }, { namespaces: ['team'] }] as const)('to %o changes the settings of the member', async (settings) => {
     const { fleet, say, connections, member } = await startConnecting();
     await using _ = fleet;
     const before = member();
-    await say([described('north', { secrets: 'none' })]);
+    await say([described('north', settings)]);
+    expect(member()).toBe(before);
+    expect(before?.settings).toMatchObject(settings);
+    expect(before?.signal.aborted).toBe(false);
+    expect(connections.map(({ signal }) => signal.aborted)).toEqual([false]);
+  });
+
+  test('in how rights are decided makes another member', async () => {
+    const { fleet, say, member } = await startConnecting();
+    await using _ = fleet;
+    const before = member();
+    await say([described('north', { authorization: 'rbac' })]);
     expect(member()).not.toBe(before);
     expect(before?.signal.aborted).toBe(true);
-    expect(connections.map(({ signal }) => signal.aborted)).toEqual([false]);
   });
 
   test.each([{ server: 'https://moved.test' }, { tlsServerName: 'other.test' }, { impersonation: { user: 'eve', groups: [], extra: {} } }])(
@@ -237,7 +248,7 @@ test('a cluster with a broken description is a member whose requests fail with t
   const broken: ClusterCandidate = {
     result: 'broken',
     name: clusterName('odd'),
-    problem: 'users[0].user.exec: expected a command',
+    problem: clusterFailure('INVALID', 'users[0].user.exec: expected a command', 'NEVER'),
     settings: { labels: {}, namespaces: [], secrets: 'live', authorization: 'sar' },
   };
   const { fleet } = await startFleet([usable('north'), broken]);

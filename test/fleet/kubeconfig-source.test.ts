@@ -35,7 +35,7 @@ const open = (kubeconfig: Kubeconfig | undefined, more: Partial<KubeconfigSource
 
 async function firstOf(opening: ReturnType<typeof open>): Promise<readonly ClusterCandidate[]> {
   const source = await opening;
-  for await (const candidates of source?.watch(ending.signal) ?? []) return candidates;
+  for await (const { candidates } of source?.watch(ending.signal) ?? []) return candidates;
   return [];
 }
 
@@ -99,7 +99,7 @@ test('gives undefined if nothing was named and nothing was found', async () => {
 
 test('a broken context among others is a candidate with its problem', async () => {
   const candidates = await firstOf(open(kubeconfigWith([contextOf('north'), contextOf('odd', { problem: 'no user "x"' })])));
-  expect(candidates[1]).toMatchObject({ result: 'broken', name: 'odd', problem: 'no user "x"' });
+  expect(candidates[1]).toMatchObject({ result: 'broken', name: 'odd', problem: { message: 'no user "x"' } });
 });
 
 test.each([
@@ -111,7 +111,7 @@ test.each([
   const invalid = { ...contextOf('odd', { problem }), name };
   const candidates = await firstOf(open(kubeconfigWith([invalid, contextOf('north')])));
   expect(candidates).toMatchObject([
-    { result: 'broken', name: shown, problem },
+    { result: 'broken', name: shown, problem: { message: problem } },
     { result: 'usable', name: 'north' },
   ]);
 });
@@ -178,7 +178,7 @@ async function followFile(file: string, more: Partial<KubeconfigSourceOptions> =
   const seen: string[] = [];
   let wake = () => {};
   const follow = async () => {
-    for await (const candidates of source?.watch(ending.signal) ?? []) {
+    for await (const { candidates } of source?.watch(ending.signal) ?? []) {
       seen.push(namesOf(candidates).join(' '));
       wake();
     }

@@ -5,7 +5,7 @@ import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.
 import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 import type { ExecPlugin } from '../endpoint.ts';
 
-const deadlineMs = 60_000;
+const defaultDeadlineMs = 60_000;
 const maxOutputBytes = 64 * 1024;
 const maxShownBytes = 512;
 
@@ -37,7 +37,7 @@ const limit = createConcurrencyLimit(2);
 /**
  * Runs an `exec` plugin by kubectl's contract, without a shell and without a terminal.
  *
- * The plugin is killed after 60 s, if it writes more than 64 KiB, or when the signal aborts. The message of a failure has the beginning
+ * The plugin is killed after its deadline, by default 60 s, if it writes more than 64 KiB, or when the signal aborts. The message of a failure has the beginning
  * of stderr and never any output of stdout.
  */
 export async function runExecPlugin(
@@ -48,17 +48,17 @@ export async function runExecPlugin(
   const info = JSON.stringify({
     apiVersion: plugin.apiVersion,
     kind: 'ExecCredential',
-    spec: { interactive: false, ...(plugin.provideClusterInfo ? { cluster: clusterInfo(cluster) } : {}) },
+    spec: { interactive: false, ...(plugin.provideClusterInfo ? { cluster: clusterInfo(cluster, plugin.config) } : {}) },
   });
   const ran = await limit.run(() => runPlugin(plugin, { info, clock }, signal), signal);
   if (ran === undefined) return failedPlugin('was ended', '');
-  if (ran.result !== 'exited') return failedPlugin(ran.why, ran.stderr);
+  if (ran.result !== 'exited') return failedPlugin(ran.why, plugin.isQuiet === true ? '' : ran.stderr, ran.code);
   return readCredential(ran.stdout, plugin);
 }
 
 type PluginRun =
   | { readonly result: 'exited'; readonly stdout: string }
-  | { readonly result: 'failed'; readonly why: string; readonly stderr: string };
+  | { readonly result: 'failed'; readonly why: string; readonly stderr: string; readonly code?: 'TIMED_OUT' };
 
 function runPlugin(
   plugin: ExecPlugin,
@@ -82,9 +82,9 @@ function runPlugin(
       signal.removeEventListener('abort', aborted);
       resolve(ran);
     };
-    const fail = (why: string) => {
+    const fail = (why: string, code?: 'TIMED_OUT') => {
       child.kill('SIGKILL');
-      finish({ result: 'failed', why, stderr: Buffer.concat(stderrChunks).toString('utf8') });
+      finish({ result: 'failed', why, stderr: Buffer.concat(stderrChunks).toString('utf8'), ...(code && { code }) });
     };
     const aborted = () => fail('was ended');
     child.stdout.on('data', (chunk: Buffer) => {
@@ -104,7 +104,8 @@ function runPlugin(
       if (code === 0) finish({ result: 'exited', stdout: Buffer.concat(out).toString('utf8') });
       else fail(code === null ? `was ended by ${killedBy ?? 'a signal'}` : `ended with exit code ${code}`);
     });
-    void clock.sleep(deadlineMs, over.signal).then(() => fail(`did not answer within ${deadlineMs / 1_000} s`));
+    const { deadlineMs = defaultDeadlineMs } = plugin;
+    void clock.sleep(deadlineMs, over.signal).then(() => fail(`did not answer within ${deadlineMs / 1_000} s`, 'TIMED_OUT'));
     if (signal.aborted) aborted();
     else signal.addEventListener('abort', aborted, { once: true });
   });
@@ -131,21 +132,21 @@ function readCredential(text: string, plugin: ExecPlugin): ExecOutcome {
   };
 }
 
-function failedPlugin(why: string, stderr: string): ExecOutcome {
+function failedPlugin(why: string, stderr: string, code: 'UNAUTHENTICATED' | 'TIMED_OUT' = 'UNAUTHENTICATED'): ExecOutcome {
   const stderrText = stderr.replace(/[\p{Cc}\s]+/gu, ' ').trim();
   return {
     type: 'failed',
-    failure: clusterFailure('UNAUTHENTICATED', `the exec plugin ${why}${stderrText === '' ? '' : `: ${stderrText}`}`),
+    failure: clusterFailure(code, `the exec plugin ${why}${stderrText === '' ? '' : `: ${stderrText}`}`),
   };
 }
 
-function clusterInfo({ server, tlsServerName, insecure, authority, proxyUrl }: ExecCluster): Json {
+function clusterInfo({ server, tlsServerName, insecure, authority, proxyUrl }: ExecCluster, config: Json = null): Json {
   return {
     server,
     ...(tlsServerName === undefined ? {} : { 'tls-server-name': tlsServerName }),
     ...(insecure ? { 'insecure-skip-tls-verify': true } : {}),
     ...(authority === undefined ? {} : { 'certificate-authority-data': Buffer.from(authority).toString('base64') }),
     ...(proxyUrl === undefined ? {} : { 'proxy-url': proxyUrl }),
-    config: null,
+    config,
   };
 }

@@ -38,6 +38,7 @@ export function connectCluster(
     server,
     ...(endpoint.tlsServerName === undefined ? {} : { tlsServerName: endpoint.tlsServerName }),
     ...(endpoint.proxyUrl === undefined ? {} : { proxyUrl: endpoint.proxyUrl }),
+    addressRule: () => current().addressRule,
   };
   const exchange = createExchange({
     cluster: endpoint.name,

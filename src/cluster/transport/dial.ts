@@ -2,8 +2,10 @@ import net from 'node:net';
 import tls from 'node:tls';
 import type { Clock } from '../../core/clock.ts';
 import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
+import type { AddressRule } from '../endpoint.ts';
 import { ClusterFailureError, failureOfError } from './connection-errors.ts';
 import { openTunnel } from './proxy-tunnel.ts';
+import { createPublicLookup, forbiddenAddress, isForbiddenAddress } from './public-addresses.ts';
 import { abandonedFailure, openRequestScope, type RequestScope } from './request-scope.ts';
 
 /** Deadline in milliseconds for DNS, TCP, proxy and TLS together. */
@@ -25,6 +27,8 @@ export interface DialTarget {
   readonly server: URL;
   readonly tlsServerName?: string;
   readonly proxyUrl?: string;
+  /** Returns the rule for the address of the server, before each connection. A proxy resolves names itself, so then only IP addresses are judged. */
+  readonly addressRule?: () => AddressRule | undefined;
 }
 
 export interface DialOptions {
@@ -66,12 +70,16 @@ export async function dial(target: DialTarget, { identity, protocols, clock }: D
 }
 
 async function connect(
-  { server, proxyUrl }: DialTarget,
+  { server, proxyUrl, addressRule: ruleNow }: DialTarget,
   clock: Clock,
   scope: RequestScope,
 ): Promise<{ socket: net.Socket; roundTripMs: number }> {
+  const addressRule = ruleNow?.();
+  if (addressRule !== undefined && isForbiddenAddress(hostOf(server), addressRule))
+    throw new ClusterFailureError(forbiddenAddress(addressRule));
   const first = proxyUrl === undefined ? server : new URL(proxyUrl);
-  const socket = net.connect({ host: hostOf(first), port: portOf(first) });
+  const lookup = addressRule === undefined || proxyUrl !== undefined ? {} : { lookup: createPublicLookup(addressRule) };
+  const socket = net.connect({ host: hostOf(first), port: portOf(first), ...lookup });
   // The time of the DNS lookup does not count as part of the round trip.
   let startedMs = clock.monotonic();
   socket.once('lookup', () => {

@@ -10,6 +10,8 @@ export interface CustomResource {
   readonly plural: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
+  /** Default: `Namespaced`. */
+  readonly scope?: 'Namespaced' | 'Cluster';
   readonly columns: readonly PrinterColumn[];
   /** The definition of all members except `apiVersion`, `kind` and `metadata`. Its description is the description of the kind. */
   readonly content: z.ZodType;
@@ -27,7 +29,7 @@ interface PrinterColumn {
 }
 
 /** Returns the CustomResourceDefinition of a kind, for `kubectl apply`. */
-export function customResourceDefinitionOf({ kind, plural, shortNames, categories, columns, content, hasStatus }: CustomResource) {
+export function customResourceDefinitionOf({ kind, plural, shortNames, categories, scope, columns, content, hasStatus }: CustomResource) {
   const { description, properties, ...schema } = structuralSchemaOf(content);
   const own = { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } };
   const openAPIV3Schema: JsonObject = { description, ...schema, properties: { ...own, ...(properties as JsonObject) } };
@@ -37,7 +39,7 @@ export function customResourceDefinitionOf({ kind, plural, shortNames, categorie
     metadata: { name: `${plural}.${musterGroup}` },
     spec: {
       group: musterGroup,
-      scope: 'Namespaced',
+      scope: scope ?? 'Namespaced',
       names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames, categories },
       versions: [
         {

@@ -1,19 +1,22 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type Fault, fault } from '../../core/faults.ts';
+import { type Fault, fault, type Retry } from '../../core/faults.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds.ts';
-import type { ClusterName, ResourceVersion } from '../../core/names.ts';
+import type { ClusterName } from '../../core/names.ts';
 import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { createStore } from '../../store/contents/store.ts';
 import type { StoreEvent, StoreReader } from '../../store/mirror-store.ts';
-import { compareVersions } from '../../store/versions.ts';
 import { createMirror, type MirrorPolicy, type OwnedMirror } from '../mirror/mirror.ts';
 import type { ClusterPhase, ClusterStatus, MirrorLease, MirrorReader, SyncState } from '../mirrors.ts';
+import type { ReflectorContext } from '../reflector/reflector-context.ts';
 import { type ClusterServer, createClusterServer } from '../server/cluster-server.ts';
 import { isBuiltIn, supportsWatchList } from '../server/server-facts.ts';
 import { type ClusterHealth, clusterHealthOf } from './cluster-health.ts';
+import { followCreatedNamespaces } from './created-namespaces.ts';
 import { type CustomKinds, createCustomKinds } from './custom-kinds.ts';
 import type { ClusterMirrorsOptions, ClusterProgress, EngagedCluster, FleetServices } from './engaged-cluster.ts';
+import { HistoryComparison } from './history-comparison.ts';
 import { MirrorLog } from './mirror-log.ts';
+import { followOwnSecrets, type OwnSecrets, secretsResource } from './own-secrets.ts';
 import { apiServiceKind, crdKind, namespaceKind, neverEvictedKinds, warmKinds } from './warm-kinds.ts';
 
 interface Entry {
@@ -46,10 +49,12 @@ export class ClusterMirrors {
   readonly #notStreamed = new Set<string>();
   readonly #joinedMs: number;
   readonly #followed = new WeakSet<StoreReader>();
-  readonly #relistedEpochs = new WeakMap<OwnedMirror, string>();
+  readonly #history = new HistoryComparison();
   /** Replaces the uid of the cluster in epochs if the uid cannot be read. No other gateway and no later run has these epochs. */
   readonly #unidentified = randomUUID();
   #watchListWorks = true;
+  /** The settings at the last call of `redescribed`. */
+  #described: Pick<EngagedCluster, 'namespaces' | 'secrets'>;
   #rediscoveries = 0;
   #readyOnce = false;
   #reported = '';
@@ -60,24 +65,20 @@ export class ClusterMirrors {
     this.name = cluster.name;
     this.#cluster = cluster;
     this.#services = services;
+    this.#described = { namespaces: cluster.namespaces, secrets: cluster.secrets };
     this.#mirrorLog = new MirrorLog(cluster.name, services.log);
     this.#joinedMs = services.clock.monotonic();
-    this.#customKinds = createCustomKinds({
-      onDefined: (kind) => this.#defined(kind),
-      onChanged: (kind) => this.#redefined(kind),
-      onRemoved: (kind) => this.#removed(kind),
-    });
+    const [onDefined, onChanged] = [(kind: GroupKind) => this.#defined(kind), (kind: GroupKind) => this.#redefined(kind)];
+    this.#customKinds = createCustomKinds({ onDefined, onChanged, onRemoved: (kind) => this.#removed(kind) });
     const listener = {
       onIdentified: () => this.#startWarm(),
       // Objects that were mirrored before the uid could be read may belong to another cluster.
       onRecognized: () => this.#relistAll(),
       onExchanged,
       onDiscovered: () => this.#discovered(),
-      onIdentityRequest: () => this.#compareHistory(),
+      onIdentityRequest: () => this.#history.compare(() => this.#mirrors()),
       onUpgraded: () => this.#upgraded(),
-      onBreakerChange: () => {
-        for (const { mirror } of this.#entries.values()) mirror.breakerChanged();
-      },
+      onBreakerChange: () => this.#mirrors().forEach((mirror) => mirror.breakerChanged()),
       onChange: () => this.#changed(),
     };
     this.#server = createClusterServer({ api: cluster.api, clock: services.clock, delayMs, listener }, this.#life.signal);
@@ -100,7 +101,7 @@ export class ClusterMirrors {
   }
 
   progress(): ClusterProgress {
-    const mirrors = [...this.#entries.values()].map(({ mirror }) => mirror);
+    const mirrors = this.#mirrors();
     const { version } = this.#server;
     const { phase, faults } = this.#health();
     const [fault] = faults;
@@ -140,12 +141,30 @@ export class ClusterMirrors {
     return this.#entries.get(keyOfKind(kind))?.mirror;
   }
 
+  /** Follows the Secrets of a namespace, or of all, for the gateway itself until the signal aborts or the mirrors end. */
+  followSecrets(namespace: string | undefined, onChange: () => void, signal: AbortSignal): OwnSecrets {
+    const { clock, log, scheduler } = this.#services;
+    const newStore = () => createStore({ epoch: this.#unidentified, clock, log, scheduler, policy: 'metadata' });
+    const streaming = () => this.#streaming(secretsResource, secretKey);
+    const options = { context: this.#context(), namespace, createStore: newStore, streaming, onChange };
+    return followOwnSecrets(options, AbortSignal.any([signal, this.#life.signal]));
+  }
+
   whenDiscovered(signal: AbortSignal): Promise<void> {
     return this.#server.whenDiscovered(signal);
   }
 
-  /** Tries discovery again at once, and wakes reflectors whose credentials were refused. */
-  retry(): void {
+  /**
+   * Follows changes of `namespaces`, `secrets` and credentials. Tries discovery again at once, and wakes reflectors whose credentials were
+   * refused.
+   */
+  redescribed(): void {
+    const { namespaces, secrets } = this.#cluster;
+    const [before, policy] = [new Set(this.#described.namespaces), this.#described.secrets];
+    this.#described = { namespaces, secrets };
+    const added = namespaces.filter((namespace) => !before.has(namespace));
+    if (added.length > 0) this.#namespacesCreated(added);
+    if ((policy === 'none') !== (secrets === 'none')) this.#withdraw(secretKey, 'the Secrets policy of the cluster has changed', 'NOW');
     this.#server.retry();
   }
 
@@ -154,6 +173,10 @@ export class ClusterMirrors {
     this.#life.abort();
     const gone = fault('GONE', message, { cluster: this.name, retry: 'NEVER' });
     for (const [key] of [...this.#entries]) this.#endMirror(key, gone);
+  }
+
+  #mirrors(): readonly OwnedMirror[] {
+    return [...this.#entries.values()].map(({ mirror }) => mirror);
   }
 
   #entry(resource: ServedResource): Entry {
@@ -166,12 +189,11 @@ export class ClusterMirrors {
   }
 
   #create(resource: ServedResource, key: string): OwnedMirror {
-    const { clock, log, admission, pace, scheduler, onReport } = this.#services;
-    const { api, breaker } = this.#server;
+    const { clock, log, scheduler, onReport } = this.#services;
     const policy = this.#policyOf(key);
     const inMetadata = policy.fill === 'withheld' || policy.form === 'metadata';
     return createMirror({
-      context: { cluster: this.name, api, breaker, admission, pace, reviews: this.#reviews, clock, log },
+      context: this.#context(),
       resource,
       policy,
       store: createStore({ epoch: this.#epochOf(resource, key), clock, log, scheduler, policy: inMetadata ? 'metadata' : 'parsed' }),
@@ -185,6 +207,12 @@ export class ClusterMirrors {
         onReport(this.name, report);
       },
     });
+  }
+
+  #context(): ReflectorContext {
+    const { clock, log, admission, pace } = this.#services;
+    const { api, breaker } = this.#server;
+    return { cluster: this.name, api, breaker, admission, pace, reviews: this.#reviews, clock, log };
   }
 
   #policyOf(key: string): MirrorPolicy {
@@ -243,7 +271,11 @@ export class ClusterMirrors {
   #follow(): void {
     const definitions = this.#entries.get(keyOfKind(crdKind))?.mirror.store;
     if (definitions !== undefined) this.#customKinds.follow(definitions, this.#life.signal);
-    void this.#followNamespaces();
+    const namespaces = this.#entries.get(keyOfKind(namespaceKind))?.mirror;
+    if (namespaces !== undefined && !this.#followed.has(namespaces.store)) {
+      this.#followed.add(namespaces.store);
+      void followCreatedNamespaces(namespaces, (names) => this.#namespacesCreated(names), this.#life.signal);
+    }
     const apiServices = this.#entries.get(keyOfKind(apiServiceKind))?.mirror.store;
     if (apiServices === undefined || this.#followed.has(apiServices)) return;
     this.#followed.add(apiServices);
@@ -253,18 +285,9 @@ export class ClusterMirrors {
     apiServices.follow(rediscover, this.#life.signal);
   }
 
-  /** Tells mirrors of new namespaces. A mirror whose kind may not be listed in all of them then reviews its rights there. */
-  async #followNamespaces(): Promise<void> {
-    const mirror = this.#entries.get(keyOfKind(namespaceKind))?.mirror;
-    if (mirror === undefined || this.#followed.has(mirror.store)) return;
-    this.#followed.add(mirror.store);
-    // Begins after the first list. A mirror that needs the namespaces of that list waits for it.
-    await mirror.whenSettled(this.#life.signal);
-    if (this.#life.signal.aborted) return;
-    mirror.store.follow((events) => {
-      const made = events.flatMap((event) => (event.type === 'applied' && event.before === undefined ? [event.object.metadata.name] : []));
-      if (made.length > 0) for (const { mirror: other } of [...this.#entries.values()]) other.namespacesCreated(made);
-    }, this.#life.signal);
+  /** A mirror whose kind may not be listed in all namespaces reviews its rights in new ones. */
+  #namespacesCreated(names: readonly string[]): void {
+    for (const mirror of this.#mirrors()) mirror.namespacesCreated(names);
   }
 
   #discovered(): void {
@@ -304,9 +327,9 @@ export class ClusterMirrors {
     this.#server.rediscover(250);
   }
 
-  #withdraw(key: string): void {
+  #withdraw(key: string, why = 'the kind is not served any more', retry: Retry = 'NEVER'): void {
     const mirror = this.#entries.get(key)?.mirror;
-    this.#endMirror(key, fault('GONE', 'the kind is not served any more', { cluster: this.name, retry: 'NEVER' }));
+    this.#endMirror(key, fault('GONE', why, { cluster: this.name, retry }));
     if (mirror !== undefined) this.#mirrorChanged(mirror.resource, mirror.sync());
   }
 
@@ -327,27 +350,7 @@ export class ClusterMirrors {
   }
 
   #relistAll(): void {
-    for (const { mirror } of this.#entries.values()) mirror.relist(mirror.resource);
-  }
-
-  /**
-   * Remembers the version of each mirror at this moment. The returned function receives the most recent version of the server, and relists
-   * the mirrors whose remembered version is later. A mirror can be ahead of its server after etcd was restored. The server then sends no
-   * events until it reaches the version of the watch.
-   *
-   * A mirror is relisted only once per epoch. Its kind may be in another etcd than namespaces, and then its versions are not comparable.
-   */
-  #compareHistory(): (revision: ResourceVersion) => void {
-    const seen = [...this.#entries].map(([key, { mirror }]) => ({ key, mirror, versions: mirror.versions }));
-    return (revision) => {
-      for (const { key, mirror, versions } of seen) {
-        const { epoch } = mirror.store;
-        const isAhead = versions.some((version) => (compareVersions(revision, version) ?? 0) < 0);
-        if (!isAhead || this.#relistedEpochs.get(mirror) === epoch || this.#entries.get(key)?.mirror !== mirror) continue;
-        this.#relistedEpochs.set(mirror, epoch);
-        mirror.relist(mirror.resource);
-      }
-    };
+    for (const mirror of this.#mirrors()) mirror.relist(mirror.resource);
   }
 
   #mirrorChanged(kind: GroupKind, sync: SyncState): void {
@@ -372,7 +375,7 @@ export class ClusterMirrors {
 
   /** Returns the faults of the health and of the connection settings, and one for each kind that may be listed in some namespaces only. */
   #faults({ faults }: ClusterHealth): readonly Fault[] {
-    return [...faults, ...this.#cluster.api.standingFaults, ...this.#entries.values().flatMap(({ mirror }) => mirror.faults())];
+    return [...faults, ...this.#cluster.api.standingFaults, ...this.#mirrors().flatMap((mirror) => mirror.faults())];
   }
 
   #health(): ClusterHealth {

@@ -13,7 +13,7 @@ import type { IdleMirrors } from './idle-mirrors.ts';
 /** How much of Secrets can be read: nothing, their metadata, or also their data by single requests. Mirrors never contain the data. */
 type SecretsPolicy = 'none' | 'metadata' | 'live';
 
-/** A cluster to mirror. */
+/** A cluster to mirror. `namespaces` and `secrets` may change; `MirrorRegistry.redescribed` makes the mirrors follow. */
 export interface EngagedCluster {
   readonly name: ClusterName;
   readonly api: ClusterApi;

@@ -12,6 +12,7 @@ import type { WatchReport } from '../reflector/reflector-state.ts';
 import { ClusterMirrors } from './cluster-mirrors.ts';
 import type { ClusterProgress, EngagedCluster, FleetServices } from './engaged-cluster.ts';
 import { createIdleMirrors } from './idle-mirrors.ts';
+import type { OwnSecrets } from './own-secrets.ts';
 
 export type { ClusterProgress, EngagedCluster } from './engaged-cluster.ts';
 
@@ -43,10 +44,16 @@ export interface MirrorRegistry extends Mirrors, AsyncDisposable {
    */
   engage(cluster: EngagedCluster, signal: AbortSignal): void;
   /**
-   * Sends `changed` to followers, and tries again requests whose credentials were refused. Call this method after the description of a
-   * cluster changed, such as its credentials.
+   * Call this method after the description of a cluster changed, such as its credentials, namespaces or Secrets policy. Sends `changed` to
+   * followers, and tries again requests whose credentials were refused. No mirror is listed again, except that Secrets are dropped or may be
+   * mirrored from now on, as their policy says.
    */
   redescribed(cluster: ClusterName): void;
+  /**
+   * Follows the metadata of the Secrets in one namespace of the cluster, or in all, for the gateway itself. It ends when the signal aborts,
+   * or when the cluster leaves. Undefined if the cluster is not a member.
+   */
+  followSecrets(cluster: ClusterName, namespace: string | undefined, onChange: () => void, signal: AbortSignal): OwnSecrets | undefined;
   /** True once each cluster has listed its warm kinds, has a fault, or joined more than 60 s ago. True without clusters. */
   ready(): boolean;
   /** Returns the progress of each cluster, in the order of `clusters`. */
@@ -124,8 +131,12 @@ class Registry implements MirrorRegistry {
   }
 
   redescribed(name: ClusterName): void {
-    this.#members.get(name)?.retry();
+    this.#members.get(name)?.redescribed();
     if (this.#members.has(name)) this.#publish({ type: 'changed', cluster: name });
+  }
+
+  followSecrets(cluster: ClusterName, namespace: string | undefined, onChange: () => void, signal: AbortSignal): OwnSecrets | undefined {
+    return this.#members.get(cluster)?.followSecrets(namespace, onChange, signal);
   }
 
   members(): ReadonlySet<ClusterName> {

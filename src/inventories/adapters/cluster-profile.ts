@@ -1,0 +1,91 @@
+import type { Json } from '../../core/json.ts';
+import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { accessFrom, type Given, type GivenAccess } from '../given/given-access.ts';
+import { clusterOfKubeconfig, foundCluster, givenBase64, ownLabelsOf, refuseGiven } from './found.ts';
+import type { AdapterContext, FoundCluster, InventoryAdapter, SecretPlace } from './inventory-adapter.ts';
+
+const profileLabel = 'x-k8s.io/cluster-profile';
+const consumerLabel = 'x-k8s.io/cluster-inventory-consumer';
+
+/** The extension of a cluster entry whose value credential plugins receive as `config` (client.authentication.k8s.io/v1, Cluster). */
+const pluginExtension = 'client.authentication.k8s.io/exec';
+
+/**
+ * ClusterProfiles (KEP-4322 and KEP-5339): a Secret with a kubeconfig for our consumer, else the first access provider that the config
+ * allows. A provider is only named by the profile: what is run comes from the config.
+ */
+export const clusterProfiles: InventoryAdapter = {
+  kind: { group: 'multicluster.x-k8s.io', kind: 'ClusterProfile' },
+  placeOf: (object, context) => secretOf(object, context),
+  clustersOf(object, data, context) {
+    const settings = settingsOf(object);
+    const found = clusterOfKubeconfig({ object, key: 'Config', settings }, data, context);
+    return found.length > 0 ? found : providedCluster(object, context).map((read) => foundCluster({ object, settings }, read));
+  },
+};
+
+function secretOf({ metadata }: KubernetesObject, context: AdapterContext): SecretPlace | undefined {
+  const { namespace = '', name } = metadata;
+  const { consumer } = context.inventory;
+  const ofNamespace = context.labelsOfNamespace(namespace)[consumerLabel];
+  for (const secret of context.secretsIn(namespace)) {
+    const labels = ownLabelsOf(secret);
+    if (labels[profileLabel] === name && (labels[consumerLabel] ?? ofNamespace) === consumer)
+      return { namespace, name: secret.metadata.name };
+  }
+  return undefined;
+}
+
+function settingsOf(object: KubernetesObject): Partial<FoundCluster['settings']> {
+  const properties = listAt(object, 'status', 'properties');
+  const property = (name: string) => {
+    const found = properties.find((one) => textAt(one, 'name') === name);
+    return textAt(found, 'value') || undefined;
+  };
+  const [region, zone] = [property('topology.kubernetes.io/region'), property('topology.kubernetes.io/zone')];
+  return { ...(region === undefined ? {} : { region }), ...(zone === undefined ? {} : { zones: zone.split(',') }) };
+}
+
+/** Returns a function that makes the access by the first provider that is configured. Empty: no provider is configured. */
+function providedCluster(object: KubernetesObject, context: AdapterContext): readonly (() => GivenAccess)[] {
+  const entries = listAt(object, 'status', 'accessProviders');
+  for (const [at, entry] of entries.entries()) {
+    const provider = context.inventory.providers.find(({ name }) => name === textAt(entry, 'name'));
+    if (provider !== undefined) return [() => providedAccess({ entry, where: `status.accessProviders[${at}].cluster` }, provider, context)];
+  }
+  return [];
+}
+
+function providedAccess(
+  { entry, where }: { readonly entry: Json; readonly where: string },
+  { command, args, env }: AdapterContext['inventory']['providers'][number],
+  { allowPrivate, pluginEnvironment }: AdapterContext,
+): GivenAccess {
+  const cluster = objectAt(entry, 'cluster');
+  for (const key of ['insecure-skip-tls-verify', 'proxy-url', 'certificate-authority'])
+    refuseGiven(valueAt(cluster, key), `${where}.${key}`);
+  const server: Given<string> = { value: textAt(cluster, 'server') ?? '', where: `${where}.server` };
+  const caKey = 'certificate-authority-data';
+  const extension = listAt(cluster, 'extensions').find((one) => textAt(one, 'name') === pluginExtension);
+  const config = valueAt(extension, 'extension');
+  return accessFrom(
+    {
+      server,
+      authority: givenBase64(textAt(cluster, caKey), `${where}.${caKey}`),
+      tlsServerName: textAt(cluster, 'tls-server-name') || undefined,
+      plugin: {
+        apiVersion: 'client.authentication.k8s.io/v1',
+        command,
+        args,
+        environment: { ...pluginEnvironment, ...env },
+        provideClusterInfo: true,
+        deadlineMs: 10_000,
+        isQuiet: true,
+        ...(config === undefined ? {} : { config }),
+      },
+      credentials: where,
+    },
+    allowPrivate,
+  );
+}

@@ -1,0 +1,107 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json.ts';
+import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { accessFrom, type GivenAccess, GivenProblem } from '../given/given-access.ts';
+import { demandText, foundCluster, givenBase64, givenSecretBytes, givenSecretText, refuseGiven, taintsAt, textsAt } from './found.ts';
+import type { AdapterContext, InventoryAdapter, SecretData } from './inventory-adapter.ts';
+
+// The systems that keep the server in one place, and a token in a Secret.
+
+/** Karmada: a Cluster in push mode, with `token` and `caBundle` in the Secret of its `secretRef`. */
+export const karmada: InventoryAdapter = {
+  kind: { group: 'cluster.karmada.io', kind: 'Cluster' },
+  placeOf(object) {
+    const [namespace, name] = [textAt(object, 'spec', 'secretRef', 'namespace'), textAt(object, 'spec', 'secretRef', 'name')];
+    return namespace === undefined || name === undefined ? undefined : { namespace, name };
+  },
+  clustersOf(object, data, context) {
+    // In pull mode an agent in the cluster asks Karmada, and there are no credentials for the cluster.
+    if (data === undefined || textAt(object, 'spec', 'syncMode') === 'Pull') return [];
+    return [foundCluster({ object, settings: karmadaSettings(object) }, () => karmadaAccess(object, data, context))];
+  },
+};
+
+function karmadaAccess(object: KubernetesObject, data: SecretData, { allowPrivate }: AdapterContext): GivenAccess {
+  refuseGiven(valueAt(object, 'spec', 'insecureSkipTLSVerification'), 'spec.insecureSkipTLSVerification');
+  refuseGiven(valueAt(object, 'spec', 'proxyURL'), 'spec.proxyURL');
+  const server = demandText(object, 'spec', 'apiEndpoint');
+  const [authority, token] = [givenSecretBytes(data, 'caBundle'), givenSecretText(data, 'token')];
+  return accessFrom({ server, authority, token, credentials: 'token' }, allowPrivate);
+}
+
+function karmadaSettings(object: KubernetesObject) {
+  const [provider, region, zone] = [textAt(object, 'spec', 'provider'), textAt(object, 'spec', 'region'), textAt(object, 'spec', 'zone')];
+  const zones = textsAt(object, 'spec', 'zones');
+  // `zone` is the older field, and Karmada still writes it.
+  const known = zones.length > 0 || zone === undefined || zone === '' ? zones : [zone];
+  return {
+    ...(provider === undefined || provider === '' ? {} : { provider }),
+    ...(region === undefined || region === '' ? {} : { region }),
+    ...(known.length === 0 ? {} : { zones: known }),
+    taints: taintsAt(object, 'spec', 'taints'),
+  };
+}
+
+/** Open Cluster Management: an accepted ManagedCluster, with the token of a ManagedServiceAccount in the namespace of its name. */
+export const openClusterManagement: InventoryAdapter = {
+  kind: { group: 'cluster.open-cluster-management.io', kind: 'ManagedCluster' },
+  placeOf: ({ metadata }, { inventory }) => ({ namespace: metadata.name, name: inventory.serviceAccount }),
+  clustersOf(object, data, { allowPrivate }) {
+    const [config] = listAt(object, 'spec', 'managedClusterClientConfigs');
+    if (data === undefined || config === undefined || valueAt(object, 'spec', 'hubAcceptsClient') !== true) return [];
+    const where = 'spec.managedClusterClientConfigs[0]';
+    const read = () => {
+      const server = { value: textAt(config, 'url') ?? '', where: `${where}.url` };
+      const authority = givenBase64(textAt(config, 'caBundle'), `${where}.caBundle`) ?? givenSecretBytes(data, 'ca.crt');
+      return accessFrom({ server, authority, token: givenSecretText(data, 'token'), credentials: 'token' }, allowPrivate);
+    };
+    return [foundCluster({ object }, read)];
+  },
+};
+
+/** Argo CD: a marked Secret with `name`, `server`, and `config` in JSON. */
+export const argoCd: InventoryAdapter = {
+  kind: { group: '', kind: 'Secret' },
+  namespaces: () => ['argocd'],
+  mark: { key: 'argocd.argoproj.io/secret-type', value: 'cluster' },
+  placeOf: ({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }),
+  clustersOf(object, data = new Map(), context) {
+    const config = tryParseJson(Buffer.from(data.get('config') ?? []).toString() || '{}');
+    const { name = { value: object.metadata.name } } = { name: givenSecretText(data, 'name') };
+    // Argo CD's own cluster has no credentials: Argo CD uses those of its Pod.
+    if (isJsonObject(config) && !argoCredentials.some((key) => isSet(objectIn(config, key)))) return [];
+    return [{ ...foundCluster({ object }, () => argoAccess(config, data, context)), name: name.value }];
+  },
+};
+
+const argoCredentials = ['bearerToken', 'username', 'execProviderConfig', 'awsAuthConfig', 'tlsClientConfig.certData'];
+
+function objectIn(config: JsonObject, path: string) {
+  return valueAt(config, ...path.split('.'));
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}
+
+function argoAccess(config: unknown, data: SecretData, { allowPrivate }: AdapterContext): GivenAccess {
+  if (!isJsonObject(config as JsonObject)) throw new GivenProblem('config', 'a JSON object');
+  const given = config as JsonObject;
+  for (const key of ['execProviderConfig', 'awsAuthConfig', 'username', 'password', 'proxyUrl', 'tlsClientConfig.insecure'])
+    refuseGiven(objectIn(given, key), `config.${key}`);
+  const tls = objectAt(given, 'tlsClientConfig');
+  const token = textAt(given, 'bearerToken');
+  const inTls = (key: string) => givenBase64(textAt(tls, key), `config.tlsClientConfig.${key}`);
+  return accessFrom(
+    {
+      server: givenSecretText(data, 'server') ?? { value: '', where: 'server' },
+      authority: inTls('caData'),
+      tlsServerName: textAt(tls, 'serverName') || undefined,
+      token: token === undefined || token === '' ? undefined : { value: token, where: 'config.bearerToken' },
+      certificate: inTls('certData'),
+      key: inTls('keyData'),
+      credentials: 'config',
+    },
+    allowPrivate,
+  );
+}

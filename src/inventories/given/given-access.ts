@@ -1,0 +1,117 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { type ClusterFailure, clusterFailure } from '../../cluster/cluster-failure.ts';
+import type { Endpoint, ExecPlugin } from '../../cluster/endpoint.ts';
+import { isForbiddenAddress } from '../../cluster/transport/public-addresses.ts';
+
+/** Everything that a registration or an inventory says about how to reach a cluster, checked. It holds secrets and is never logged. */
+export type GivenAccess = Omit<Endpoint, 'name' | 'impersonation' | 'proxyUrl' | 'compression'>;
+
+/** A value, and its position for messages, such as `users[0].user.token`. */
+export interface Given<T> {
+  readonly value: T;
+  readonly where: string;
+}
+
+/** The values from which the access is made. Certificates and keys are in PEM. An absent value was not given. */
+export interface AccessParts {
+  readonly server: Given<string>;
+  readonly authority?: Given<Uint8Array> | undefined;
+  readonly tlsServerName?: string | undefined;
+  readonly token?: Given<string> | undefined;
+  readonly certificate?: Given<Uint8Array> | undefined;
+  readonly key?: Given<Uint8Array> | undefined;
+  /** A plugin of the config that gives the credentials, in place of token and certificate. */
+  readonly plugin?: ExecPlugin | undefined;
+  /** The position of the credentials as a whole, for the message if there are none. */
+  readonly credentials: string;
+  readonly namespace?: string | undefined;
+}
+
+/** A problem of given values. Thrown and caught inside of this folder only. */
+export class GivenProblem extends Error {
+  override readonly name = 'GivenProblem';
+  readonly failure: ClusterFailure;
+
+  /** @param expected What was expected at `where`. It must not contain the value that came, which may be a secret. */
+  constructor(where: string, expected: string) {
+    const failure = clusterFailure('INVALID', `${where}: expected ${expected}`, 'NEVER');
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** Returns the result of `read`. If it throws a `GivenProblem`, returns its failure, whose code is `INVALID`. */
+export function accessOrProblem(read: () => GivenAccess): GivenAccess | ClusterFailure {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof GivenProblem) return error.failure;
+    throw error;
+  }
+}
+
+/**
+ * Checks the values and makes the access to a cluster from them.
+ *
+ * @param allowPrivate Networks that the server may be in although they are private.
+ * @throws {GivenProblem} If the server is no https URL, has user, query or fragment, or a forbidden address; if a certificate or key cannot
+ * be read; or if there are no credentials.
+ */
+export function accessFrom(parts: AccessParts, allowPrivate: readonly string[]): GivenAccess {
+  const { server, authority, tlsServerName, token, plugin, namespace, credentials } = parts;
+  const clientCertificate = certificateOf(parts);
+  if (token === undefined && clientCertificate === undefined && plugin === undefined)
+    throw new GivenProblem(credentials, 'a token, or a certificate with its key');
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token.value)) throw new GivenProblem(token.where, 'a token without spaces');
+  return {
+    server: serverOf(server, allowPrivate),
+    addressRule: { allowPrivate, where: server.where },
+    trust:
+      authority === undefined ? { type: 'system' } : { type: 'authority', certificates: { type: 'data', data: certificatesIn(authority) } },
+    credentials: plugin === undefined ? tokenOf(token) : { type: 'exec', plugin },
+    ...(clientCertificate === undefined ? {} : { clientCertificate }),
+    ...(tlsServerName === undefined ? {} : { tlsServerName }),
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+/** Decodes base64, as strictly as Kubernetes does for bytes in JSON. */
+export function decodeBase64({ value, where }: Given<string>): Uint8Array {
+  const text = value.replaceAll(/[\r\n]/g, '');
+  if (text === '' || !/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) throw new GivenProblem(where, 'base64');
+  return Buffer.from(text, 'base64');
+}
+
+function tokenOf(token: Given<string> | undefined): GivenAccess['credentials'] {
+  return token === undefined ? { type: 'none' } : { type: 'token', token: token.value };
+}
+
+function serverOf({ value, where }: Given<string>, allowPrivate: readonly string[]): string {
+  const url = URL.parse(value);
+  if (url === null || url.protocol !== 'https:') throw new GivenProblem(where, 'an https URL');
+  if (url.username !== '' || url.password !== '' || /[?#]/.test(value))
+    throw new GivenProblem(where, 'an https URL without user, query and fragment');
+  if (isForbiddenAddress(url.hostname.replace(/^\[|\]$/g, ''), { allowPrivate, where }))
+    throw new GivenProblem(where, 'an address outside of loopback, link-local and unique local networks, or one that allowPrivate allows');
+  return url.href.replace(/\/+$/, '');
+}
+
+function certificateOf({ certificate, key, credentials }: AccessParts): GivenAccess['clientCertificate'] {
+  if (certificate === undefined && key === undefined) return undefined;
+  if (certificate === undefined || key === undefined) throw new GivenProblem(credentials, 'a client certificate together with its key');
+  try {
+    createPrivateKey(Buffer.from(key.value));
+  } catch {
+    throw new GivenProblem(key.where, 'a private key in PEM, not encrypted');
+  }
+  return { certificate: { type: 'data', data: certificatesIn(certificate) }, key: { type: 'data', data: key.value } };
+}
+
+function certificatesIn({ value, where }: Given<Uint8Array>): Uint8Array {
+  try {
+    void new X509Certificate(value);
+  } catch {
+    throw new GivenProblem(where, 'certificates in PEM');
+  }
+  return value;
+}

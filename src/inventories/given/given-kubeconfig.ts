@@ -1,0 +1,106 @@
+import { parseDocument } from 'yaml';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { accessFrom, decodeBase64, type Given, type GivenAccess, GivenProblem } from './given-access.ts';
+
+/** Maximum bytes of a kubeconfig that somebody gives to Muster. */
+const maxBytes = 512 << 10;
+
+const clusterKeys = ['server', 'certificate-authority-data', 'tls-server-name'];
+const userKeys = ['token', 'client-certificate-data', 'client-key-data'];
+
+/**
+ * Reads a kubeconfig that was given to Muster, in YAML or JSON. Only the current context counts. Only data is accepted: a plugin, a file, a
+ * proxy, impersonation or an unverified certificate would let its author use the rights or the network of the gateway.
+ *
+ * @param allowPrivate Networks that the server may be in although they are private.
+ * @throws {GivenProblem} With the path of the value, such as `users[0].user.exec`, and what was expected. The value itself is not shown.
+ */
+export function readGivenKubeconfig(bytes: Uint8Array, allowPrivate: readonly string[]): GivenAccess {
+  const document = parsed(bytes);
+  const contextName = textAt(document, 'current-context', '');
+  const context = entryNamed(document, { list: 'contexts', key: 'context', name: contextName, where: 'current-context' });
+  const clusterName = textAt(context.value, 'cluster', context.where);
+  const cluster = entryNamed(document, { list: 'clusters', key: 'cluster', name: clusterName, where: `${context.where}.cluster` });
+  const userName = textAt(context.value, 'user', context.where);
+  const user = entryNamed(document, { list: 'users', key: 'user', name: userName, where: `${context.where}.user` });
+  refuseOthers(cluster, clusterKeys);
+  refuseOthers(user, userKeys);
+  const server = givenText(cluster, 'server');
+  if (server === undefined) throw new GivenProblem(`${cluster.where}.server`, 'an https URL');
+  return accessFrom(
+    {
+      server,
+      authority: givenBytes(cluster, 'certificate-authority-data'),
+      tlsServerName: givenText(cluster, 'tls-server-name')?.value,
+      token: givenText(user, 'token'),
+      certificate: givenBytes(user, 'client-certificate-data'),
+      key: givenBytes(user, 'client-key-data'),
+      credentials: user.where,
+      namespace: givenText(context, 'namespace')?.value,
+    },
+    allowPrivate,
+  );
+}
+
+function parsed(bytes: Uint8Array): JsonObject {
+  if (bytes.length > maxBytes) throw new GivenProblem('kubeconfig', `at most ${maxBytes / 1024} KiB`);
+  const document = parseDocument(Buffer.from(bytes).toString(), { prettyErrors: false, logLevel: 'silent', uniqueKeys: true });
+  if (document.errors.length > 0) throw new GivenProblem('kubeconfig', 'YAML or JSON');
+  const value = withoutFlood(() => document.toJS({ maxAliasCount: 100 }) as Json);
+  if (!isJsonObject(value)) throw new GivenProblem('kubeconfig', 'a mapping with clusters, users and contexts');
+  return value;
+}
+
+function withoutFlood(read: () => Json): Json {
+  try {
+    return read();
+  } catch {
+    throw new GivenProblem('kubeconfig', 'YAML without a flood of aliases');
+  }
+}
+
+interface Entry {
+  readonly value: JsonObject;
+  readonly where: string;
+}
+
+interface EntryName {
+  readonly list: 'contexts' | 'clusters' | 'users';
+  readonly key: 'context' | 'cluster' | 'user';
+  readonly name: string;
+  /** The position that has the name, for the message if no entry has it. */
+  readonly where: string;
+}
+
+function entryNamed(document: JsonObject, { list, key, name, where }: EntryName): Entry {
+  const entries = document[list] ?? [];
+  if (!Array.isArray(entries)) throw new GivenProblem(list, 'a list');
+  const at = (entries as readonly Json[]).findIndex((entry) => isJsonObject(entry) && entry.name === name);
+  const entry = (entries as readonly Json[])[at];
+  if (!isJsonObject(entry)) throw new GivenProblem(where, `the name of one of ${list}`);
+  const value = entry[key];
+  if (!isJsonObject(value)) throw new GivenProblem(`${list}[${at}].${key}`, 'a mapping');
+  return { value, where: `${list}[${at}].${key}` };
+}
+
+function refuseOthers({ value, where }: Entry, allowed: readonly string[]): void {
+  const other = Object.keys(value).find((key) => !allowed.includes(key) && value[key] !== null);
+  if (other !== undefined) throw new GivenProblem(`${where}.${other}`, `nothing here: only ${allowed.join(', ')} may be given`);
+}
+
+function textAt(value: JsonObject, key: string, where: string): string {
+  const text = value[key];
+  if (typeof text !== 'string' || text === '') throw new GivenProblem(where === '' ? key : `${where}.${key}`, 'a name');
+  return text;
+}
+
+function givenText({ value, where }: Entry, key: string): Given<string> | undefined {
+  const text = value[key] ?? '';
+  if (typeof text !== 'string') throw new GivenProblem(`${where}.${key}`, 'text');
+  return text === '' ? undefined : { value: text, where: `${where}.${key}` };
+}
+
+function givenBytes(entry: Entry, key: string): Given<Uint8Array> | undefined {
+  const text = givenText(entry, key);
+  return text === undefined ? undefined : { value: decodeBase64(text), where: text.where };
+}

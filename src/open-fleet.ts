@@ -1,0 +1,111 @@
+import type { StartProgress } from './cli/output/start-view.ts';
+import { connectCluster } from './cluster/requests/connect-cluster.ts';
+import type { Config } from './config/config.ts';
+import { type FoundClusterSettings, reloadInventories } from './config/load-config.ts';
+import type { Clock } from './core/clock.ts';
+import { MusterError } from './core/errors.ts';
+import type { Log } from './core/log.ts';
+import { clusterName } from './core/names.ts';
+import { WorkScheduler } from './core/scheduling/work-scheduler.ts';
+import { watchFiles } from './fleet/file-watch.ts';
+import { createFleet, type Fleet } from './fleet/fleet.ts';
+import type { DuplicateName } from './fleet/roster.ts';
+import { UpstreamCounts } from './fleet/upstream-counts.ts';
+import { createFoundClusters } from './inventories/found-clusters.ts';
+import type { OpenedClusters } from './open-clusters.ts';
+import { measureProcessHeap } from './serve/monitoring/process-heap.ts';
+import { AnomalyCounts } from './watch/clusters/anomaly-counts.ts';
+import { createMemberObjects } from './watch/clusters/member-objects.ts';
+import { createMirrors, type MirrorRegistry } from './watch/clusters/registry.ts';
+
+interface FleetOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onProgress?: ((progress: StartProgress) => void) | undefined;
+}
+
+/** Opens the fleet and mirrors its clusters. Adds the fleet and the mirrors to `stack`, whose disposal ends them. */
+export async function openFleet(
+  { config, clock, log, onProgress }: FleetOptions,
+  { clusters, hub, stack }: { readonly clusters: OpenedClusters; readonly hub: string | undefined; readonly stack: AsyncDisposableStack },
+  signal: AbortSignal,
+) {
+  const counts = new UpstreamCounts();
+  const anomalies = new AnomalyCounts();
+  const scheduler = new WorkScheduler(clock);
+  const heap = measureProcessHeap(signal);
+  const { sensitiveKinds, environment, systemNamespace, allowPrivate, inventories } = config;
+  const mirrors = stack.use(
+    createMirrors({ clock, log, scheduler, heap, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }),
+  );
+  let opened: Fleet | undefined;
+  const found = createFoundClusters({
+    objects: createMemberObjects({ mirrors, clock, log }, signal),
+    api: (name) => opened?.member(name)?.api,
+    followSecrets: (cluster, namespace, onChange, until) => mirrors.followSecrets(cluster, namespace, onChange, until),
+    hub: hub === undefined ? undefined : clusterName(hub),
+    settings: { allowPrivate, inventories },
+    changes: (until) => settingsChanges({ config, hub, clock, log }, until),
+    ...{ environment, systemNamespace, clock, log },
+  });
+  const fleet = stack.use(
+    await createFleet({
+      sources: [clusters.source, found],
+      connect: (endpoint, life, currentEndpoint) => counts.counted(connectCluster(endpoint, { clock, log, signal: life, currentEndpoint })),
+      log,
+    }),
+  );
+  opened = fleet;
+  mirrorAll({ mirrors, fleet, onProgress }, signal);
+  return { mirrors, fleet, found, heap, scheduler, counts, anomalies };
+}
+
+/** Yields the settings about found clusters after each change of the config file. A broken file is logged and changes nothing. */
+async function* settingsChanges(
+  { config: { configFile }, hub, clock, log }: Omit<FleetOptions, 'onProgress'> & { readonly hub: string | undefined },
+  signal: AbortSignal,
+): AsyncIterable<FoundClusterSettings> {
+  if (configFile === undefined) return;
+  for await (const _ of watchFiles([configFile], clock, signal)) {
+    try {
+      yield await reloadInventories(configFile, hub);
+    } catch (error) {
+      if (!(error instanceof MusterError)) throw error;
+      log.warn({ problem: error.message }, 'the config file has become unreadable: inventories stay as they were');
+    }
+  }
+}
+
+interface Followed {
+  readonly mirrors: MirrorRegistry;
+  readonly fleet: Fleet;
+  readonly onProgress: FleetOptions['onProgress'];
+}
+
+/**
+ * Mirrors each cluster while it is in the fleet. Passes the uid of a cluster to the fleet as soon as it is known, to find duplicates.
+ * Reports each duplicate to `onProgress`.
+ */
+function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal): void {
+  const tell = ({ name, same }: DuplicateName) => onProgress?.({ cluster: name, step: 'duplicate', same });
+  fleet.duplicates().forEach(tell);
+  mirrors.onChange(({ type, cluster }) => {
+    const uid = type === 'changed' ? mirrors.cluster(cluster)?.uid : undefined;
+    if (uid !== undefined) fleet.identified(cluster, uid).forEach(tell);
+  }, signal);
+  fleet.onJoin((member) => {
+    const engaged = {
+      name: member.name,
+      api: member.api,
+      get namespaces() {
+        return member.settings.namespaces;
+      },
+      get secrets() {
+        return member.settings.secrets;
+      },
+    };
+    mirrors.engage(engaged, member.signal);
+  }, signal);
+  fleet.onRedescribed(({ name }) => mirrors.redescribed(name), signal);
+}
