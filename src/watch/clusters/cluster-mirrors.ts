@@ -78,7 +78,7 @@ export class ClusterMirrors {
       onDiscovered: () => this.#discovered(),
       onIdentityRequest: () => this.#history.compare(() => this.#mirrors()),
       onUpgraded: () => this.#upgraded(),
-      onBreakerChange: () => this.#mirrors().forEach((mirror) => mirror.breakerChanged()),
+      onBreakerChange: () => this.#mirrors().forEach((mirror) => void mirror.breakerChanged()),
       onChange: () => this.#changed(),
     };
     this.#server = createClusterServer({ api: cluster.api, clock: services.clock, delayMs, listener }, this.#life.signal);
@@ -296,7 +296,8 @@ export class ClusterMirrors {
     for (const [key, { mirror }] of [...this.#entries]) {
       const now = resources.get(key);
       if (now === undefined) this.#withdraw(key);
-      else if (now.version !== mirror.resource.version || watches(now) !== watches(mirror.resource)) mirror.relist(now);
+      else if (now.version !== mirror.resource.version || now.verbs.includes('watch') !== mirror.resource.verbs.includes('watch'))
+        mirror.relist(now);
     }
     this.#startWarm();
     this.#awaitDefined(resources);
@@ -395,8 +396,4 @@ export class ClusterMirrors {
     if (this.#server.resources === undefined) return false;
     return warmKinds.every((kind) => (this.#entries.get(keyOfKind(kind))?.mirror.sync().phase ?? 'MISSING') !== 'SYNCING');
   }
-}
-
-function watches({ verbs }: ServedResource): boolean {
-  return verbs.includes('watch');
 }
