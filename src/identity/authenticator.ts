@@ -19,6 +19,8 @@ export interface PeerCertificate {
 export interface RequestCredentials {
   /** The header `Authorization`. In a WebSocket: that of `connection_init`, else that of the upgrade. */
   readonly authorization: string | undefined;
+  /** The network of the client, as `networkOf` names it. */
+  readonly network: string;
   /** Returns all values of a header, in the order of the request. */
   readonly headerValues: (name: string) => readonly string[];
   /** Undefined: the connection has no certificate of an authority that the gateway knows. */

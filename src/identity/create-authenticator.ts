@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { type Authenticator, type Identification, type RequestCredentials, unknownCaller } from './authenticator.ts';
 import { claimsIn, Issuer } from './issuer.ts';
 import { type PeerAuthorities, PeerCertificates } from './peer-certificates.ts';
-import { type TokenReviewer, TokenReviews } from './token-reviews.ts';
+import { type SentToken, type TokenReviewer, TokenReviews } from './token-reviews.ts';
 
 export interface AuthenticatorOptions {
   readonly settings: ConfiguredAuthentication;
@@ -25,10 +25,10 @@ export function createAuthenticator({ settings, authorities, hub, clock }: Authe
   const issuers = new Map(settings.oidc.map((one) => [one.issuer, new Issuer(one, clock)]));
   const reviews = settings.tokenReview && new TokenReviews({ audiences: settings.tokenReview.audiences, hub, clock }, signal);
   const peers = new PeerCertificates({ authorities, proxy: settings.proxy, now: () => clock.now() });
-  const ofToken = (token: string): Identification | Promise<Identification> => {
-    const issuer = claimsIn(token)?.iss;
+  const ofToken = (sent: SentToken): Identification | Promise<Identification> => {
+    const issuer = claimsIn(sent.token)?.iss;
     const known = typeof issuer === 'string' ? issuers.get(issuer) : undefined;
-    return (known ?? reviews)?.identify(token) ?? unknownCaller('token', 'issuer');
+    return known?.identify(sent.token) ?? reviews?.identify(sent) ?? unknownCaller('token', 'issuer');
   };
   return {
     identify: (credentials) => {
@@ -38,10 +38,10 @@ export function createAuthenticator({ settings, authorities, hub, clock }: Authe
   };
 }
 
-function ofBearer<T>({ authorization }: RequestCredentials, ofToken: (token: string) => T): T | Identification {
+function ofBearer<T>({ authorization, network }: RequestCredentials, ofToken: (sent: SentToken) => T): T | Identification {
   if (authorization === undefined) return unknownCaller('none', 'missing');
   const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
-  return token === undefined ? unknownCaller('none', 'malformed') : ofToken(token);
+  return token === undefined ? unknownCaller('none', 'malformed') : ofToken({ token, network });
 }
 
 async function patiently(found: Promise<Identification>, clock: Clock): Promise<Identification> {

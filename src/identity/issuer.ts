@@ -7,7 +7,7 @@ import { identified } from './named-user.ts';
 import { TokenCache } from './token-cache.ts';
 
 /** Milliseconds that clocks may differ: an expired token is accepted for so long, and a token of the future so early. */
-const leewayMs = 30_000;
+export const leewayMs = 30_000;
 
 /** Maximum number of keys that are tried for a token that does not name its key. */
 const maxKeysTried = 10;

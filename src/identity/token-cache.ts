@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
-import type { Identification } from './authenticator.ts';
+import type { CallerSession, Identification } from './authenticator.ts';
 
 interface Entry {
   readonly found: Identification;
@@ -14,16 +14,21 @@ interface Entry {
 /** Milliseconds for which a result counts. A revoked token is refused after that time, as in API servers (10 s by default). */
 const rememberedMs = 10_000;
 
+/** Maximum number of accepted tokens, and of refused tokens. */
 const maxTokens = 10_000;
 
-/** Remembers for 10 s what tokens were found to be: at most 10,000 tokens, by their SHA-256. Calls for one token share one check. */
+/**
+ * Remembers for 10 s what tokens were found to be: at most 10,000 accepted and 10,000 refused tokens, by their SHA-256. So tokens without a
+ * meaning displace no accepted ones. Calls for one token share one check.
+ */
 export class TokenCache {
   readonly #clock: Clock;
   /** Milliseconds after its end for which a token is still accepted. */
   readonly #leewayMs: number;
   /** False if a refused token is judged again each time. */
   readonly #remembersUnknown: boolean;
-  readonly #entries = new LRUCache<string, Entry>({ max: maxTokens });
+  readonly #accepted = new LRUCache<string, Entry>({ max: maxTokens });
+  readonly #refused = new LRUCache<string, Entry>({ max: maxTokens });
   readonly #checks = new Map<string, Promise<Identification>>();
 
   constructor(options: { readonly clock: Clock; readonly leewayMs: number; readonly remembersUnknown: boolean }) {
@@ -32,14 +37,15 @@ export class TokenCache {
     this.#remembersUnknown = options.remembersUnknown;
   }
 
-  /** Returns the remembered result, or checks the token. The check belongs to no caller: it continues when a client leaves. */
-  find(token: string, check: () => Promise<Identification>): Identification | Promise<Identification> {
+  /** Returns the remembered result, or checks the token. `check` gets the last session of a token that was accepted before. The check belongs to no caller: it continues when a client leaves. */
+  find(token: string, check: (last: CallerSession | undefined) => Promise<Identification>): Identification | Promise<Identification> {
     const key = createHash('sha256').update(token).digest('base64url');
-    const entry = this.#entries.get(key);
-    if (entry !== undefined && this.#clock.monotonic() < entry.untilMs && this.#clock.now() < entry.expiresAtMs) return entry.found;
+    const entry = this.#accepted.get(key) ?? this.#refused.get(key);
+    const isValid = entry !== undefined && this.#clock.now() < entry.expiresAtMs;
+    if (isValid && this.#clock.monotonic() < entry.untilMs) return entry.found;
     const running = this.#checks.get(key);
     if (running !== undefined) return running;
-    const started = check()
+    const started = check(isValid && entry.found.result === 'known' ? entry.found.session : undefined)
       .then((found) => {
         this.#remember(key, found);
         return found;
@@ -50,9 +56,12 @@ export class TokenCache {
   }
 
   #remember(key: string, found: Identification): void {
-    if (found.result === 'unavailable' || (found.result === 'unknown' && !this.#remembersUnknown)) return;
+    if (found.result === 'unavailable') return;
+    const [entries, others] = found.result === 'known' ? [this.#accepted, this.#refused] : [this.#refused, this.#accepted];
+    others.delete(key);
+    if (found.result === 'unknown' && !this.#remembersUnknown) return;
     const endMs = found.result === 'known' ? found.session.expiresAtMs : undefined;
     const expiresAtMs = endMs === undefined ? Number.POSITIVE_INFINITY : endMs + this.#leewayMs;
-    this.#entries.set(key, { found, untilMs: this.#clock.monotonic() + rememberedMs, expiresAtMs });
+    entries.set(key, { found, untilMs: this.#clock.monotonic() + rememberedMs, expiresAtMs });
   }
 }

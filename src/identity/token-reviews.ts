@@ -1,10 +1,11 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import { callTyped } from '../cluster/typed-api.ts';
 import type { Clock } from '../core/clock.ts';
-import { createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
-import { type Identification, unknownCaller } from './authenticator.ts';
-import { claimsIn } from './issuer.ts';
+import { FairPlaces } from '../core/scheduling/fair-places.ts';
+import { type CallerSession, type Identification, unknownCaller } from './authenticator.ts';
+import { claimsIn, leewayMs } from './issuer.ts';
 import { identified } from './named-user.ts';
+import { RefusalRate } from './refusal-rate.ts';
 import { TokenCache } from './token-cache.ts';
 
 /** The API server of the hub, which reviews tokens. */
@@ -18,11 +19,14 @@ export interface TokenReviewsOptions {
   readonly clock: Clock;
 }
 
-/** Maximum number of reviews in flight. */
-const maxReviews = 20;
+/**
+ * Bounds of the reviews of tokens that were accepted before, with turns by caller. They have places of their own, so they never wait for
+ * tokens that the hub has not seen. A token that may not wait is `unavailable`.
+ */
+const acceptedBounds = { places: 10, placesPerUser: 5, waiting: 1_000, waitingPerUser: 200 };
 
-/** Maximum number of tokens that wait for a review. For more, the result is `unavailable`. */
-const maxWaiting = 1_000;
+/** Bounds of the reviews of all other tokens, with turns by the network of the client. */
+const unknownBounds = { places: 10, placesPerUser: 5, waiting: 2_000, waitingPerUser: 1_000 };
 
 /** The names of service accounts: the only names of Kubernetes itself that a token may have. */
 const accountName = /^system:serviceaccount:[^:]+:[^:]+$/;
@@ -38,36 +42,69 @@ const addedGroups = /^system:(?:authenticated|serviceaccounts(?::.*)?)$/;
  */
 const tokenKeys = 'authentication.kubernetes.io/';
 
-/** Tokens that the hub judges, such as those of service accounts. Each is reviewed at most once in 10 s. */
+/** A bearer token, and the network of the client that sent it. */
+export interface SentToken {
+  readonly token: string;
+  readonly network: string;
+}
+
+/**
+ * Tokens that the hub judges, such as those of service accounts. Each is reviewed at most once in 10 s. At most 20 reviews are in flight.
+ *
+ * Clients take turns by their network, so that junk of one network does not keep others out. After many refused tokens, further unknown tokens
+ * of the network are `unavailable` for a while. Tokens that were accepted before do not wait for unknown ones.
+ */
 export class TokenReviews {
   readonly #options: TokenReviewsOptions;
   readonly #cache: TokenCache;
-  readonly #limit = createConcurrencyLimit(maxReviews);
+  readonly #acceptedPlaces = new FairPlaces(acceptedBounds);
+  readonly #unknownPlaces = new FairPlaces(unknownBounds);
+  readonly #refusals: RefusalRate;
   readonly #signal: AbortSignal;
-  #waiting = 0;
 
   constructor(options: TokenReviewsOptions, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
+    this.#refusals = new RefusalRate(options.clock);
     this.#cache = new TokenCache({ clock: options.clock, leewayMs: 0, remembersUnknown: true });
   }
 
   /** Returns the user of a token. Never throws. */
-  identify(token: string): Identification | Promise<Identification> {
-    return this.#cache.find(token, () => this.#review(token));
+  identify(sent: SentToken): Identification | Promise<Identification> {
+    return this.#refusalOf(sent) ?? this.#cache.find(sent.token, (last) => this.#review(sent, last));
   }
 
-  async #review(token: string): Promise<Identification> {
-    if (this.#waiting >= maxWaiting) return unavailable('too many tokens wait for a review');
-    this.#waiting++;
-    try {
-      return (await this.#limit.run(() => this.#ask(token), this.#signal)) ?? unavailable('the gateway is ending');
-    } finally {
-      this.#waiting--;
-    }
+  /**
+   * Returns why a token cannot be accepted, without a call. Undefined: the hub must decide. A token that is no JWT may be accepted by a webhook
+   * of the hub, and so may a JWT of any issuer.
+   */
+  #refusalOf({ token }: SentToken): Identification | undefined {
+    const { exp, nbf } = claimsIn(token) ?? {};
+    const nowMs = this.#options.clock.now();
+    if (typeof exp === 'number' && exp * 1_000 + leewayMs <= nowMs) return unknownCaller('tokenreview', 'expired');
+    if (typeof nbf === 'number' && nbf * 1_000 - leewayMs > nowMs) return unknownCaller('tokenreview', 'early');
+    return undefined;
   }
 
-  async #ask(token: string): Promise<Identification> {
+  async #review(sent: SentToken, last: CallerSession | undefined): Promise<Identification> {
+    const ran =
+      last === undefined
+        ? await this.#unknownPlaces.run(sent.network, () => this.#reviewUnknown(sent), this.#signal)
+        : await this.#acceptedPlaces.run(last.caller.key, () => this.#ask(sent), this.#signal);
+    if (ran.result === 'done') return ran.value;
+    return unavailable(ran.result === 'full' ? 'too many tokens wait for a review' : 'the gateway is ending');
+  }
+
+  async #reviewUnknown(sent: SentToken): Promise<Identification> {
+    const { network } = sent;
+    if (this.#refusals.isExceeded(network)) return unavailable('too many tokens of this network were refused');
+    const found = await this.#ask(sent);
+    if (found.result === 'unknown') this.#refusals.count(network);
+    return found;
+  }
+
+  async #ask(sent: SentToken): Promise<Identification> {
+    const { token } = sent;
     const { hub, audiences } = this.#options;
     const api = hub();
     if (api === undefined) return unavailable('the hub is not in the fleet');
@@ -93,7 +130,7 @@ export class TokenReviews {
         issuer: 'tokenreview',
         method: 'tokenreview',
         expiresAtMs: endOf(token),
-        repeat: () => this.identify(token),
+        repeat: () => this.identify(sent),
       },
       { mayBeSystem: accountName.test(name) },
     );

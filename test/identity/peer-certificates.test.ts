@@ -22,7 +22,12 @@ function certificateOf(authority: Authority, cn: string | readonly string[], org
 
 /** The user and groups, the reason of a refusal, or undefined if the certificate does not count. */
 function who(certificate: PeerCertificate | undefined, headers: Readonly<Record<string, readonly string[]>> = {}): unknown {
-  const found = peers.identify({ authorization: undefined, certificate, headerValues: (name) => headers[name.toLowerCase()] ?? [] });
+  const found = peers.identify({
+    authorization: undefined,
+    network: 'home',
+    certificate,
+    headerValues: (name) => headers[name.toLowerCase()] ?? [],
+  });
   if (found?.result === 'known')
     return [found.session.caller.user?.issuer, found.session.caller.user?.user, ...(found.session.caller.user?.groups ?? [])];
   return found?.result === 'unknown' ? `${found.method} ${found.reason}` : undefined;

@@ -5,7 +5,7 @@ import type { Json } from '../../src/core/json.ts';
 import { clusterName } from '../../src/core/names.ts';
 import type { Identification } from '../../src/identity/authenticator.ts';
 import { type TokenReviewer, TokenReviews } from '../../src/identity/token-reviews.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createManualClock, turns } from '../support/manual-clock.ts';
 
 const account = 'system:serviceaccount:shop:builder';
 const accountGroups = ['system:serviceaccounts', 'system:serviceaccounts:shop', 'system:authenticated'];
@@ -37,12 +37,14 @@ function world() {
   const clock = createManualClock();
   const end = new AbortController();
   let isMember = true;
-  const reviews = new TokenReviews({ audiences: ['muster'], hub: () => (isMember ? hub : undefined), clock }, end.signal);
+  const all = new TokenReviews({ audiences: ['muster'], hub: () => (isMember ? hub : undefined), clock }, end.signal);
+  const reviews = { identify: (token: string, network = 'home') => all.identify({ token, network }) };
   const leave = () => {
     isMember = false;
   };
   return { hub, clock, reviews, leave };
 }
+const tokenOf = ({ body }: LiveRequest) => (body as { spec: { token: string } }).spec.token;
 const shown = (found: Identification): unknown =>
   found.result === 'known' ? found.session.caller.user : found.result === 'unknown' ? found.reason : found.problem;
 
@@ -120,7 +122,7 @@ test('remembers both answers for 10 s, and asks once for calls at the same time'
 test('a token is not accepted after its own end', async () => {
   const { hub, reviews, clock } = world();
   const exp = Math.floor(clock.now() / 1_000) + 3;
-  const token = ['{}', JSON.stringify({ exp }), 'x'].map((part) => Buffer.from(part).toString('base64url')).join('.');
+  const token = jwt({ exp });
   hub.answer = () => accepted(builder);
   expect(await reviews.identify(token)).toMatchObject({ session: { expiresAtMs: exp * 1_000 } });
   hub.answer = () => ({ authenticated: false });
@@ -138,16 +140,76 @@ test('a hub that does not answer, or is not there, makes tokens uncheckable, and
   expect(shown(await reviews.identify('u'))).toBe('the hub is not in the fleet');
 });
 
-test('at most 20 reviews are in flight, and at most 1,000 tokens wait', async () => {
+/** Lets the hub answer everything that it holds, until it holds nothing more. */
+async function release(hub: FakeHub): Promise<void> {
+  for (await turns(); hub.waiting.length > 0; await turns()) for (const go of hub.waiting.splice(0)) go();
+}
+const jwt = (claims: object) => ['{}', JSON.stringify(claims), 'x'].map((part) => Buffer.from(part).toString('base64url')).join('.');
+
+test('junk of one network takes 5 reviews at a time, and does not keep a token of another network waiting', async () => {
   const { hub, reviews } = world();
   hub.holds = true;
-  const found = Array.from({ length: 1_000 }, (_, i) => Promise.resolve(reviews.identify(`t-${i}`)));
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(hub.requests.length).toBeLessThanOrEqual(20);
-  expect(shown(await reviews.identify('one more'))).toBe('too many tokens wait for a review');
-  hub.holds = false;
-  for (const release of hub.waiting) release();
-  expect((await Promise.all(found)).every(({ result }) => result === 'unknown')).toBe(true);
+  hub.answer = (token) => (token === 'good' ? accepted(builder) : { authenticated: false });
+  const junk = Array.from({ length: 1_005 }, (_, i) => Promise.resolve(reviews.identify(`t-${i}`, 'bad')));
+  await turns();
+  expect(hub.requests).toHaveLength(5);
+  expect(shown(await reviews.identify('one more', 'bad'))).toBe('too many tokens wait for a review');
+  const good = reviews.identify('good', 'other');
+  await turns();
+  expect(hub.requests.map(tokenOf).at(-1)).toBe('good');
+  await release(hub);
+  expect((await good).result).toBe('known');
+  const results = (await Promise.all(junk)).map(shown);
+  expect(new Set(results)).toEqual(new Set(['rejected', 'too many tokens of this network were refused']));
+  expect(hub.requests.length, 'the burst of 200, those in flight with its last, and the good one').toBeLessThanOrEqual(206);
+});
+
+test('the tokens of many networks wait for at most 10 reviews, and a token that was accepted before does not wait for them', async () => {
+  const { hub, reviews, clock } = world();
+  hub.answer = (token) => (token === 'good' ? accepted(builder) : { authenticated: false });
+  expect((await reviews.identify('good', 'home')).result).toBe('known');
+  await clock.advance(10_000);
+  hub.holds = true;
+  const junk = Array.from({ length: 3_000 }, (_, i) => Promise.resolve(reviews.identify(`t-${i}`, `bad-${i % 10}`)));
+  await turns();
+  expect(hub.requests).toHaveLength(1 + 10);
+  const good = reviews.identify('good', 'bad-1');
+  await turns();
+  expect(hub.requests.map(tokenOf).at(-1)).toBe('good');
+  await release(hub);
+  expect((await good).result).toBe('known');
+  await Promise.all(junk);
+});
+
+test('refused tokens displace no accepted ones', async () => {
+  const { hub, reviews } = world();
+  hub.answer = (token) => (token === 'good' ? accepted(builder) : { authenticated: false });
+  await reviews.identify('good');
+  for (let i = 0; i < 11_000; i++) await reviews.identify(`t-${i}`, `bad-${i}`);
+  hub.requests.length = 0;
+  expect(reviews.identify('good')).toMatchObject({ result: 'known' });
+  expect(hub.requests).toEqual([]);
+});
+
+test('after 200 refused tokens of a network, 20 more are reviewed per second', async () => {
+  const { hub, reviews, clock } = world();
+  for (let i = 0; i < 250; i++) await reviews.identify(`t-${i}`, 'bad');
+  expect(hub.requests).toHaveLength(200);
+  expect(shown(await reviews.identify('t-1', 'bad')), 'a remembered answer costs nothing').toBe('rejected');
+  await clock.advance(1_000);
+  for (let i = 0; i < 50; i++) await reviews.identify(`u-${i}`, 'bad');
+  expect(hub.requests).toHaveLength(220);
+});
+
+test('a JWT that is out of date, or of the future, is refused without a review; a token that is no JWT is reviewed', async () => {
+  const { hub, reviews, clock } = world();
+  const nowSeconds = Math.floor(clock.now() / 1_000);
+  expect(shown(await reviews.identify(jwt({ exp: nowSeconds - 31 })))).toBe('expired');
+  expect(shown(await reviews.identify(jwt({ nbf: nowSeconds + 31 })))).toBe('early');
+  expect(hub.requests).toEqual([]);
+  for (const token of [jwt({ exp: nowSeconds - 29 }), jwt({ nbf: nowSeconds + 29 }), jwt({}), 'opaque', 'a.b.c'])
+    expect(shown(await reviews.identify(token))).toBe('rejected');
+  expect(hub.requests).toHaveLength(5);
 });
 
 test('a session can be checked again: the same user, a revoked token, a user with other groups', async () => {

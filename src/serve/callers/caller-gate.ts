@@ -8,6 +8,7 @@ import type { Authenticator, CallerSession, CredentialMethod, Identification, Re
 import { RequestRefusal } from '../../operations/refusal.ts';
 import { CallerLoad, sharedLimits, unlimited } from './caller-load.ts';
 import { peerCertificateOf } from './peer-certificate.ts';
+import { networkOf } from './peer-network.ts';
 
 /** The facts of a request or an upgrade that show who sent it. */
 export type IdentifyingRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'socket'>;
@@ -93,7 +94,8 @@ export function createAuthenticatedGate({ authenticator, clock, log, onFailure, 
     load: new CallerLoad(sharedLimits),
     admit: ({ headers, rawHeaders, socket }, authorization = headers.authorization) => {
       const headerValues = (name: string) => valuesOf(rawHeaders, name.toLowerCase());
-      const found = authenticator.identify({ authorization, headerValues, certificate: peerCertificateOf(socket) });
+      const network = networkOf(socket.remoteAddress);
+      const found = authenticator.identify({ authorization, network, headerValues, certificate: peerCertificateOf(socket) });
       const address = socket.remoteAddress;
       return found instanceof Promise ? found.then((later) => sessionOf(later, address)) : sessionOf(found, address);
     },

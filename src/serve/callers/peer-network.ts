@@ -1,0 +1,22 @@
+import { isIPv6 } from 'node:net';
+
+/**
+ * Returns the network of a peer, by which clients without an identity are told apart: an IPv4 address, or the first 64 bits of an IPv6 address.
+ * One client usually has all addresses of such a network.
+ *
+ * It is that of the connection. Headers such as `X-Forwarded-For` do not count, because any client can send them.
+ */
+export function networkOf(address = ''): string {
+  if (!isIPv6(address)) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [start = '', end] = address.split('%')[0]?.split('::') ?? [];
+  const first = start === '' ? [] : start.split(':');
+  const last = end === undefined || end === '' ? [] : end.split(':');
+  const zeros = end === undefined ? 0 : 8 - first.length - last.length;
+  const groups = [...first, ...Array.from({ length: zeros }, () => '0'), ...last];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}
