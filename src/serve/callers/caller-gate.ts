@@ -26,6 +26,11 @@ export interface CallerGate {
    * cannot be checked now. If a promise was returned, it rejects instead.
    */
   admit(request: IdentifyingRequest, authorization?: string): CallerSession | Promise<CallerSession>;
+  /**
+   * Returns the caller whom the headers or the certificate of a request show. Undefined if they show none, and in local mode. Reports no refusal,
+   * because the client may still send another credential.
+   */
+  recognize(request: IdentifyingRequest): Caller | undefined | Promise<Caller | undefined>;
 }
 
 /** Called with the reason of each refusal. */
@@ -52,6 +57,7 @@ export function createLocalGate(options: {
       }
       return session;
     },
+    recognize: () => undefined,
   };
 }
 
@@ -89,15 +95,23 @@ export function createAuthenticatedGate({ authenticator, clock, log, onFailure, 
         return found satisfies never;
     }
   };
+  const identify = ({ rawHeaders, socket }: IdentifyingRequest, authorization: string | undefined) => {
+    const headerValues = (name: string) => valuesOf(rawHeaders, name.toLowerCase());
+    const network = networkOf(socket.remoteAddress);
+    return authenticator.identify({ authorization, network, headerValues, certificate: peerCertificateOf(socket) });
+  };
+  const callerIn = (found: Identification) => (found.result === 'known' ? found.session.caller : undefined);
   return {
     isLocal: false,
     load: new CallerLoad(sharedLimits),
-    admit: ({ headers, rawHeaders, socket }, authorization = headers.authorization) => {
-      const headerValues = (name: string) => valuesOf(rawHeaders, name.toLowerCase());
-      const network = networkOf(socket.remoteAddress);
-      const found = authenticator.identify({ authorization, network, headerValues, certificate: peerCertificateOf(socket) });
-      const address = socket.remoteAddress;
+    admit(request, authorization = request.headers.authorization) {
+      const found = identify(request, authorization);
+      const address = request.socket.remoteAddress;
       return found instanceof Promise ? found.then((later) => sessionOf(later, address)) : sessionOf(found, address);
+    },
+    recognize(request) {
+      const found = identify(request, request.headers.authorization);
+      return found instanceof Promise ? found.then(callerIn) : callerIn(found);
     },
   };
 }

@@ -1,70 +1,70 @@
 import type { Clock } from '../../core/clock.ts';
-import { Deadlines } from '../../operations/deadlines.ts';
+import { type FairBounds, FairPlaces } from '../../core/scheduling/fair-places.ts';
+import { type Deadline, Deadlines } from '../../operations/deadlines.ts';
 import { RequestRefusal } from '../../operations/refusal.ts';
 
-interface Address {
-  inside: number;
-  readonly waiting: Set<() => void>;
-}
+/** Maximum number of sockets of one client that are open and not acknowledged. */
+const maxOpen = 20;
 
-/** Maximum number of sockets of one address that are open and not initialised. */
-const maxInside = 20;
+/** Maximum number of such sockets of all clients. */
+const maxOpenInAll = 1_000;
+
+/** Maximum number of upgrades that wait, of all clients. */
+const maxWaiting = 5_000;
 
 /** Maximum time to wait for a slot. When 5,000 clients reconnect at once, they get in within seconds, 20 at a time. */
 const patienceMs = 5_000;
 
 /**
- * Bounds the sockets of one address that were opened and have not been initialised. Keeps nothing about an address without such sockets.
+ * Bounds the sockets that were opened and have not been acknowledged. Clients take turns: a client is a network, or a caller whom the headers
+ * of the upgrade have shown. Keeps nothing about a client without such sockets.
  */
 export class HandshakeLimit {
-  readonly #addresses = new Map<string, Address>();
+  readonly #places: FairPlaces;
   readonly #clock: Clock;
   readonly #deadlines: Deadlines;
 
-  constructor(clock: Clock, signal: AbortSignal) {
+  /** `waitingPerUser` is the maximum number of upgrades of one client that wait. Default: that of all clients. */
+  constructor({ clock, waitingPerUser }: Pick<FairBounds, 'waitingPerUser'> & { readonly clock: Clock }, signal: AbortSignal) {
+    this.#places = new FairPlaces({ places: maxOpenInAll, placesPerUser: maxOpen, waiting: maxWaiting, waitingPerUser });
     this.#clock = clock;
     this.#deadlines = new Deadlines({ clock, limitMs: patienceMs }, signal);
   }
 
   /**
-   * Takes a slot, now or within 5 s, in the order of the requests. Then calls `enter` with the slot. The caller disposes the slot to free
-   * it. If no slot is free after 5 s, calls `refuse` with a 429.
+   * Takes a slot, now or within 5 s, in the order of the requests of the client. Then calls `enter` with the slot. The caller disposes the
+   * slot to free it. If no slot is free after 5 s, or if too many upgrades wait, calls `refuse` with a 429.
    *
    * @returns A function that gives up the wait, so that neither is called.
    */
-  requestSlot(ip: string, { enter, refuse }: { enter(place: Disposable): void; refuse(why: RequestRefusal): void }): () => void {
-    const address = this.#addresses.get(ip) ?? { inside: 0, waiting: new Set() };
-    this.#addresses.set(ip, address);
-    if (address.inside < maxInside) {
-      enter(this.#place(ip, address));
-      return () => undefined;
-    }
-    const deadline = this.#deadlines.start(() => {
-      giveUp();
+  requestSlot(client: string, { enter, refuse }: { enter(place: Disposable): void; refuse(why: RequestRefusal): void }): () => void {
+    let deadline: Deadline | undefined;
+    let isWaiting = true;
+    const settle = () => {
+      isWaiting = false;
+      deadline?.end();
+    };
+    const refuseNow = () => {
+      settle();
       refuse(tooMany(this.#clock.random()));
-    });
-    const admit = () => {
-      giveUp();
-      enter(this.#place(ip, address));
     };
+    const leave = this.#places.request(client, {
+      enter(place) {
+        settle();
+        enter(place);
+      },
+      refuse: refuseNow,
+    });
     const giveUp = () => {
-      deadline.end();
-      address.waiting.delete(admit);
+      settle();
+      leave();
     };
-    address.waiting.add(admit);
+    if (isWaiting)
+      deadline = this.#deadlines.start(() => {
+        leave();
+        refuseNow();
+      });
     return giveUp;
-  }
-
-  #place(ip: string, address: Address): Disposable {
-    address.inside++;
-    const place = new DisposableStack();
-    place.defer(() => {
-      address.inside--;
-      const [next] = address.waiting;
-      if (next !== undefined) next();
-      else if (address.inside === 0) this.#addresses.delete(ip);
-    });
-    return place;
   }
 }
 
@@ -73,7 +73,7 @@ function tooMany(chance: number): RequestRefusal {
   return new RequestRefusal({
     status: 429,
     code: 'OVERLOADED',
-    message: `expected at most ${maxInside} sockets of one address that have not sent connection_init`,
+    message: `expected at most ${maxOpen} sockets of one client that have not sent connection_init`,
     headers: { 'retry-after': String(1 + Math.floor(chance * 10)) },
   });
 }

@@ -37,6 +37,12 @@ interface OpenHandshake {
   readonly request: IdentifyingRequest;
   /** Ends the time limit for `connection_init`, because it has come. */
   received(): void;
+  /**
+   * Counts the socket among those of callers.
+   *
+   * @throws {RequestRefusal} 503 if there are too many.
+   */
+  accept(): void;
   /** Ends the handshake and frees its slot, because the client was acknowledged or has gone. A second call does nothing. */
   settle(): void;
 }
@@ -68,7 +74,7 @@ export function protocolHooks(options: ProtocolOptions): Hooks {
 
 /**
  * Finds the caller of a socket, as for a request over HTTP. Closes the socket with 4401 if the credentials are not accepted, and with 1013 if
- * they cannot be checked now or the caller has too many sockets. Resolves without a value, because graphql-ws would send it to the client with
+ * they cannot be checked now, the caller has too many sockets, or all callers together have. Resolves without a value, because graphql-ws would send it to the client with
  * the acknowledgement.
  */
 async function identify(context: Context<InitPayload, SocketContext>, { gate, clock, onRefused }: ProtocolOptions): Promise<void> {
@@ -80,7 +86,10 @@ async function identify(context: Context<InitPayload, SocketContext>, { gate, cl
   handshake.received();
   try {
     const session = await gate.admit(handshake.request, authorizationIn(connectionParams));
-    if (connection.isOpen) connection.identify(session, { load: gate.load, clock });
+    if (connection.isOpen) {
+      handshake.accept();
+      connection.identify(session, { load: gate.load, clock });
+    }
   } catch (error) {
     if (error instanceof RequestRefusal) {
       onRefused(error);

@@ -7,6 +7,7 @@ import { Deadlines } from '../../operations/deadlines.ts';
 import { IntervalTimer } from '../../operations/interval-timer.ts';
 import { RequestRefusal } from '../../operations/refusal.ts';
 import type { UnsentBytes } from '../../operations/unsent-bytes.ts';
+import { networkOf } from '../callers/peer-network.ts';
 import { type ClientMessage, parseClientMessage } from './client-message.ts';
 import { FrameWriter } from './frame-writer.ts';
 import { HandshakeLimit } from './handshakes.ts';
@@ -15,7 +16,7 @@ import { SocketConnection } from './socket-connection.ts';
 import { admitUpgrade, refuseUpgrade } from './upgrade.ts';
 
 export interface WebSocketsOptions extends ProtocolOptions {
-  /** Maximum number of sockets in the process, with those that wait for a handshake. */
+  /** Maximum number of sockets in the process whose caller is known. Handshakes have limits of their own. */
   readonly maxSockets: number;
   readonly unsent: UnsentBytes;
 }
@@ -25,6 +26,9 @@ const maxMessageBytes = 256 << 10;
 
 /** Maximum bytes of a message before the socket is acknowledged. */
 const maxInitBytes = 16 << 10;
+
+/** Maximum number of upgrades of one network or caller that wait, with authentication. */
+const maxWaitingPerClient = 1_000;
 
 /** Time for a client to send `connection_init`. */
 const initMs = 3_000;
@@ -53,11 +57,16 @@ const serverOptions = {
 export class WebSockets implements Disposable {
   readonly #options: WebSocketsOptions;
   readonly #abortController = new AbortController();
+  /** The handshakes of clients that no header identifies, by network. */
   readonly #handshakes: HandshakeLimit;
+  /** The handshakes of callers whom the headers of the upgrade have shown. Those of other clients take none of these slots. */
+  readonly #knownHandshakes: HandshakeLimit;
   readonly #initDeadlines: Deadlines;
   readonly #pings: IntervalTimer<SocketConnection>;
   readonly #writer = new FrameWriter();
   readonly #sockets = new Set<SocketConnection>();
+  /** The sockets whose caller is known. */
+  readonly #accepted = new Set<SocketConnection>();
   /** Sockets that wait for a handshake slot, with a function that gives up the wait. */
   readonly #waiting = new Map<Duplex, () => void>();
   readonly #gone = Promise.withResolvers<void>();
@@ -66,10 +75,14 @@ export class WebSockets implements Disposable {
   #isClosing = false;
 
   constructor(options: WebSocketsOptions) {
-    const { clock } = options;
+    const { clock, gate } = options;
     this.#options = options;
-    this.#handshakes = new HandshakeLimit(clock, this.#abortController.signal);
-    this.#initDeadlines = new Deadlines({ clock, limitMs: initMs }, this.#abortController.signal);
+    const { signal } = this.#abortController;
+    // Local mode has one caller, whose clients may all reconnect at once.
+    const waitingPerUser = gate.isLocal ? undefined : maxWaitingPerClient;
+    this.#handshakes = new HandshakeLimit({ clock, waitingPerUser }, signal);
+    this.#knownHandshakes = new HandshakeLimit({ clock, waitingPerUser }, signal);
+    this.#initDeadlines = new Deadlines({ clock, limitMs: initMs }, signal);
     this.#pings = new IntervalTimer({ clock, everyMs: pingMs, onInterval: (connection) => connection.checkLiveness(clock.monotonic()) });
     this.#protocol = makeServer(protocolHooks(options));
   }
@@ -84,7 +97,7 @@ export class WebSockets implements Disposable {
     try {
       admitUpgrade(request, this.#options.guard);
       this.#requireRoom();
-      this.#waitForSlot(request, socket, head);
+      this.#waitForSlot(request, socket, head).catch((error) => this.#refuse(socket, error));
     } catch (error) {
       this.#refuse(socket, error);
     }
@@ -132,7 +145,7 @@ export class WebSockets implements Disposable {
   #requireRoom(): void {
     if (this.#isClosing) throw shuttingDown();
     const { maxSockets } = this.#options;
-    if (this.size >= maxSockets)
+    if (this.#accepted.size >= maxSockets)
       throw new RequestRefusal({
         status: 503,
         code: 'OVERLOADED',
@@ -151,8 +164,11 @@ export class WebSockets implements Disposable {
     );
   }
 
-  /** Waits for a handshake slot of the client's address, then accepts the socket. */
-  #waitForSlot(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  /**
+   * Waits for a handshake slot of the client, then accepts the socket. A client that sends a credential with the upgrade is identified first. If
+   * the credential is not accepted, the client may still send another one with `connection_init`, and is treated like one without.
+   */
+  async #waitForSlot(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     if (!(socket instanceof Socket))
       throw new RequestRefusal({ status: 400, code: 'BAD_INPUT', message: 'expected a connection of its own' });
     let giveUp: (() => void) | undefined;
@@ -163,7 +179,13 @@ export class WebSockets implements Disposable {
     };
     this.#waiting.set(socket, settle);
     socket.once('close', settle);
-    giveUp = this.#handshakes.requestSlot(socket.remoteAddress ?? '', {
+    const recognized = this.#options.gate.recognize(request);
+    const caller = recognized instanceof Promise ? await recognized : recognized;
+    // The client may have left meanwhile, or the gateway may be ending.
+    if (!this.#waiting.has(socket)) return;
+    const [handshakes, client] =
+      caller === undefined ? [this.#handshakes, networkOf(socket.remoteAddress)] : [this.#knownHandshakes, caller.key];
+    giveUp = handshakes.requestSlot(client, {
       enter: (place) => {
         settle();
         if (socket.destroyed) place[Symbol.dispose]();
@@ -197,7 +219,11 @@ export class WebSockets implements Disposable {
       place[Symbol.dispose]();
       context.handshake = undefined;
     };
-    const context: SocketContext = { connection, handshake: { request, received, settle }, currentMessage: undefined };
+    const accept = () => {
+      this.#requireRoom();
+      this.#accepted.add(connection);
+    };
+    const context: SocketContext = { connection, handshake: { request, received, accept, settle }, currentMessage: undefined };
     this.#pings.add(connection);
     this.#sockets.add(connection);
     const closed = this.#runProtocol(ws, context);
@@ -207,6 +233,7 @@ export class WebSockets implements Disposable {
       connection.endOperations();
       void closed(code, reason.toString());
       this.#sockets.delete(connection);
+      this.#accepted.delete(connection);
       if (this.#isClosing && this.#sockets.size === 0) this.#gone.resolve();
     });
   }
