@@ -1,4 +1,5 @@
 import { textAt } from '../../core/json-at.ts';
+import { groupOfApiVersion } from '../../core/kinds.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { compareClaims, type ImplicitPriority } from '../../propagate/karmada/resource-selector.ts';
 import { isClusterScopedKind } from '../documents/cluster-scoped-kinds.ts';
@@ -47,12 +48,8 @@ export class PolicyFinder {
     }
   }
 
-  /**
-   * Returns the policy of the resource, and the other policies that select it. Undefined: no policy selects the resource, or its namespace
-   * is one that Karmada never propagates.
-   */
+  /** Returns the policy of the resource, and the other policies that select it. Undefined: no policy selects the resource. */
   policyFor({ manifest }: KarmadaResource): PolicyChoice | undefined {
-    if (isReservedNamespace(manifest.metadata.namespace)) return undefined;
     const candidates = this.#candidatesFor(manifest);
     const [first] = candidates;
     if (first === undefined) return undefined;
@@ -112,7 +109,19 @@ function preempts(policy: PropagationPolicy, recorded: PropagationPolicy | undef
   return policy.spec.priority > recorded.spec.priority;
 }
 
-/** True for the namespaces that Karmada leaves out by default. */
-function isReservedNamespace(namespace = ''): boolean {
-  return /^(karmada-system|karmada-cluster|karmada-es-.*|kube-.*)$/.test(namespace);
+/** True if Karmada never propagates the resource by default: because of its namespace, or because its kind belongs to Karmada or to events. */
+export function isReserved({ apiVersion, kind, metadata: { namespace = '' } }: Manifest): boolean {
+  const group = groupOfApiVersion(apiVersion);
+  return (
+    /^(karmada-system|karmada-cluster|karmada-es-.*|kube-.*)$/.test(namespace) ||
+    reservedGroups.has(group) ||
+    apiVersion === 'coordination.k8s.io/v1' ||
+    (group === '' && kind === 'Event')
+  );
 }
+
+/** The groups of `NewSkippedResourceConfig` in Karmada. */
+const reservedGroups: ReadonlySet<string> = new Set([
+  ...['apps', 'autoscaling', 'cluster', 'config', 'networking', 'policy', 'remedy', 'work'].map((group) => `${group}.karmada.io`),
+  'events.k8s.io',
+]);

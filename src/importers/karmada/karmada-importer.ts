@@ -7,13 +7,13 @@ import { holdsSecret } from '../documents/holds-secret.ts';
 import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
 import type { ImportContext, Importer, Proposal, Translation } from '../model/importer.ts';
 import { type AttachedDependencies, attachDependencies, type ClaimedResource, resourcesByKey } from './attach-dependencies.ts';
-import { type KarmadaResource, PolicyFinder, resourceOf } from './claims.ts';
+import { isReserved, type KarmadaResource, PolicyFinder, resourceOf } from './claims.ts';
 import { karmadaProposalOf, type ProposalFacts } from './karmada-proposal.ts';
 import { namespaceProposalOf, namespacesOf } from './namespace-proposals.ts';
 import { OverrideChoice } from './override-choice.ts';
 import { describeDocument, isPolicy, type PoliciesRead, type PropagationPolicy, readPolicies } from './policies/read-policies.ts';
 import { type TranslatedPolicy, translatePolicy } from './translate-policy.ts';
-import { type UnreadDocument, unreadPolicies, unreadSecret } from './unread-documents.ts';
+import { type UnreadDocument, unreadPolicies, unreadReserved, unreadSecret } from './unread-documents.ts';
 
 /** Translates Karmada's policies, with the resources that they propagate. */
 export const karmadaImporter: Importer = { system: 'Karmada', translate };
@@ -26,7 +26,7 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
     .filter(isSourceObject)
     .filter((document) => !isPolicy(document))
     .map(resourceOf);
-  const { claimed, secrets } = yield* claimResources(resources, policies, context);
+  const { claimed, secrets, reserved } = yield* claimResources(resources, policies, context);
   const dependencies = attachDependencies(claimed, resourcesByKey(resources), { isLiving: context.living !== undefined });
   const facts = proposalFactsOf({ documents, policies, context, claimed, dependencies });
   const proposals: Proposal[] = [];
@@ -47,6 +47,7 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
   const unread = [
     ...policies.refused,
     ...secrets,
+    ...reserved,
     ...dependencies.secrets.filter((resource) => !isRefused(resource)).map((resource) => unreadSecret(resource, 'a workload')),
     ...unreadPolicies(policies, { proposals, losers }),
   ].toSorted((a, b) => a.document.index - b.document.index);
@@ -54,26 +55,37 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
 }
 
 /**
- * Finds the policy of each resource. In a text, a Secret or an object that contains one is refused, because the Propagation would contain
+ * Finds the policy of each resource that Karmada propagates. In a text, a Secret or an object that contains one is refused, because the Propagation would contain
  * its data.
  */
 function* claimResources(
   resources: readonly KarmadaResource[],
   { propagation }: PoliciesRead,
   { living }: ImportContext,
-): Steps<{ readonly claimed: readonly ClaimedResource[]; readonly secrets: readonly UnreadDocument[] }> {
+): Steps<ClaimedResources> {
   const finder = new PolicyFinder(propagation, { isLiving: living !== undefined });
   const claimed: ClaimedResource[] = [];
   const secrets: UnreadDocument[] = [];
+  const reserved: UnreadDocument[] = [];
   for (const resource of resources) {
     yield;
     const choice = finder.policyFor(resource);
     if (choice === undefined) continue;
-    if (living === undefined && holdsSecret(resource.document.object))
+    if (isReserved(resource.manifest)) reserved.push(unreadReserved(resource, choice.winner));
+    else if (living === undefined && holdsSecret(resource.document.object))
       secrets.push(unreadSecret(resource, describeDocument(choice.winner.document)));
     else claimed.push({ resource, choice });
   }
-  return { claimed, secrets };
+  return { claimed, secrets, reserved };
+}
+
+/** The resources that policies select. */
+interface ClaimedResources {
+  readonly claimed: readonly ClaimedResource[];
+  /** The Secrets, and the objects that contain one. */
+  readonly secrets: readonly UnreadDocument[];
+  /** The resources that Karmada never propagates. */
+  readonly reserved: readonly UnreadDocument[];
 }
 
 interface FactsRequest {

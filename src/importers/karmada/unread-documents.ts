@@ -1,4 +1,5 @@
 import type { ObjectDocument } from '../documents/source-documents.ts';
+import { warningNote } from '../model/import-notes.ts';
 import type { DocumentRole, ImportNote } from '../model/import-result.ts';
 import type { Proposal } from '../model/importer.ts';
 import type { KarmadaResource } from './claims.ts';
@@ -20,6 +21,12 @@ export function unreadSecret({ document }: KarmadaResource, selectedBy: string):
     `${describeDocument(document)} is selected by ${selectedBy}, but a Propagation takes the data of a Secret by reference only: ` +
     'every reader of the Propagation could read them. Create the Secret in a cluster, and propagate it with ref';
   return { document, role: 'TEMPLATE', notes: [{ severity: 'ERROR', code: 'SECRET', message, path: document.path }] };
+}
+
+/** Returns a resource that a policy selects, but that Karmada never propagates, as unread. */
+export function unreadReserved({ document }: KarmadaResource, policy: PropagationPolicy): UnreadDocument {
+  const message = `${describeDocument(document)} is selected by ${describeDocument(policy.document)}, but Karmada propagates no objects of its namespace or kind`;
+  return { document, role: 'OTHER', notes: [warningNote('UNCLAIMED', document.path, message)] };
 }
 
 interface UsedPolicies {

@@ -92,6 +92,22 @@ describe('the policy of a resource', () => {
     expect(imported([system, policy('a', 'member1', wide)]).propagations).toEqual([]);
   });
 
+  test.each([
+    ['networking.karmada.io/v1alpha1', 'MultiClusterService'],
+    ['autoscaling.karmada.io/v1alpha1', 'FederatedHPA'],
+    ['coordination.k8s.io/v1', 'Lease'],
+    ['v1', 'Event'],
+  ])('an object of %s %s, which Karmada never propagates', (apiVersion, kind) => {
+    const object = `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: web }`;
+    const selecting = policy('a', 'member1', { kind: 'PropagationPolicy' }).replace(
+      'apps/v1, kind: Deployment',
+      `${apiVersion}, kind: ${kind}`,
+    );
+    const { propagations, notes } = imported([object, selecting]);
+    expect(propagations).toEqual([]);
+    expect(notes[0]).toMatchObject({ code: 'UNCLAIMED', message: expect.stringContaining('but Karmada propagates no objects') });
+  });
+
   test('a PropagationPolicy never propagates a cluster-scoped resource', () => {
     const role = 'apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: { name: system:reader }\nrules: []';
     const selecting = (kind: string) =>
