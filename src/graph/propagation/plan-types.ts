@@ -216,7 +216,8 @@ function choiceFields(t: FieldsOf<PlannedCluster>) {
       resolve: ({ rendered }) => rendered?.chosen.score,
     }),
     available: t.int({
-      description: 'The estimated number of replicas that have room in the cluster. Null if it is unknown or unlimited.',
+      description:
+        'The estimated number of replicas that have room in the cluster. Null if it is unknown or unlimited, or if the caller may not list all Nodes and Pods.',
       resolve: ({ rendered }) => rendered?.chosen.available,
     }),
   };
@@ -241,7 +242,8 @@ function addShare({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<
         description: 'The maximum number of replicas of the cluster, from `replicas.rules` of the intent. Null if no rule sets one.',
       }),
       capacity: t.exposeInt('capacity', {
-        description: 'The number of additional replicas that have room in the cluster. Null if it is unknown or unlimited.',
+        description:
+          'The number of additional replicas that have room in the cluster. Null if it is unknown or unlimited, or if the caller may not list all Nodes and Pods.',
       }),
       kept: t.exposeInt('kept', { nullable: false, description: 'The number of previous replicas that stay.' }),
       completions: t.exposeInt('completions', {

@@ -10,6 +10,8 @@ import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { podSpecOf } from '../../manifests/pod-specs.ts';
 import { hubKinds } from '../../propagate/hub/hub.ts';
 import type { Propagation } from '../../propagate/model/propagation.ts';
+import { isRoomHidden } from '../../propagate/plan/snapshot/hide-room.ts';
+import { roomKinds } from '../../propagate/plan/snapshot/member-workloads.ts';
 import { kindsToRead } from '../discover/app-kinds.ts';
 import { type FoundApp, findApps, neededByOthers } from '../discover/find-apps.ts';
 import { readLiveSource, type SourceObjects, type SourceRead } from '../discover/source-objects.ts';
@@ -19,7 +21,7 @@ import type { MigrationSpec } from '../model/migration.ts';
 import type { AppPlan, MigrationNote, MigrationNoteCode, MigrationPlan } from '../model/migration-plan.ts';
 import { maxApps } from '../model/migration-spec-definition.ts';
 import { maxAppObjects, maxMigrationObjects } from '../model/migration-status-definition.ts';
-import { addRooms, type FreeRoom, noRoom, readFreeRoom, roomKinds, withoutFigures } from '../room/free-room.ts';
+import { addRooms, type FreeRoom, noRoom, readFreeRoom, withoutFigures } from '../room/free-room.ts';
 import { migrationDigestOf } from './migration-digest.ts';
 import type { MigrationPlanner, MigrationPlannerPorts, MigrationPlanRequest } from './migration-planner.ts';
 import { countPathOf } from './movable-manifest.ts';
@@ -75,18 +77,13 @@ async function planMigration(ports: MigrationPlannerPorts, request: MigrationPla
   return planApps(ports, request, shown);
 }
 
-/**
- * Returns a fault if the requester may not see the free room of a cluster. The room is a sum over all Nodes and Pods, so the requester must
- * be able to list all of both. Undefined if the room may be shown.
- */
+/** Returns a fault if the requester may not see the free room of a cluster. Undefined if the room may be shown. */
 async function hiddenRoomFault(
   { sight }: MigrationPlannerPorts,
   { spec, signal }: MigrationPlanRequest,
   cluster: ClusterName,
 ): Promise<Fault | undefined> {
-  if (sight === undefined) return undefined;
-  const listed = await Promise.all(roomKinds.map((kind) => sight.objects(spec, { cluster, kind, verb: 'list' }, signal)));
-  if (listed.every((objects) => objects.has(undefined))) return undefined;
+  if (!(await isRoomHidden(sight, spec, { cluster, signal }))) return undefined;
   const message = 'the free room is not shown: the requester may not list all Nodes and all Pods of the cluster';
   return fault('FORBIDDEN', message, { cluster, retry: 'NEVER' });
 }

@@ -1,7 +1,6 @@
 import type { V1Node, V1Pod, V1PodSpec } from '@kubernetes/client-node';
 import type { Members } from '../../changes/members.ts';
 import type { Fault } from '../../core/faults.ts';
-import type { GroupKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { TypedObject } from '../../core/objects.ts';
 import { printQuantity } from '../../core/quantities.ts';
@@ -16,13 +15,8 @@ import {
   subtractAmounts,
   timesThatFit,
 } from '../../propagate/plan/placing/resource-amounts.ts';
+import { roomKinds } from '../../propagate/plan/snapshot/member-workloads.ts';
 import type { RecordedRoom } from '../model/migration-status-definition.ts';
-
-const nodes: GroupKind = { group: '', kind: 'Node' };
-const pods: GroupKind = { group: '', kind: 'Pod' };
-
-/** The kinds from which the free room of a cluster is computed. */
-export const roomKinds: readonly GroupKind[] = [nodes, pods];
 
 /** The replicas of one application, for the check of the room. */
 interface ReplicasToPlace {

@@ -13,6 +13,7 @@ import { hasNoErrors, planNotesOf } from './plan-notes.ts';
 import { preservedAfter } from './preserved-labels.ts';
 import { type RenderContext, renderCluster, renderClusterOutsideFleet, renderUnchosenCluster } from './render-cluster.ts';
 import { type ClusterCopies, createCopyRenderer } from './render-copies.ts';
+import { withoutHiddenRoom } from './snapshot/hide-room.ts';
 import type { PlanSnapshot } from './snapshot/snapshot.ts';
 import { creationsOf } from './snapshot/template-creations.ts';
 
@@ -40,7 +41,15 @@ export function renderPlan(snapshot: PlanSnapshot, rules: ComparisonRules): Rend
   const copies = placing.clusters.map((placed) => (placed.locationFault === undefined ? copiesOf(placed) : noCopies));
   const clusters = placing.clusters.map((placed, index) => renderCluster(context, placed, copies[index] ?? noCopies));
   const leaving = placing.isShort === true ? [] : leavingClusters(snapshot, placing);
-  return planOf(snapshot, { placing: withoutAwayProblem(snapshot, placing), clusters, leaving, copies, preserved, waves: waves.names });
+  const plan = planOf(snapshot, {
+    placing: withoutAwayProblem(snapshot, placing),
+    clusters,
+    leaving,
+    copies,
+    preserved,
+    waves: waves.names,
+  });
+  return withoutHiddenRoom(snapshot, plan);
 }
 
 const noCopies: ClusterCopies = { result: 'rendered', copies: [], applied: [], unmatched: [], notes: [] };

@@ -15,6 +15,7 @@ import { locationFieldsIn, placementSetsIn } from '../placing/sets-in.ts';
 import { membersWithLocations, whenLocationsAreRead } from './cluster-locations.ts';
 import { changedSourceNotes, frozenSourcesOf, isForOneGeneration, withPinnedSecret } from './frozen-sources.ts';
 import { hideObjects, visibleAutoscaledIn } from './hide-objects.ts';
+import { isRoomHidden } from './hide-room.ts';
 import { capacitiesIn, capacityKinds, type TemplateWorkloads } from './member-workloads.ts';
 import type { ExistingPropagation, PlannerPorts, PlanRequest } from './plan-request.ts';
 import { maxMirrorWaitMs } from './read-dependencies.ts';
@@ -200,16 +201,19 @@ async function readVisible(
   const { cluster, share, keys, missingKinds: missing, mayBeChosen } = read;
   const { name } = cluster;
   const objects = new Map(keys.map((key) => [textOfKey(key), readObject(ports, name, key)]));
-  const [live, autoscaled] = await Promise.all([
+  const capacities = mayBeChosen ? capacitiesIn(members, name, workloads) : new Map<number, number>();
+  const [live, autoscaled, isHidden] = await Promise.all([
     hideObjects(ports, request, { cluster: name, share, keys, live: objects }),
     mayBeChosen ? visibleAutoscaledIn(ports, request, { cluster: name, workloads }) : new Set<string>(),
+    capacities.size > 0 && isRoomHidden(ports.sight, request.spec, { cluster: name, signal: request.signal }),
   ]);
   request.signal.throwIfAborted();
   const { manifests } = workloads;
   return {
     cluster,
     missingKinds: missing,
-    capacities: mayBeChosen ? capacitiesIn(members, name, workloads) : new Map(),
+    capacities,
+    ...(isHidden ? { isRoomHidden: true } : {}),
     ...(isDividedAsKubeFed(workloads.spec) ? { running: runningReplicasIn(ports, name, { manifests, live }) } : {}),
     live,
     otherVersions: new Set(keys.filter((key) => isOtherVersion(members, name, key)).map(textOfKey)),

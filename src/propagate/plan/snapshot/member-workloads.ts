@@ -12,6 +12,8 @@ import { plannedCountOf } from '../placing/workload-count.ts';
 
 const nodes: GroupKind = { group: '', kind: 'Node' };
 const pods: GroupKind = { group: '', kind: 'Pod' };
+/** The kinds from which the free room of a cluster is computed. */
+export const roomKinds: readonly GroupKind[] = [nodes, pods];
 /** The kind of autoscalers. */
 export const autoscalers: GroupKind = { group: 'autoscaling', kind: 'HorizontalPodAutoscaler' };
 
