@@ -102,8 +102,8 @@ async function labelledNeeds(
   const visible = await Promise.all(
     wanted.map(async (need) => {
       const namespaces = need.namespace === undefined ? undefined : [need.namespace];
-      const objects = await sight?.objects(spec, { cluster: from, kind: groupKindOfKey(need), namespaces }, signal);
-      // The names of hidden objects must not become known.
+      // Names come from a list, so the right to get single objects is not enough.
+      const objects = await sight?.objects(spec, { cluster: from, kind: groupKindOfKey(need), namespaces, verb: 'list' }, signal);
       return objects?.has(need.namespace) === false ? [] : [need];
     }),
   );

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { createActingClients } from '../../../../src/changes/acting-clients.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import { marks } from '../../../../src/propagate/model/propagation.ts';
-import { firstIn, type PlannerWorld, shown, startPlannerWorld } from '../planner-world.ts';
+import { accessBut } from '../../../support/restricting-access.ts';
+import { firstIn, type PlannerWorld, type PlannerWorldOptions, shown, startPlannerWorld } from '../planner-world.ts';
 import { configMap, deployment, shareOf } from '../snapshots.ts';
 
 const ref = (kind: string, name: string, more: Readonly<Record<string, string>> = {}) => ({
@@ -194,7 +196,14 @@ test('adds a shared dependency once, and none that the template contains', async
   expect(firstIn(own.plan, 'south').manifest).toMatchObject({ data: { a: 'own' } });
 });
 
-test('finds dependencies by label', async () => {
+const requester = { user: 'alice', groups: [], at: '2026-01-01T00:00:00Z' };
+const withoutSlices = accessBut(({ kind, verb }) => kind.kind === 'EndpointSlice' && verb === 'list');
+const listless = createActingClients({ member: () => undefined, access: withoutSlices, accounts: 'many' }).sight;
+
+test.each<[string, PlannerWorldOptions, readonly string[]]>([
+  ['finds dependencies by label', {}, ['one']],
+  ['finds no dependency by label that the requester may get but not list', { sight: listless }, []],
+])('%s', async (_what, options, expected) => {
   const slice = (name: string, service: string): KubernetesObject => ({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
@@ -208,7 +217,10 @@ test('finds dependencies by label', async () => {
     metadata: { name: 'derived-shop', namespace: 'default' },
     spec: {},
   };
-  await using planner = await startPlannerWorld({ hub: [slice('one', 'derived-shop'), slice('two', 'other'), service], south: [] });
+  await using planner = await startPlannerWorld(
+    { hub: [slice('one', 'derived-shop'), slice('two', 'other'), service], south: [] },
+    options,
+  );
   const imported = {
     apiVersion: 'multicluster.x-k8s.io/v1alpha1',
     kind: 'ServiceImport',
@@ -216,7 +228,7 @@ test('finds dependencies by label', async () => {
     spec: {},
   };
   const rendered = await planner.world.pumped(
-    planner.planner.render(planner.request({ template: [{ json: imported }, { json: configMap('a') }], dependencies: true })),
+    planner.planner.render(planner.request({ requester, template: [{ json: imported }, { json: configMap('a') }], dependencies: true })),
   );
 
   // No cluster serves ServiceImports here, so no cluster is chosen. The reason names the dependencies that were found.
@@ -225,7 +237,7 @@ test('finds dependencies by label', async () => {
     { cluster: 'south', reason: 'API_MISSING', detail: 'ServiceImport.multicluster.x-k8s.io/v1alpha1' },
   ]);
   const hub = planner.world.cluster('hub').requests.filter(({ method, path }) => method === 'GET' && path.includes('/endpointslices/'));
-  expect(hub.map(({ path }) => path.split('/').at(-1))).toEqual(['one']);
+  expect(hub.map(({ path }) => path.split('/').at(-1))).toEqual(expected);
 });
 
 test('refuses dependencies of a manifest without a hub', async () => {
