@@ -65,7 +65,7 @@ export function isToRestoreFirst({ isPinned }: CurrentPlan, { fault }: Inventory
 
 /**
  * Returns the share with only those entries whose copies an older generation wrote, and that this generation neither writes nor deletes
- * now. Undefined if there are none.
+ * now. Undefined if there are none, or if the cluster does not answer.
  */
 function shareToKeep(
   { share, facts, rendered, needs }: ClusterAssessment,
@@ -76,6 +76,8 @@ function shareToKeep(
   const isSuspended = spec.suspend.all || spec.suspend.clusters.includes(cluster);
   const isHeld = plan.verdict.result !== 'do';
   if (share === undefined || member === undefined || isSuspended || stage === 'rollingBack') return undefined;
+  // No copy can be written there now. A failover must not wait for the revisions of all Propagations that it concerns.
+  if (member.phase === 'UNREACHABLE') return undefined;
   if (stage === 'leaving' && !isHeld && mayWriteIn(facts, snapshot.rollout)) return undefined;
   const going = new Set(needs.prune.map(({ key }) => textOfKey(key)));
   const kept = new Set(rendered?.objects.filter(isRemoval).map(({ key }) => textOfKey(key)));
