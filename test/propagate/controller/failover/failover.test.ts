@@ -72,6 +72,23 @@ test('M5: moves the share of a cluster that does not answer, and removes the old
   await fleet.world.until(() => fleet.mirrored('ring')?.status.evictions === undefined);
 }, 60_000);
 
+test('reads no revisions for a cluster that does not answer', async () => {
+  await using fleet = await startControllerWorld(emptyFleet, { living: true });
+  const { world } = fleet;
+  fleet.startProcess();
+  await fleet.propagate(divided('quay', { after: '5s' } as never));
+  await fleet.phase('quay', 'Settled');
+  const revisionReads = () =>
+    world.cluster('hub').requests.filter(({ method, path }) => method === 'GET' && path.includes('/controllerrevisions')).length;
+  const before = revisionReads();
+  const cut = cutOff(fleet, 'east');
+  await world.until(() => countsOf(fleet, 'quay').join() === '3,3,2', 120_000);
+  await fleet.phase('quay', 'Degraded');
+  await world.pass(20_000);
+  expect(revisionReads()).toBe(before);
+  cut[Symbol.dispose]();
+}, 60_000);
+
 test('returns when told so, and never has fewer replicas on the way', async () => {
   await using fleet = await startControllerWorld(emptyFleet, { living: true });
   fleet.startProcess();
