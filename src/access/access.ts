@@ -47,6 +47,11 @@ export interface AccessRequest {
    */
   readonly object?: { readonly namespace?: string | undefined; readonly name: string } | undefined;
   /**
+   * True: the right to this one object counts only if a mirrored binding gives it. So a list with many related objects costs no review for
+   * each of them. Default: the cluster is asked about the object.
+   */
+  readonly onlyIfBound?: boolean | undefined;
+  /**
    * The namespaces that the query names. The right to each of them is checked, even if no known binding names the caller there. Other
    * namespaces may be missing in the result. Default: every namespace in which the caller may have the right, by the known bindings.
    */

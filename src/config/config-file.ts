@@ -152,6 +152,11 @@ const backupsKeys = {
   folders: configList(configText)
     .exactOptional()
     .describe('Folders with the archives that `backup.file` of a migration may name, relative to this file. Default: no archive is read.'),
+  groups: configList(configText)
+    .exactOptional()
+    .describe(
+      'With `authentication`: the groups whose members may read archives of `folders`, such as oidc:ops. An archive has the data of Secrets. Default: nobody.',
+    ),
   allowHttp: flag
     .exactOptional()
     .describe('True: backups are also downloaded over http from other machines. Default: only over https, or from this machine.'),

@@ -82,6 +82,8 @@ export interface ConfiguredHook {
 export interface ConfiguredBackups {
   /** Absolute paths of folders with archives. Empty: no archive is read from a file. */
   readonly folders: readonly string[];
+  /** With `authentication`: the groups whose members may read these archives. Empty: no caller may. */
+  readonly groups: readonly string[];
   /** True: backups may be downloaded over http from hosts other than loopback. */
   readonly allowHttp: boolean;
 }

@@ -60,6 +60,7 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
     hooks: (file.hooks ?? []).map((hook) => hookOf(hook, base)),
     backups: {
       folders: (file.backups?.folders ?? []).map((folder) => fromHome(folder, base)),
+      groups: file.backups?.groups ?? [],
       allowHttp: file.backups?.allowHttp ?? false,
     },
     configFile,

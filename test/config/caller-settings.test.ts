@@ -140,6 +140,7 @@ test.each([
   [{ clusters: [{ name: 'a', identity: 'passthrough' }] }, 'clusters[0].identity: expected a mapping, got "passthrough"'],
   [{ clusters: [{ name: 'a', identity: { userPrefix: 'system:' } }] }, 'clusters[0].identity.userPrefix: expected a prefix'],
   [{ clusters: [{ name: 'a', authorization: 'open' }] }, 'clusters[0].authorization: expected sar, rbac, got "open"'],
+  [{ clusters: [{ name: 'a', authorization: 'live' }] }, 'clusters[0].authorization: expected sar or rbac, got "live", which this version'],
 ])('refuses %j in one line, with the file and the key', async (keys, message) => {
   const refused = await problem(load(keys));
   expect(refused).toContain(`/muster.yaml: ${message}`);

@@ -249,13 +249,13 @@ test('importers with authentication need a service account', async () => {
 test('hooks and backups have absolute paths and defaults', async () => {
   const hooks = 'hooks:\n  - { name: plain, url: "http://[::1]:8080/moved" }\n';
   const full = '  - { name: full, url: "https://lb.example.com/x?a=b", timeout: 1m, tokenFile: token, caFile: /ca.pem }\n';
-  const config = await loadFile(`${header}${hooks}${full}backups: { folders: [dumps, /var/dumps], allowHttp: true }\n`);
+  const config = await loadFile(`${header}${hooks}${full}backups: { folders: [dumps, /var/dumps], groups: [oidc:ops], allowHttp: true }\n`);
   expect(config.hooks).toEqual([
     { name: 'plain', url: 'http://[::1]:8080/moved', timeoutMs: 10_000 },
     { name: 'full', url: 'https://lb.example.com/x?a=b', timeoutMs: 60_000, tokenFile: path.join(folder, 'token'), caFile: '/ca.pem' },
   ]);
-  expect(config.backups).toEqual({ folders: [path.join(folder, 'dumps'), '/var/dumps'], allowHttp: true });
-  expect(await load()).toMatchObject({ hooks: [], backups: { folders: [], allowHttp: false } });
+  expect(config.backups).toEqual({ folders: [path.join(folder, 'dumps'), '/var/dumps'], groups: ['oidc:ops'], allowHttp: true });
+  expect(await load()).toMatchObject({ hooks: [], backups: { folders: [], groups: [], allowHttp: false } });
 });
 
 test.each([

@@ -77,6 +77,9 @@ const comparedShare = 0.01;
 
 const noNamespaces: ReadonlySet<string> = new Set();
 
+/** The decision about an object that no mirrored binding names. */
+const notProposed: Verdict = { isAllowed: false };
+
 /** The visibility of an empty set of namespaces. It has no fault, because a hidden object looks like an absent one. */
 export const nothingVisible: Visibility = { type: 'namespaces', namespaces: noNamespaces };
 
@@ -237,7 +240,8 @@ export class ClusterAccess {
     object: NonNullable<AccessRequest['object']>,
   ): Promise<Visibility> {
     const { namespace, name } = object;
-    const { isAllowed, fault: unanswered } = await this.#verdictIn(this.#questionOf(caller, request), '');
+    const isProposed = request.onlyIfBound !== true || this.#rbac.index.allows(this.#callerOf(caller).subjects, attributesOfRead(request));
+    const { isAllowed, fault: unanswered } = isProposed ? await this.#verdictIn(this.#questionOf(caller, request), '') : notProposed;
     if (isAllowed) return namespace === undefined ? { type: 'all' } : { type: 'namespaces', namespaces: new Set([namespace]) };
     if (unanswered !== undefined) return { type: 'none', fault: { ...unanswered, kind: groupKindOf(request.kind) } };
     const place = isNamespace(request.served) ? name : namespace;
@@ -247,9 +251,10 @@ export class ClusterAccess {
   }
 
   /** Returns the question of a request, with the decisions for it that still hold. */
-  #questionOf(authenticated: AuthenticatedCaller, { verb, subresource, object, served }: KindRequest): Question {
+  #questionOf(authenticated: AuthenticatedCaller, request: KindRequest): Question {
     const { cache } = this.#services;
     const caller = this.#callerOf(authenticated);
+    const { verb, subresource, object, served } = request;
     const { group, resource } = served;
     const place = object === undefined ? '' : ` ${object.namespace ?? ''}/${object.name}`;
     const key = `${authenticated.key} ${this.#id} ${verb} ${group}/${resource}/${subresource ?? ''}${place}`;
@@ -257,8 +262,7 @@ export class ClusterAccess {
     const decisions = cache.get(key) ?? cache.add(key, version);
     if (this.#epochs.holdsSince(decisions.version, caller.subjects)) decisions.confirm(version);
     else decisions.restart(version);
-    const about = object === undefined ? {} : { name: object.name, namespace: isNamespace(served) ? object.name : object.namespace };
-    return { caller, attributes: { verb, group, resource, subresource, ...about }, decisions, key };
+    return { caller, attributes: attributesOfRead(request), decisions, key };
   }
 
   /** Returns the decision for a namespace (`''`: for all, or for the object of the question). Asks the API server if it is not known. */
@@ -353,6 +357,13 @@ export class ClusterAccess {
 /** Returns the review of a question in one namespace. `''`: in all namespaces, or for the object of the question. */
 function reviewOf({ caller, attributes }: Question, namespace: string): Review {
   return { user: caller.user, userKey: caller.key, attributes: namespace === '' ? attributes : { ...attributes, namespace } };
+}
+
+/** Returns the attributes of a review. The API server takes the name of a Namespace for its namespace. */
+function attributesOfRead({ verb, subresource, object, served }: KindRequest): ResourceAttributes {
+  const { group, resource } = served;
+  const about = object === undefined ? {} : { name: object.name, namespace: isNamespace(served) ? object.name : object.namespace };
+  return { verb, group, resource, subresource, ...about };
 }
 
 function isNamespace({ group, kind }: ServedResource): boolean {

@@ -25,6 +25,8 @@ export interface SourceRequest {
   readonly namespaces?: readonly string[] | undefined;
   /** The one object to get. A caller may have the right to this object only. Default: all objects of the kind. */
   readonly object?: AccessRequest['object'];
+  /** True: the right to `object` counts only if a mirrored binding gives it. Default: false. */
+  readonly onlyIfBound?: boolean | undefined;
 }
 
 /** A source with a mirror, and the objects that the caller may see of it. */
@@ -133,11 +135,11 @@ async function visibilitiesOf(requests: readonly SourceRequest[], access: Access
 }
 
 function visibilityOf(
-  { cluster, kind, verb, namespaces, object }: SourceRequest,
+  { cluster, kind, verb, namespaces, object, onlyIfBound }: SourceRequest,
   access: Access,
   { caller, signal }: ReadContext,
 ): PromiseOrValue<Visibility> {
-  return access.visibilityOf({ caller, cluster: cluster.name, kind, verb, namespaces, object }, signal);
+  return access.visibilityOf({ caller, cluster: cluster.name, kind, verb, namespaces, object, onlyIfBound }, signal);
 }
 
 interface Loaded {

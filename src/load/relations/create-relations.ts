@@ -1,3 +1,4 @@
+import { isVisibleIn } from '../../access/is-visible-in.ts';
 import { MusterError } from '../../core/errors.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
@@ -84,9 +85,18 @@ function findTarget(
   const { namespaced } = options.mirrors.served(cluster.name, kind) ?? kind;
   const namespace = namespaced ? target.namespace : undefined;
   if (namespaced && (namespace ?? '') === '') return nothing;
-  return mapPromiseOrValue(sources.source({ cluster, kind, verb: 'get', isNamed: true, namespace, waitMs }), (source) =>
-    findInSource(source, { namespace, name: target.name, uid: target.uid }, { sensitive: options.sensitive, depth, waitMs }),
+  const { name, uid } = target;
+  const request = { cluster, kind, verb: 'get', isNamed: true, namespace, waitMs } as const;
+  const find = (source: ReadSource) => findInSource(source, { namespace, name, uid }, { sensitive: options.sensitive, depth, waitMs });
+  return mapPromiseOrValue(sources.source(request), (source) =>
+    isHidden(source, namespace) ? mapPromiseOrValue(sources.source({ ...request, name }), find) : find(source),
   );
+}
+
+/** True if the rights to the kind hide objects of the namespace. The caller may have a right to one object of it all the same. */
+function isHidden(source: ReadSource, namespace: string | undefined): boolean {
+  if (source.type === 'held') return !isVisibleIn(source.visibility, namespace);
+  return source.type === 'missing' && source.sync.fault?.code === 'FORBIDDEN';
 }
 
 const nothing: FoundObject = { faults: [] };

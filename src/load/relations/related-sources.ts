@@ -21,14 +21,20 @@ export class RelatedSources {
     this.#context = context;
   }
 
-  /** Returns the source of one kind in one cluster. With a namespace, only that namespace is requested. */
+  /**
+   * Returns the source of one kind in one cluster. With a namespace, only that namespace is requested. With a name, the right to that object
+   * counts too. Equal requests of one operation share one source, so they also share the review of a right.
+   */
   source(wanted: RelatedSourceRequest): PromiseOrValue<ReadSource> {
     const places = this.#placesOf(wanted);
-    const place = wanted.namespace ?? '';
+    const { cluster, kind, verb, namespace, isNamed, name } = wanted;
+    // A namespace has no slash, so an object and a namespace never have the same key.
+    const place = name === undefined ? (namespace ?? '') : `${namespace ?? ''}/${name}`;
     const known = places.get(place);
     if (known !== undefined) return known;
-    const { cluster, kind, verb, namespace, isNamed } = wanted;
-    const request: SourceRequest = { cluster, kind, verb, isNamed, namespaces: namespace === undefined ? undefined : [namespace] };
+    const namespaces = namespace === undefined ? undefined : [namespace];
+    const about = name === undefined ? {} : { object: { namespace, name }, onlyIfBound: true };
+    const request: SourceRequest = { cluster, kind, verb, isNamed, namespaces, ...about };
     const found = loadReadSource(this.#options, { request, waitMs: this.nextWaitMs(wanted.waitMs), context: this.#context });
     const source = mapPromiseOrValue(found, (now) => {
       places.set(place, now);
@@ -57,6 +63,8 @@ export class RelatedSources {
 export interface RelatedSourceRequest extends Pick<SourceRequest, 'cluster' | 'verb' | 'isNamed'> {
   readonly kind: ModelKind;
   readonly namespace: string | undefined;
+  /** The one object to get. Default: only the rights to the kind count. */
+  readonly name?: string;
   /** Milliseconds to wait for the first list. Default and maximum: 10 s. */
   readonly waitMs: number | undefined;
 }

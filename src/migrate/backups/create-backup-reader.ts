@@ -3,8 +3,10 @@ import type { Members } from '../../changes/members.ts';
 import type { ConfiguredBackups } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import { invariant, MusterError } from '../../core/errors.ts';
+import { type Fault, fault } from '../../core/faults.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
+import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { isSecret, redact } from '../../core/redaction.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
@@ -12,13 +14,15 @@ import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import type { ClientOf } from '../../propagate/plan/snapshot/plan-request.ts';
 import { kindsToRead } from '../discover/app-kinds.ts';
 import { type BackupReadRequest, type DiscoveredObject, indexSourceObjects, type ReadBackup } from '../discover/source-objects.ts';
-import { type BackupLimits, readBackup } from './read-backup.ts';
+import type { MigrationSpec } from '../model/migration.ts';
+import type { MigrationNote } from '../model/migration-plan.ts';
+import { type BackupLimits, backupKind, readBackup } from './read-backup.ts';
 
 export interface BackupReaderPorts {
   readonly members: Members;
   readonly clientOf: ClientOf;
   /** The clusters that the requester may see. Backups in other clusters are not found. Absent: all clusters. */
-  readonly sight?: Pick<IdentitySight, 'clusters'> | undefined;
+  readonly sight?: IdentitySight | undefined;
   readonly config: ConfiguredBackups;
   readonly clock: Clock;
   /** Default: the real bounds. */
@@ -33,11 +37,13 @@ export function createBackupReader({ members, clientOf, sight, config, clock, li
   return async (request, signal) => {
     const { spec } = request;
     invariant(spec.backup !== undefined, 'a spec with the source Velero has a backup');
+    const denied = sight && spec.backup.file !== undefined ? refusedFile(config, spec) : undefined;
+    if (denied !== undefined) return { result: 'failed', note: denied };
     const isVisible = await sight?.clusters(spec, signal);
     const ports = {
       members: isVisible === undefined ? members : { ...members, all: () => members.all().filter(({ name }) => isVisible(name)) },
-      config,
-      clock,
+      ...{ config, clock },
+      refusalOf: sight && ((cluster: ClusterName) => refusedBackups(sight, { cluster, spec }, signal)),
       clientOf: (cluster: Parameters<ClientOf>[0]) => clientOf(cluster, spec),
       ...(limits && { limits }),
     };
@@ -46,8 +52,8 @@ export function createBackupReader({ members, clientOf, sight, config, clock, li
     if (read.result === 'refused') {
       const { code, message, faults } = read;
       if (code === 'BAD_INPUT') throw new MusterError(code, message);
-      const [fault] = faults;
-      return { result: 'failed', note: { severity: 'ERROR', code, message, path: 'backup' }, ...(fault === undefined ? {} : { fault }) };
+      const [first] = faults;
+      return { result: 'failed', note: { severity: 'ERROR', code, message, path: 'backup' }, ...(first && { fault: first }) };
     }
     const data = new Map<string, JsonObject>();
     const objects = read.objects.map((object): DiscoveredObject => {
@@ -59,6 +65,33 @@ export function createBackupReader({ members, clientOf, sight, config, clock, li
     const backup = { used: read.backup, secretData: (key: ObjectKey) => data.get(textOfKey(key)) };
     return { result: 'read', objects: indexSourceObjects(objects, backup) };
   };
+}
+
+/**
+ * Returns why the requester may not read archives of the configured folders. An archive has all objects of a cluster, with the data of
+ * Secrets, and no API server decides about it.
+ */
+function refusedFile({ groups }: ConfiguredBackups, { requester }: MigrationSpec): MigrationNote | undefined {
+  if (requester?.groups.some((group) => groups.includes(group))) return undefined;
+  const message = 'expected a requester in a group of `backups.groups` of the config file: only they may read archives of its folders';
+  return { severity: 'ERROR', code: 'DENIED', message, path: 'backup.file' };
+}
+
+interface BackupsInCluster {
+  readonly cluster: ClusterName;
+  readonly spec: MigrationSpec;
+}
+
+/** Returns why the requester may not get the Backup that the spec names, or list the Backups that it selects. Undefined: the requester may. */
+async function refusedBackups(sight: IdentitySight, { cluster, spec }: BackupsInCluster, signal: AbortSignal): Promise<Fault | undefined> {
+  invariant(spec.backup !== undefined, 'a spec with the source Velero has a backup');
+  const { namespace, name } = spec.backup;
+  const kind = backupKind;
+  if (name !== undefined) return sight.refusalOf(spec, { cluster, kind, verb: 'get', object: { namespace, name } }, signal);
+  const listed = await sight.objects(spec, { cluster, kind, verb: 'list', namespaces: [namespace] }, signal);
+  if (listed.has(namespace)) return undefined;
+  const message = `${spec.requester?.user} may not list Backups in the namespace ${namespace}`;
+  return listed.fault ?? fault('FORBIDDEN', message, { cluster, kind, retry: 'NEVER' });
 }
 
 function namespacesOf({ namespace, spec: { apps, namespaces } }: BackupReadRequest): readonly string[] {

@@ -36,13 +36,18 @@ const defaultBackupLimits: BackupLimits = {
   readMs: 600_000,
 };
 
-const backupKind: GroupKind = { group: 'velero.io', kind: 'Backup' };
+/** The kind of the Backups of Velero. */
+export const backupKind: GroupKind = { group: 'velero.io', kind: 'Backup' };
 const requestKind: GroupKind = { group: 'velero.io', kind: 'DownloadRequest' };
 
 export interface BackupPorts {
   readonly members: Members;
   /** Returns the client with the identity of the migration. Undefined if the cluster is not in the fleet. */
   readonly clientOf: (cluster: ClusterName) => ObjectClient | undefined;
+  /**
+   * Returns why the requester may not find Backups of the spec in a cluster. Undefined: the requester may. Default: all Backups may be found.
+   */
+  readonly refusalOf?: ((cluster: ClusterName, signal: AbortSignal) => Promise<Fault | undefined>) | undefined;
   readonly config: ConfiguredBackups;
   readonly clock: Clock;
   /** Default: the real bounds. */
@@ -148,23 +153,32 @@ async function readFromVelero(reading: BackupReading, signal: AbortSignal): Prom
   return refused('NO_BACKUP', { message: `the Backup ${first.name} cannot be downloaded: ${reasons}`, faults: failures });
 }
 
-/** Finds the Backup in the mirrors of the reachable clusters. The faults are those of clusters that could not be searched. */
+/**
+ * Finds the Backup in the mirrors of the reachable clusters. The faults are those of clusters that could not be searched, or in which the
+ * requester may not find it, whether it exists or not.
+ */
 async function findBackups(
-  { members, limits, request: { spec, from } }: BackupReading,
+  { members, limits, refusalOf, request: { spec, from } }: BackupReading,
   signal: AbortSignal,
 ): Promise<{ readonly chosen: readonly CompletedBackup[]; readonly faults: readonly Fault[] }> {
   const { objects } = members;
   const searched = members.all().filter(({ name }) => (spec.cluster === undefined ? name !== from : name === spec.cluster));
-  const clusters = searched.filter(({ phase }) => phase !== 'UNREACHABLE').map(({ name }) => name);
-  const wanted = clusters.map((cluster) => ({ cluster, kind: backupKind }));
+  const reachable = searched.filter(({ phase }) => phase !== 'UNREACHABLE').map(({ name }) => name);
+  const wanted = reachable.map((cluster) => ({ cluster, kind: backupKind }));
   await objects.whenRead(wanted, limits.mirrorMs, signal);
+  const serving = reachable.filter((cluster) => objects.served(cluster, backupKind) !== 'absent');
+  const refusals = new Map(await Promise.all(serving.map(async (cluster) => [cluster, await refusalOf?.(cluster, signal)] as const)));
+  const clusters = serving.filter((cluster) => refusals.get(cluster) === undefined);
   const backups = clusters.map((cluster) => ({ cluster, backups: objects.all(cluster, backupKind) ?? [] }));
   const unread = clusters.flatMap((cluster) => {
     const state = objects.read(cluster, backupKind, { namespace: spec.namespace, name: '' });
-    return state.result === 'unread' && objects.served(cluster, backupKind) !== 'absent' ? [state.fault] : [];
+    return state.result === 'unread' ? [state.fault] : [];
   });
   const away = searched.filter(({ phase }) => phase === 'UNREACHABLE').flatMap(({ faults }) => faults.slice(0, 1));
-  return { chosen: chooseBackup(spec, backups), faults: [...unread, ...away] };
+  return {
+    chosen: chooseBackup(spec, backups),
+    faults: [...unread, ...away, ...[...refusals.values()].filter((one) => one !== undefined)],
+  };
 }
 
 /** The cluster does not give access to the Backup, but another cluster may. */

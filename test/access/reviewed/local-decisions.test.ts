@@ -20,7 +20,8 @@ async function rbacWorld() {
 test('`rbac` decides at once, and compares the first decision in each namespace with the API server', async () => {
   const { world, north } = await rbacWorld();
   expect(world.access.visibilityOf(requestOf(ann, north.name), world.end.signal)).toMatchObject(shop);
-  await turns();
+  // The first review loads the code that sends it, which takes more turns on a busy machine.
+  while (north.reviews.length < 2) await turns();
   expect(north.reviews.map(({ resourceAttributes }) => resourceAttributes.namespace ?? '*')).toEqual(['*', 'shop']);
   await world.clock.advance(31_000);
   expect(world.access.visibilityOf(requestOf(ann, north.name), world.end.signal)).toMatchObject(shop);

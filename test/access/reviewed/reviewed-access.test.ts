@@ -141,6 +141,31 @@ describe('tells a caller', () => {
     expect(await get('Namespace', { name: 'bank' })).toEqual({ type: 'namespaces', namespaces: new Set() });
   });
 
+  test('one object by name, only if bound: asks about named objects, and costs no review for others', async () => {
+    const world = createAccessWorld();
+    const north = world.join('north');
+    north.put(
+      roleOf(undefined, 'one', ruleOf(['get'], [''], ['nodes'], ['n1'])),
+      bindingOf(undefined, 'ann', 'ClusterRole/one', 'User/oidc:ann'),
+    );
+    north.alsoAllow = ({ resourceAttributes: { name } }) => name === 'n2';
+    await turns();
+    const get = (name: string) =>
+      world.see(requestOf(ann, north.name, { kind: { group: '', kind: 'Node' }, verb: 'get', object: { name }, onlyIfBound: true }));
+    expect(await get('n1')).toEqual({ type: 'all' });
+    const asked = north.reviews.length;
+    expect(await get('n2')).toMatchObject({ type: 'none', fault: { code: 'FORBIDDEN' } });
+    const [kind, ...more] = north.reviews.slice(asked);
+    expect([kind?.resourceAttributes.name, more]).toEqual([undefined, []]);
+    for (const name of ['n3', 'n4', 'n5']) await get(name);
+    expect(north.reviews.length).toBe(asked + 1);
+    // A binding proposes, and the API server decides.
+    north.mirror(roleOf(undefined, 'one', ruleOf(['get'], [''], ['nodes'], ['n1', 'n6'])));
+    await turns();
+    expect(await get('n6')).toMatchObject({ type: 'none', fault: { code: 'FORBIDDEN' } });
+    expect(north.reviews.at(-1)?.resourceAttributes.name ?? north.reviews.at(-2)?.resourceAttributes.name).toBe('n6');
+  });
+
   test('a fault and no object while the cluster does not answer', async () => {
     const world = createAccessWorld();
     const north = world.join('north');

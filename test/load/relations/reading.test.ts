@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { AccessRequest } from '../../../src/access/access.ts';
 import type { Fault } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { controlledBy, type Inventory, inShop, relatedWorld, served } from '../../support/graph/related-world.ts';
@@ -34,6 +35,27 @@ test('a kind that may not be read at all is a fault, of the verb that the relati
   expect(answer.faults.map(({ fault: { code, kind }, path }) => [code, kind?.kind, path.join('.')])).toEqual([
     ['FORBIDDEN', 'Node', 'pods.items.0.node'],
     ['FORBIDDEN', 'Node', 'pods.items.1.node'],
+  ]);
+});
+
+test('a right to one object shows it in relations, and each object is asked about once', async () => {
+  const asked: AccessRequest[] = [];
+  const isHidden = (question: AccessRequest) => {
+    if (question.object !== undefined) asked.push(question);
+    return question.verb === 'get' && !['n1', 'web-a'].includes(question.object?.name ?? '');
+  };
+  const other = inShop('web-3', controlledBy('ReplicaSet', 'web-b'), { spec: { nodeName: 'n2' } });
+  const more = { ...inventory, Pod: [...(inventory.Pod ?? []), other], Node: [node, objectNamed('n2')] };
+  const answer = await relatedWorld({ north: more }, { access: accessBut(isHidden) }).ask(
+    '{ pods { items { node { metadata { name } } owner { metadata { name } } } } }',
+  );
+  expect(answer.at('pods.items.node')).toEqual([{ metadata: { name: 'n1' } }, { metadata: { name: 'n1' } }, null]);
+  expect(answer.at('pods.items.owner')).toEqual([{ metadata: { name: 'web-a' } }, { metadata: { name: 'web-a' } }, null]);
+  expect(asked.map(({ object, onlyIfBound }) => [object?.namespace, object?.name, onlyIfBound])).toEqual([
+    [undefined, 'n1', true],
+    ['shop', 'web-a', true],
+    [undefined, 'n2', true],
+    ['shop', 'web-b', true],
   ]);
 });
 

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { IdentitySight } from '../../../src/changes/acting-clients.ts';
+import { fault } from '../../../src/core/faults.ts';
 import { textAt } from '../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createBackupReader } from '../../../src/migrate/backups/create-backup-reader.ts';
@@ -100,7 +102,7 @@ async function read(more: object, signal = new AbortController().signal) {
   const spec = parseMigrationSpec({ from: 'east', to: 'south', labels: { matchLabels: { app: 'web' } }, source: 'Velero', ...more });
   if ('problems' in spec) throw new Error(JSON.stringify(spec.problems));
   const { members, clock } = world;
-  const config = { folders: [folder], allowHttp: false };
+  const config = { folders: [folder], groups: [], allowHttp: false };
   const reader = createBackupReader({ members, clientOf: (name) => world.clientOf(name), config, clock });
   return world.pumped(reader({ namespace: 'shop', spec }, signal));
 }
@@ -136,6 +138,58 @@ test('reads the newest Backup of another cluster, keeps data of Secrets apart, a
   expect(found && objects.backup?.secretData(found.key)).toEqual({ token: 'canary' });
   expect(requested).toEqual(['north/new BackupContents']);
   expect(remaining()).toEqual([0, 0, 0]);
+});
+
+interface Rights {
+  /** The clusters in which the requester may see Backups, by verb. */
+  readonly get?: readonly string[];
+  readonly list?: readonly string[];
+}
+
+function sightWith({ get = [], list = [] }: Rights): IdentitySight {
+  return {
+    clusters: async () => () => true,
+    objects: async (_identity, { cluster, verb }) => ({ has: () => (verb === 'list' ? list : get).includes(cluster) }),
+    refusalOf: async (_identity, { cluster }) =>
+      get.includes(cluster) ? undefined : fault('FORBIDDEN', 'lena may not get the Backup', { cluster, retry: 'NEVER' }),
+  };
+}
+
+async function readAs(rights: Rights, more: object, groups: readonly string[] = []) {
+  const spec = parseMigrationSpec({
+    ...{ from: 'east', to: 'south', labels: { matchLabels: { app: 'web' } }, source: 'Velero', ...more },
+    requester: { user: 'lena', groups: ['ops'], at: '2026-11-23T00:00:00Z' },
+  });
+  if ('problems' in spec) throw new Error(JSON.stringify(spec.problems));
+  const { members, clock } = world;
+  const config = { folders: [folder], groups, allowHttp: false };
+  const reader = createBackupReader({ members, clientOf: (name) => world.clientOf(name), sight: sightWith(rights), config, clock });
+  return world.pumped(reader({ namespace: 'shop', spec }, new AbortController().signal));
+}
+
+test('finds only Backups that the requester may get by name, or list for labels, and answers the same for hidden and absent ones', async () => {
+  world.cluster('north').put(backup('new', 3));
+  world.cluster('south').put(backup('new', 3));
+  await seen('north', 1);
+  await seen('south', 1);
+  const named = (name: string) => ({ backup: { name } });
+  expect(await readAs({ get: ['south'] }, named('new'))).toMatchObject({ objects: { backup: { used: { cluster: 'south' } } } });
+  expect(await readAs({ list: ['north'] }, daily)).toMatchObject({ objects: { backup: { used: { cluster: 'north' } } } });
+  requested = [];
+  const [hidden, absent] = [await readAs({ list: ['north'] }, named('new')), await readAs({ list: ['north'] }, named('abc'))];
+  expect(JSON.stringify(absent).replaceAll('abc', 'new')).toBe(JSON.stringify(hidden));
+  expect(hidden).toMatchObject({ note: { code: 'NO_BACKUP' }, fault: { code: 'FORBIDDEN' } });
+  expect(await readAs({ get: ['north', 'south'] }, daily)).toMatchObject({ note: { code: 'NO_BACKUP' }, fault: { code: 'FORBIDDEN' } });
+  expect(requested).toEqual([]);
+});
+
+test('reads archives of the folders only for requesters in a configured group', async () => {
+  await writeFile(path.join(folder, 'east.tar.gz'), tarGz(entries));
+  const file = { backup: { file: 'east.tar.gz' } };
+  expect(await readAs({}, file, ['dev', 'ops'])).toMatchObject({ result: 'read' });
+  const denied = await readAs({}, file, ['dev']);
+  expect(denied).toMatchObject({ result: 'failed', note: { code: 'DENIED', path: 'backup.file' } });
+  expect(await readAs({}, { backup: { file: '../absent.tar.gz' } }, ['dev'])).toEqual(denied);
 });
 
 test('says NO_BACKUP if none is found, and if Velero gives no URL within 30 s', async () => {
@@ -185,7 +239,7 @@ test('ends a download that takes longer than its bound', async () => {
   const reader = createBackupReader({
     members,
     clientOf: (name) => world.clientOf(name),
-    config: { folders: [], allowHttp: false },
+    config: { folders: [], groups: [], allowHttp: false },
     clock,
     limits,
   });
