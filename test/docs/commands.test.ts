@@ -75,7 +75,7 @@ afterAll(async () => {
 test('the pages show documents, commands and habits, and each command has a test', () => {
   expect(documents.length).toBeGreaterThanOrEqual(18);
   expect(musterCommands.length).toBeGreaterThanOrEqual(55);
-  const known = /^(?:muster|curl|npm|export|kubectl|sed) /;
+  const known = /^(?:muster|curl|npm|export|kubectl|sed|helm) /;
   expect(commands.filter(({ command }) => !known.test(command))).toEqual([]);
 });
 

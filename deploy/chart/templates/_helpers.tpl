@@ -1,0 +1,71 @@
+{{- define "muster.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "muster.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := include "muster.name" . -}}
+{{- if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The name of objects without a namespace: two releases in two namespaces have different ones. */ -}}
+{{- define "muster.clusterName" -}}
+{{- printf "%s:%s" .Release.Namespace (include "muster.fullname" .) -}}
+{{- end -}}
+
+{{- define "muster.serviceAccount" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "muster.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "muster.selector" -}}
+app.kubernetes.io/name: {{ include "muster.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "muster.labels" -}}
+{{ include "muster.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{- end -}}
+
+{{- define "muster.image" -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "muster.subject" -}}
+- kind: ServiceAccount
+  name: {{ include "muster.serviceAccount" . }}
+  namespace: {{ .Release.Namespace }}
+{{- end -}}
+
+{{- /* The config file: what the chart sets, and over it the value config. */ -}}
+{{- define "muster.config" -}}
+{{- $config := dict "apiVersion" "config.muster.dev/v1alpha1" "host" "0.0.0.0" "port" 4000 "metricsPort" 9090 "shutdownDelaySeconds" 10 -}}
+{{- $_ := set $config "clusters" (list (dict "name" .Values.hub.name "hub" true)) -}}
+{{- if .Values.inventories -}}
+{{- $_ := set $config "inventories" .Values.inventories -}}
+{{- end -}}
+{{- if .Values.auth.existingSecret -}}
+{{- /* Replicas accept each other's cursors: their key is derived from the secret. */ -}}
+{{- $_ := set $config (ternary "keyFile" "tokenFile" (hasKey .Values.config "authentication")) "/etc/muster/auth/token" -}}
+{{- else if not .Values.config.authentication -}}
+{{- fail "auth.existingSecret: expected the name of a Secret with a token, or `authentication` in config" -}}
+{{- end -}}
+{{- toYaml (mergeOverwrite $config (deepCopy .Values.config)) -}}
+{{- end -}}
