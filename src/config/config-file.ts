@@ -266,6 +266,7 @@ export async function readConfigYaml(source: string, name: string): Promise<Json
   const { parseDocument } = await import('yaml');
   const document = parseDocument(source, { prettyErrors: true, uniqueKeys: true, merge: true, logLevel: 'error' });
   const problem = document.errors[0];
+  if (problem?.code === 'MULTIPLE_DOCS') throw new MusterError('BAD_INPUT', `${name}: expected one document, got several`);
   if (problem !== undefined) throw refusalOf(name, problem);
   try {
     return document.toJS({ maxAliasCount: 100 }) as Json;

@@ -72,7 +72,7 @@ test.each([
   [
     'a second document',
     `${listOf(cluster({ clusterName: 'a' }))}---\n${listOf(cluster({ clusterName: 'b' }))}`,
-    'config.yaml: Source contains multiple documents',
+    'config.yaml: expected one document, got several',
   ],
   ['no clusters', 'list: []\n', 'config.yaml: clusters is missing'],
   ['clusters that are null', 'clusters:\n', 'config.yaml: clusters is missing'],

@@ -30,8 +30,8 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
   const dependencies = attachDependencies(claimed, resourcesByKey(resources), { isLiving: context.living !== undefined });
   const facts = proposalFactsOf({ documents, policies, context, claimed, dependencies });
   const proposals: Proposal[] = [];
-  // The clusters of a living Karmada have their namespaces already.
-  const namespaces = context.living === undefined ? namespacesOf(resources, claimed) : [];
+  // A living Karmada was read without unclaimed Namespaces, because its clusters have them already.
+  const namespaces = namespacesOf(resources, claimed);
   const synced = new Set(namespaces.map(({ resource }) => resource));
   for (const one of [...claimed, ...dependencies.shared]) {
     if (synced.has(one.resource)) continue;

@@ -61,7 +61,7 @@ export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts
     namespace: document.key.namespace,
     name: propagationNameOf(document.key),
     spec: {
-      template: draft.listed.map((one) => templateOf(one, facts)),
+      template: draft.listed.map((one) => templateEntryOf(one, facts)),
       ...dependenciesMember(draft),
       placement: draft.policy.placement,
       ...replicasMember(draft),
@@ -144,7 +144,11 @@ function documentsOf({ listed, choice, users, facts, keyText }: Draft, chosen: r
   ];
 }
 
-function templateOf({ document: { key, object } }: KarmadaResource, { sourceCluster }: ProposalFacts): JsonObject {
+/** Returns the entry of a template for an object: the object of a text, or a reference to the object in the living Karmada. */
+export function templateEntryOf(
+  { document: { key, object } }: KarmadaResource,
+  { sourceCluster }: Pick<ProposalFacts, 'sourceCluster'>,
+): JsonObject {
   return sourceCluster === undefined ? { json: object } : { ref: { cluster: sourceCluster, ...key } };
 }
 

@@ -5,15 +5,16 @@ import type { Proposal, ProposedDocument } from '../model/importer.ts';
 import { UniqueNotes } from '../model/unique-notes.ts';
 import type { ClaimedResource } from './attach-dependencies.ts';
 import type { KarmadaResource, PolicyChoice } from './claims.ts';
-import type { ProposalFacts } from './karmada-proposal.ts';
+import { type ProposalFacts, templateEntryOf } from './karmada-proposal.ts';
 import { overridesOf } from './object-overrides.ts';
 import { defaultNamespace, describeDocument } from './policies/read-policies.ts';
+import { translatePlacement } from './translate-placement.ts';
 
 /** The label with which Karmada leaves a namespace out. */
 const skipLabel = 'namespace.karmada.io/skip-auto-propagation';
 
 /**
- * Returns the Namespaces of the text that hold a propagated resource, or that a policy claims. Karmada creates every namespace in every
+ * Returns the Namespaces that hold a propagated resource, or that a policy claims. Karmada creates every namespace in every
  * cluster, whatever the policy chooses. Exceptions are `default`, the namespaces of Kubernetes and Karmada, and namespaces with the skip label (its
  * NamespaceSync controller).
  */
@@ -44,7 +45,10 @@ function isSynced({ manifest: { apiVersion, kind, metadata } }: KarmadaResource)
  * Makes the Propagation of a Namespace to all clusters. The Namespace stays when its Propagation is deleted, because it may have other
  * objects.
  */
-export function namespaceProposalOf({ resource, choice }: SyncedNamespace, { overrides, clusters }: ProposalFacts): Proposal {
+export function namespaceProposalOf(
+  { resource, choice }: SyncedNamespace,
+  { overrides, clusters, sourceCluster }: ProposalFacts,
+): Proposal {
   const { document, manifest } = resource;
   const notes = new UniqueNotes();
   const kept = `deleting the Propagation leaves the namespace ${manifest.metadata.name} in the clusters`;
@@ -57,8 +61,8 @@ export function namespaceProposalOf({ resource, choice }: SyncedNamespace, { ove
     namespace: undefined,
     name: propagationNameOf(document.key),
     spec: {
-      template: [{ json: document.object }],
-      placement: {},
+      template: [templateEntryOf(resource, { sourceCluster })],
+      placement: translatePlacement({}, { clusters, path: document.path, tell: notes.tell }, sourceCluster),
       ...fields,
       conflict: 'Adopt',
       deletion: { policy: 'Orphan' },

@@ -142,6 +142,22 @@ test('a policy that cannot be read is a fault, and everything else is imported',
   expect(faults).toEqual([{ code: 'FORBIDDEN' }]);
 });
 
+test('a claimed Namespace goes to all clusters of Karmada, whatever its policy chooses, and is never deleted', async () => {
+  await using gateway = await start();
+  gateway.cluster('karmada').put(objectOf('v1 Namespace', 'shop'));
+  const selectors = selects({ apiVersion: 'v1', kind: 'Namespace', name: 'shop' });
+  const placement = { clusterAffinity: { clusterNames: ['member1'] } };
+  gateway.cluster('karmada').put(karmadaPolicy('ClusterPropagationPolicy', 'shop', { ...selectors, placement }));
+  const { propagations } = await imported(gateway, 'karmada', { kinds: ['Namespace'] });
+  expect(propagations.map(({ input }) => input)).toMatchObject([
+    {
+      template: [{ ref: { cluster: 'karmada', kind: 'Namespace', name: 'shop' } }],
+      placement: { clusters: ['member1', 'member2'], exclude: ['karmada'] },
+      deletion: { policy: 'ORPHAN' },
+    },
+  ]);
+});
+
 /** A Deployment that mounts ConfigMaps and uses a Secret. */
 function using(place: string, configMaps: readonly string[], secretName: string): KubernetesObject {
   const { spec, ...web } = deployment(place, 1);
