@@ -52,12 +52,14 @@ export async function openFleet(
   const fleet = stack.use(
     await createFleet({
       sources: [clusters.source, found],
-      connect: (endpoint, life, currentEndpoint) => counts.counted(connectCluster(endpoint, { clock, log, signal: life, currentEndpoint })),
+      connect: (endpoint, life, currentEndpoint) =>
+        counts.counted(connectCluster(endpoint, { clock, log, signal: life, currentEndpoint }), life),
       log,
     }),
   );
   opened = fleet;
   mirrorAll({ mirrors, fleet, onProgress }, signal);
+  fleet.onJoin((member) => member.signal.addEventListener('abort', () => anomalies.forget(member.name), { once: true }), signal);
   return { mirrors, fleet, found, heap, scheduler, counts, anomalies };
 }
 

@@ -18,7 +18,7 @@ export interface Fleet extends AsyncDisposable {
   member(name: ClusterName): Member | undefined;
   /** Returns the names whose cluster is already a member under another name. */
   duplicates(): readonly DuplicateName[];
-  /** Returns what became of a candidate. One that no source has yielded yet counts as `nameTaken`. */
+  /** Returns the part that a candidate has in the fleet. A candidate that no source has yielded yet counts as `nameTaken`. */
   roleOf(candidate: ClusterCandidate): CandidateRole;
   /**
    * Calls back at once for each member, then for each cluster that joins, until the signal aborts. `Member.signal` aborts when the member

@@ -16,12 +16,12 @@ import type { Member, MemberSettings } from './member.ts';
  */
 export type ConnectCluster = (endpoint: Endpoint, signal: AbortSignal, current: () => Endpoint) => ClusterApi;
 
-/** What became of a candidate. */
+/** The part that a candidate has in the fleet. */
 export type CandidateRole =
   | { readonly role: 'member' }
   /** An earlier candidate has the name. */
   | { readonly role: 'nameTaken' }
-  /** It is the same cluster as the member `same`. */
+  /** The candidate is the same cluster as the member `same`, so it is not read. */
   | { readonly role: 'duplicate'; readonly same: ClusterName };
 
 /** A name whose cluster is already a member under another name. */
@@ -97,7 +97,7 @@ export class Roster {
     return this.duplicates().filter((duplicate) => before.has(duplicate.name));
   }
 
-  /** Returns what became of a candidate of the last set. */
+  /** Returns the part that a candidate of the last set has in the fleet. */
   roleOf(candidate: ClusterCandidate): CandidateRole {
     if (!this.#candidates.includes(candidate)) return { role: 'nameTaken' };
     const duplicate = this.duplicates().find(({ name }) => name === candidate.name);

@@ -12,24 +12,28 @@ interface UpstreamCount {
   readonly count: number;
 }
 
-/** Counts the requests to API servers, for metrics. Series: clusters × verbs × codes, of clusters that were members. */
+/** Counts the requests to API servers, for metrics. Series: clusters × verbs × codes, of clusters that are members. */
 export class UpstreamCounts {
   readonly #counts = new Map<string, { cluster: ClusterName; verb: string; code: UpstreamCount['code']; count: number }>();
 
-  /** Returns an API that counts its requests. */
-  counted(api: ClusterApi): ClusterApi {
+  /** Returns an API that counts its requests until the signal aborts. The counts of its cluster are then dropped. */
+  counted(api: ClusterApi, signal: AbortSignal): ClusterApi {
     const { cluster } = api;
+    const add = (verb: string, code: UpstreamCount['code']) => {
+      if (!signal.aborted) this.#add(cluster, verb, code);
+    };
+    signal.addEventListener('abort', () => this.#forget(cluster), { once: true });
     return {
       cluster,
       get standingFaults() {
         return api.standingFaults;
       },
-      list: (page, signal) => this.#parts(api.list(page, signal), cluster, 'list'),
-      watch: (start, signal) => this.#parts(api.watch(start, signal), cluster, 'watch'),
-      logs: (request, signal) => this.#parts(api.logs(request, signal), cluster, 'log'),
+      list: (page, signal) => countedParts(api.list(page, signal), (code) => add('list', code)),
+      watch: (start, signal) => countedParts(api.watch(start, signal), (code) => add('watch', code)),
+      logs: (request, signal) => countedParts(api.logs(request, signal), (code) => add('log', code)),
       send: async (request, signal) => {
         const answer = await api.send(request, signal);
-        this.#add(cluster, request.method.toLowerCase(), answer.type === 'failed' ? answer.fault.code : 'OK');
+        add(request.method.toLowerCase(), answer.type === 'failed' ? answer.fault.code : 'OK');
         return answer;
       },
     };
@@ -39,16 +43,8 @@ export class UpstreamCounts {
     return [...this.#counts.values()];
   }
 
-  async *#parts<P extends ListPart | WatchPart | LogPart>(
-    parts: AsyncIterable<P>,
-    cluster: ClusterName,
-    verb: string,
-  ): AsyncGenerator<P, void> {
-    for await (const part of parts) {
-      if (part.type === 'failed') this.#add(cluster, verb, part.fault.code);
-      if (part.type === 'pageEnded' || part.type === 'closed') this.#add(cluster, verb, 'OK');
-      yield part;
-    }
+  #forget(cluster: ClusterName): void {
+    for (const [key, counted] of this.#counts) if (counted.cluster === cluster) this.#counts.delete(key);
   }
 
   #add(cluster: ClusterName, verb: string, code: UpstreamCount['code']): void {
@@ -56,5 +52,16 @@ export class UpstreamCounts {
     const counted = this.#counts.get(key) ?? { cluster, verb, code, count: 0 };
     counted.count++;
     this.#counts.set(key, counted);
+  }
+}
+
+async function* countedParts<P extends ListPart | WatchPart | LogPart>(
+  parts: AsyncIterable<P>,
+  count: (code: UpstreamCount['code']) => void,
+): AsyncGenerator<P, void> {
+  for await (const part of parts) {
+    if (part.type === 'failed') count(part.fault.code);
+    if (part.type === 'pageEnded' || part.type === 'closed') count('OK');
+    yield part;
   }
 }

@@ -24,7 +24,7 @@ const settleMs = 50;
 /** Milliseconds until a Secret that could not be read is read again. */
 const retryMs = 5_000;
 
-/** The cluster that holds inventories. All of it is used with the gateway's own account. */
+/** The access to the cluster that holds a cluster inventory, with the gateway's own account. */
 export interface HolderPorts {
   readonly objects: MemberObjects;
   readonly api: (cluster: ClusterName) => ClusterApi | undefined;

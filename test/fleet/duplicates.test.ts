@@ -43,6 +43,15 @@ test('one address is one cluster unless its uids differ; one uid at two addresse
   expect(seatsOf([c, b, a], { a: '2', c: '2' })).toEqual([['c'], ['b', 'a']]);
 });
 
+test('a registered or found cluster is the same as an earlier one with its uid, at any address', () => {
+  const asked = { times: 0 };
+  const [a, b] = [candidate('a', 'https://one', asked), { ...candidate('b', 'https://two', asked), found: true }];
+
+  expect(seatsOf([a, b], { a: '1' })).toEqual([['a'], ['b']]);
+  expect(seatsOf([a, b], { a: '1', b: '1' })).toEqual([['a', 'b']]);
+  expect(seatsOf([b], { b: '1' })).toEqual([['b']]);
+});
+
 test('prints each candidate once, however many there are and however often the members are planned', () => {
   const asked = { times: 0 };
   const candidates = Array.from({ length: 300 }, (_, index) => candidate(`c-${index}`, `https://server-${index}`, asked));

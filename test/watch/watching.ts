@@ -63,7 +63,18 @@ export function startWatching(options: Partial<MirrorsOptions> & { readonly rand
     fake: (name, kinds = usualKinds) => new FakeCluster(name, clock, kinds),
     engage(fake, settings) {
       const member = new AbortController();
-      mirrors.engage({ name: fake.name, api: fake.api, namespaces: [], secrets: 'live', ...settings }, member.signal);
+      // `settings` is read again each time, as its values may change.
+      const engaged: EngagedCluster = {
+        name: fake.name,
+        api: fake.api,
+        get namespaces() {
+          return settings?.namespaces ?? [];
+        },
+        get secrets() {
+          return settings?.secrets ?? 'live';
+        },
+      };
+      mirrors.engage(engaged, member.signal);
       return member;
     },
     hold(fake, kind, namespaces) {

@@ -23,7 +23,7 @@ export interface SecretPlace {
   readonly name: string;
 }
 
-/** What an adapter may know besides the object. */
+/** The facts that an adapter may use besides the object and its Secret. */
 export interface AdapterContext {
   readonly inventory: ConfiguredInventory;
   /** The namespace with the Secrets of registered clusters. */

@@ -2,7 +2,7 @@ import { parseDocument } from 'yaml';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { accessFrom, decodeBase64, type Given, type GivenAccess, GivenProblem } from './given-access.ts';
 
-/** Maximum bytes of a kubeconfig that somebody gives to Muster. */
+/** Maximum bytes of a kubeconfig in a registration or in a cluster inventory. */
 const maxBytes = 512 << 10;
 
 const clusterKeys = ['server', 'certificate-authority-data', 'tls-server-name'];

@@ -9,8 +9,7 @@ interface AnomalyCount {
 }
 
 /**
- * Counts the anomalies that mirrors report, for metrics: one count for each cluster and each type of `WatchReport`. Counts stay after a
- * cluster has left.
+ * Counts the anomalies that mirrors report, for metrics: one count for each cluster and each type of `WatchReport`.
  */
 export class AnomalyCounts {
   readonly #counts = new Map<string, AnomalyCount>();
@@ -18,6 +17,11 @@ export class AnomalyCounts {
   add(cluster: ClusterName, { what: type }: WatchReport): void {
     const key = `${type} ${cluster}`;
     this.#counts.set(key, { cluster, type, count: (this.#counts.get(key)?.count ?? 0) + 1 });
+  }
+
+  /** Drops the counts of a cluster that has left. */
+  forget(cluster: ClusterName): void {
+    for (const [key, count] of this.#counts) if (count.cluster === cluster) this.#counts.delete(key);
   }
 
   all(): readonly AnomalyCount[] {

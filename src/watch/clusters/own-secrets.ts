@@ -46,7 +46,10 @@ interface OwnSecretsOptions {
   readonly onChange: () => void;
 }
 
-/** Follows the Secrets until the signal aborts. A refused list is tried again every 60 s. */
+/**
+ * Follows the metadata of the Secrets in `namespace`, or in all namespaces, until the signal aborts. If the API server refuses the list, it is
+ * requested again after 60 s.
+ */
 export function followOwnSecrets(options: OwnSecretsOptions, signal: AbortSignal): OwnSecrets {
   const { context, namespace, onChange } = options;
   let listed: MirrorStore | undefined;

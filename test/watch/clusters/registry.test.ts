@@ -438,3 +438,54 @@ test('waits for a first list that is refused with 429, unless it is refused for 
   await turns(10);
   expect(overloaded.settled()).toBe(true);
 });
+
+test('follows another Secrets policy, and lists nothing else again', async () => {
+  await using watching = startWatching();
+  const north = watching.fake('north');
+  north.put('Secret', { metadata: { name: 'key', namespace: 'default' } });
+  const settings: { secrets: 'none' | 'metadata' | 'live' } = { secrets: 'none' };
+  watching.engage(north, settings);
+  await turns(30);
+  const before = watching.hold(north, secrets);
+  const podsBefore = watching.hold(north, pods);
+  await turns(10);
+  const listed = north.requests('list', 'Pod').length + north.requests('watch', 'Pod').length;
+  const change = async (policy: 'none' | 'metadata' | 'live') => {
+    settings.secrets = policy;
+    watching.mirrors.redescribed(north.name);
+    await turns(20);
+    return watching.hold(north, secrets).mirror;
+  };
+
+  const mirrored = await change('metadata');
+  await turns(10);
+  expect(before.mirror.sync()).toMatchObject({ phase: 'MISSING', fault: { code: 'GONE', retry: 'NOW' } });
+  expect(mirrored.store.get('default', 'key')).toBeDefined();
+  expect(await change('live')).toBe(mirrored);
+  const withheld = await change('none');
+  expect(withheld.sync()).toMatchObject({ phase: 'MISSING', fault: { code: 'FORBIDDEN' } });
+  expect(mirrored.store.size).toBe(0);
+  expect(watching.hold(north, pods).mirror).toBe(podsBefore.mirror);
+  expect(north.requests('list', 'Pod').length + north.requests('watch', 'Pod').length).toBe(listed);
+});
+
+test('follows Secrets for the gateway itself, whatever the policy, and in one namespace only', async () => {
+  await using watching = startWatching();
+  const north = watching.fake('north');
+  for (const namespace of ['system', 'other']) north.put('Secret', { metadata: { name: 'key', namespace }, data: { a: 'c2VjcmV0' } });
+  const member = watching.engage(north, { secrets: 'none' });
+  await turns(30);
+  let changes = 0;
+  const own = watching.mirrors.followSecrets(north.name, 'system', () => (changes += 1), signal);
+  await turns(20);
+  expect(own?.all()?.map(({ metadata }) => metadata.namespace)).toEqual(['system']);
+  expect(own?.all()?.[0]).not.toHaveProperty('data');
+  const before = changes;
+  north.put('Secret', { metadata: { name: 'second', namespace: 'system' } });
+  await turns(20);
+  expect(changes).toBeGreaterThan(before);
+  expect(own?.all()).toHaveLength(2);
+  member.abort();
+  await turns();
+  expect([own?.isEnded(), own?.all()?.length]).toEqual([true, 2]);
+});

@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { createPublicLookup, isForbiddenAddress } from '../../../src/cluster/transport/public-addresses.ts';
+
+const where = 'spec.apiEndpoint';
+
+describe('without exceptions', () => {
+  test.each(['127.0.0.1', '127.9.9.9', '0.0.0.0', '169.254.169.254', '::1', '::', 'fe80::1', 'fd00::1', 'fc00::1', '::ffff:169.254.1.1'])(
+    '%s is forbidden',
+    (address) => expect(isForbiddenAddress(address, { allowPrivate: [], where })).toBe(true),
+  );
+  test.each(['10.0.0.1', '192.168.1.1', '172.16.0.1', '8.8.8.8', '2001:db8::1', '::ffff:10.0.0.1', 'api.test', 'localhost'])(
+    '%s is not',
+    (host) => expect(isForbiddenAddress(host, { allowPrivate: [], where })).toBe(false),
+  );
+});
+
+test('an exception allows its network and nothing else', () => {
+  const rule = { allowPrivate: ['127.0.0.1/32', 'fd00::/16'], where };
+  expect(['127.0.0.1', '127.0.0.2', 'fd00::5', 'fd01::5', '::1'].map((address) => isForbiddenAddress(address, rule))).toEqual([
+    false,
+    true,
+    false,
+    true,
+    true,
+  ]);
+});
+
+/** Resolves `localhost` as a socket does. */
+function resolved(allowPrivate: readonly string[]): Promise<unknown> {
+  return new Promise((resolve) =>
+    createPublicLookup({ allowPrivate, where })('localhost', { all: true }, (error, addresses) =>
+      resolve(error === null ? addresses : error.message),
+    ),
+  );
+}
+
+test('a name is judged by what it resolves to', async () => {
+  expect(await resolved([])).toMatch(/^spec\.apiEndpoint: expected an address outside of loopback/);
+  expect(await resolved(['127.0.0.0/8'])).toEqual([{ address: '127.0.0.1', family: 4 }]);
+});
