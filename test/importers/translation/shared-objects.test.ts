@@ -25,3 +25,18 @@ test('an object that two systems propagate has a warning with both Propagations,
     [{ name: 'api-deployment' }, []],
   ]);
 });
+
+test.each([
+  [['eu'], ['us'], 0],
+  [['eu', 'us'], ['us'], 2],
+])('resources for one object in clusters %j and %j have %i warnings', (first, second, count) => {
+  const resource = (name: string, clusters: readonly string[]) => `apiVersion: mulitcluster.practice.com/v1alpha1
+kind: MultiClusterResource
+metadata: { name: ${name}, namespace: shop }
+spec:
+  template: { apiVersion: v1, kind: ConfigMap, metadata: { name: settings } }
+  placement: { clusters: [${clusters.map((cluster) => `{ name: ${cluster} }`)}] }\n`;
+  const text = [resource('a', first), resource('b', second)].join('---\n');
+  const { propagations } = runAtOnce(importText(text, { isExact: false, clusters: [] }));
+  expect(propagations.flatMap(({ notes }) => notes).filter(({ code }) => code === 'TWO_SYSTEMS')).toHaveLength(count);
+});
