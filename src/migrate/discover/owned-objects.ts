@@ -1,4 +1,7 @@
-import { keyOfKind } from '../../core/kinds.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { objectAt } from '../../core/json-at.ts';
+import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf } from '../../core/stored.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
@@ -30,7 +33,39 @@ const builtInWorkloads: ReadonlySet<string> = new Set(['Deployment.apps', 'State
 export function isKeptFromOwner({ key, object }: DiscoveredObject, owner: DeletedOwner): boolean {
   const reference = itemsOf(object.metadata.ownerReferences).find(({ uid }) => uid === owner.uid);
   if (reference === undefined) return false;
-  return isClaimKey(key) || reference.controller !== true || builtInWorkloads.has(keyOfKind(groupKindOfKey(owner.key)));
+  return isClaimKey(key) || reference.controller !== true || isBuiltInWorkload(owner.key);
+}
+
+/**
+ * Returns a StatefulSet that a custom workload owns and that deletes its claims when it is scaled down or deleted. The migration of the
+ * workload would delete these claims: the controller of the workload may undo a change of the StatefulSet. Undefined if there is none.
+ */
+export function claimDeleterOf<Set extends Pick<DiscoveredObject, 'object'>>(
+  workload: DiscoveredObject,
+  statefulSets: readonly Set[],
+): Set | undefined {
+  const { uid, namespace } = workload.object.metadata;
+  if (uid === undefined || isBuiltInWorkload(workload.key)) return undefined;
+  return statefulSets.find(({ object }) => {
+    const { metadata, spec } = object as KubernetesObject & { readonly spec?: JsonObject };
+    const policy = Object.values(objectAt({ ...spec }, 'persistentVolumeClaimRetentionPolicy'));
+    return (
+      metadata.namespace === namespace && policy.includes('Delete') && itemsOf(metadata.ownerReferences).some((one) => one.uid === uid)
+    );
+  });
+}
+
+/** True for a kind whose controller is a part of Kubernetes. */
+export function isBuiltInWorkload(key: Pick<ObjectKey, 'apiVersion' | 'kind'>): boolean {
+  return builtInWorkloads.has(keyOfKind(groupKindOfKey(key)));
+}
+
+/** The kind of `claimDeleterOf`. */
+export const statefulSetKind = { group: 'apps', kind: 'StatefulSet' } as const satisfies GroupKind;
+
+/** Returns why a custom workload with such a StatefulSet does not move. */
+export function claimDeleterMessage(name: string): string {
+  return `its StatefulSet ${name} would delete claims: set both members of its persistentVolumeClaimRetentionPolicy to Retain`;
 }
 
 /** True for a PersistentVolumeClaim. Neither a migration nor its undo deletes a claim. */

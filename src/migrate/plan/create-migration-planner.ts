@@ -14,6 +14,7 @@ import { isRoomHidden } from '../../propagate/plan/snapshot/hide-room.ts';
 import { roomKinds } from '../../propagate/plan/snapshot/member-workloads.ts';
 import { kindsToRead } from '../discover/app-kinds.ts';
 import { type FoundApp, findApps, neededByOthers } from '../discover/find-apps.ts';
+import { claimDeleterMessage, claimDeleterOf, statefulSetKind } from '../discover/owned-objects.ts';
 import { readLiveSource, type SourceObjects, type SourceRead } from '../discover/source-objects.ts';
 import { migrationKind } from '../hub/migration-store.ts';
 import { openMoveOf } from '../model/migrated-app.ts';
@@ -219,6 +220,9 @@ async function draftOf(ports: MigrationPlannerPorts, request: MigrationPlanReque
     const planned = await planPropagatedApp(ports, request, propagation);
     return 'skipped' in planned ? { found: app, rendered, ...planned } : { found: app, rendered, propagated: planned };
   }
+  const deleter = claimDeleterOf(workload, context.source.all(statefulSetKind, key.namespace ?? ''));
+  if (deleter !== undefined)
+    return { found: app, rendered, skipped: { reason: 'Invalid', message: claimDeleterMessage(deleter.key.name) } };
   return { found: app, rendered, ...(await preflightApp(context, rendered, signal)) };
 }
 

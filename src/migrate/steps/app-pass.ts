@@ -15,6 +15,7 @@ import type { BackupRead } from '../discover/source-objects.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import { isReturning } from '../model/migrated-app.ts';
 import type { MigratedApp, MigratedAppReason } from '../model/migration-status-definition.ts';
+import { withoutReason } from './app-state.ts';
 import type { MigrationPorts, ValidMigration } from './step-ports.ts';
 
 /** A cluster of the migration: the source, which applications leave, or the target. */
@@ -109,6 +110,15 @@ export function outcomeOfFault(pass: AppPass, app: MigratedApp, fault: Fault): S
   if (isReturning(app)) return { type: 'wait', app: { ...app, reason, message, fault: recorded }, againMs };
   if (reason !== 'Unreachable') return halted(pass, { ...app, fault: recorded }, { reason, message });
   return { type: 'wait', app: { ...app, reason, message, fault: recorded }, againMs };
+}
+
+/**
+ * Returns the outcome of an application that waits without a fault: it has this message and no reason. A failure that caused the undo stays
+ * in `undo`.
+ */
+export function waitFor(app: MigratedApp, message: string): StepOutcome {
+  const isKnown = app.reason === undefined && app.message === message;
+  return { type: 'wait', app: isKnown ? app : { ...withoutReason(app), message }, againMs: recheckMs };
 }
 
 /**

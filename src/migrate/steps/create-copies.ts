@@ -10,6 +10,7 @@ import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
+import { shownKey } from '../plan/preflight-app.ts';
 import { type AppPass, addressIn, awayFault, clusterOf, entryOf, type Side, withEntry } from './app-pass.ts';
 import { withLost } from './app-state.ts';
 import { createInCluster, readObject, unmarkObject } from './change-objects.ts';
@@ -56,6 +57,27 @@ export async function createCopies(pass: AppPass, given: MigratedApp, { side, st
     app = created.app;
   }
   return first === undefined ? { result: 'done', app } : { result: 'failed', app, fault: first };
+}
+
+/**
+ * Checks that the objects of the target that the plan found equal still exist. Returns the obstacle, or undefined if there is none. The
+ * application would not work without these objects, and their manifests are not recorded.
+ */
+export async function findMissingShared(pass: AppPass, app: MigratedApp): Promise<ChangedApp | undefined> {
+  for (const { key, state, intent } of app.target) {
+    if (state !== 'Shared' || intent !== undefined) continue;
+    const client = pass.client('target');
+    const address = addressIn(pass, 'target', key);
+    if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'target') };
+    if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+    const answer = await client.get(address);
+    if (answer.result === 'failed') return { ...answer, app };
+    if (answer.result === 'stopped') return answer;
+    if (answer.result === 'answered') continue;
+    const message = `${shownKey(key)} was deleted in ${clusterOf(pass, 'target')} after the plan: create it there again and continue, or undo the migration and plan it again`;
+    return { result: 'held', app, hold: { reason: 'Conflict', message, isFailure: true } };
+  }
+  return undefined;
 }
 
 interface CreatedCopy {
@@ -106,7 +128,7 @@ function withForeign(
   const sibling = siblingObjectOf(pass, app, { side, key, object });
   const { uid } = object.metadata;
   if (sibling === undefined && side === 'source') {
-    const message = `${textOfObjectName(key)} was created in ${clusterOf(pass, side)} by another client, and stays as it is`;
+    const message = `${shownKey(key)} was created in ${clusterOf(pass, side)} by another client, and stays as it is`;
     return { result: 'done', app: withLostObject(app, key, message, uid) };
   }
   if (sibling === undefined || uid === undefined) return { result: 'failed', app, fault: takenFault(pass, side, key) };
@@ -186,17 +208,12 @@ export async function unmarkRestored(pass: AppPass, given: MigratedApp): Promise
   return { result: 'done', app };
 }
 
-/** Returns the name of an object for messages. */
-function textOfObjectName({ kind, namespace, name }: ObjectKey): string {
-  return namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
-}
-
 function takenFault(pass: AppPass, side: Side, key: ObjectKey): Fault {
-  return copyFault(clusterOf(pass, side), 'CONFLICT', `${textOfObjectName(key)} exists already, and was not created by this migration`);
+  return copyFault(clusterOf(pass, side), 'CONFLICT', `${shownKey(key)} exists already, and was not created by this migration`);
 }
 
 function deletionFault(pass: AppPass, side: Side, key: ObjectKey): Fault {
-  return copyFault(clusterOf(pass, side), 'TIMED_OUT', `${textOfObjectName(key)} is being deleted`);
+  return copyFault(clusterOf(pass, side), 'TIMED_OUT', `${shownKey(key)} is being deleted`);
 }
 
 /**
@@ -246,7 +263,7 @@ async function secretInBackup(pass: AppPass, key: ObjectKey): Promise<Read<JsonO
   if (read.result === 'failed') return read.fault === undefined ? missing(read.note.message) : unread(read.fault);
   const data = read.objects.backup?.secretData(key);
   const found = read.objects.all(groupKindOfKey(key), key.namespace).find((one) => one.key.name === key.name);
-  if (found === undefined || data === undefined) return missing(`the backup does not have ${textOfObjectName(key)}`);
+  if (found === undefined || data === undefined) return missing(`the backup does not have ${shownKey(key)}`);
   return { result: 'read', value: { ...found.object, data } };
 }
 
@@ -265,10 +282,10 @@ async function liveSecret(
     return { result: 'read', value: answer.object };
   if (answer.result === 'failed') return answer;
   const cluster = clusterOf(pass, side);
-  return { result: 'lost', message: `${textOfObjectName(key)} does not exist any more in ${cluster}, so its data cannot be restored` };
+  return { result: 'lost', message: `${shownKey(key)} does not exist any more in ${cluster}, so its data cannot be restored` };
 }
 
 function lostFault(pass: AppPass, key: ObjectKey): Fault {
-  const message = `${textOfObjectName(key)} does not exist any more, so its data cannot be copied`;
+  const message = `${shownKey(key)} does not exist any more, so its data cannot be copied`;
   return copyFault(clusterOf(pass, 'source'), 'INVALID', message);
 }

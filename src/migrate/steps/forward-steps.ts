@@ -15,15 +15,16 @@ import {
   outcomeOfFault,
   recheckMs,
   type StepOutcome,
+  waitFor,
 } from './app-pass.ts';
 import { atStep, callOf, withoutFault } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
 import { changeSpec, type JudgeChange, patchOfReplicas } from './change-objects.ts';
-import { type ChangedApp, createCopies } from './create-copies.ts';
+import { type ChangedApp, createCopies, findMissingShared } from './create-copies.ts';
 import { waitForHealth, waitForSoak, waitUnhealthy, withoutHealthWait } from './health-wait.ts';
 import { patchToKeepClaims } from './keep-owned.ts';
 import { checkLeave, targetHealth } from './leave-source.ts';
-import { isRemovalOpen, removeObjects, withoutPendingRemovals, withPendingRemovals } from './remove-objects.ts';
+import { isRemovalOpen, removalMessage, removeObjects, withoutPendingRemovals, withPendingRemovals } from './remove-objects.ts';
 import { judgeSourceChange, recordEdited } from './source-edits.ts';
 
 /** Runs the step of an application that moves to the target. The step is recorded already. */
@@ -71,6 +72,8 @@ export function outcomeOfChanges(pass: AppPass, changed: ChangedApp, next: (app:
 }
 
 async function surge(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
+  const missing = await findMissingShared(pass, app);
+  if (missing !== undefined) return outcomeOfChanges(pass, missing, (same) => ({ type: 'next', app: same }));
   const created = await createCopies(pass, app, { side: 'target', stage: 'Surge' });
   const now = nowOf(pass);
   return outcomeOfChanges(pass, created, (done) => ({ type: 'next', app: { ...atStep(done, 'Health', now), deadlineSince: now } }));
@@ -110,7 +113,8 @@ async function drain(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
       return await scaleDown(pass, changed.app);
     },
     (done) => {
-      if (isRemovalOpen(done, removed) || !isScaledDown(pass, done)) return { type: 'wait', app: done, againMs: recheckMs };
+      if (isRemovalOpen(done, removed)) return waitFor(done, removalMessage(pass, done, removed));
+      if (!isScaledDown(pass, done)) return waitFor(done, `waits until its Pods in ${pass.migration.spec.from} have ended`);
       return { type: 'next', app: atStep(done, 'Remove', nowOf(pass)) };
     },
   );
@@ -123,7 +127,7 @@ async function remove(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
     app,
     (present) => removeObjects(pass, present, { side: 'source' }),
     (done) => {
-      if (isRemovalOpen(done, { side: 'source' })) return { type: 'wait', app: done, againMs: recheckMs };
+      if (isRemovalOpen(done, { side: 'source' })) return waitFor(done, removalMessage(pass, done, { side: 'source' }));
       isEmpty = isSameInventory(done, app);
       return { type: 'next', app: done };
     },

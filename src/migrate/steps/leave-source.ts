@@ -8,6 +8,8 @@ import { withoutValueAt } from '../../manifests/json-edits.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import type { RolloutState } from '../../model/columns/rollout.ts';
+import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
+import { claimDeleterMessage, claimDeleterOf, isBuiltInWorkload, statefulSetKind } from '../discover/owned-objects.ts';
 import type { MigratedApp, MigratedAppReason } from '../model/migration-status-definition.ts';
 import { countPathOf, movedReplicas } from '../plan/movable-manifest.ts';
 import { type AppPass, addressIn, awayFault, clusterOf, entryOf, mirroredIn, type Side } from './app-pass.ts';
@@ -55,9 +57,30 @@ export async function checkLeave(pass: AppPass, app: MigratedApp): Promise<Leave
   if (before.result !== 'read') return before;
   const edit = before.object === undefined ? undefined : specEditOf(pass, app, before.object);
   if (edit !== undefined) return { result: 'held', hold: edit };
+  const deleter = before.object === undefined ? undefined : await claimDeleterIn(pass, app, before.object);
+  if (deleter !== undefined) return deleter;
   const { phase, message } = copyHealth(pass, app, { copy: copy.object, before: before.object });
   if (phase === 'done') return { result: 'ready' };
   return { result: 'held', hold: { reason: 'Unhealthy', message, isFailure: phase === 'failed' } };
+}
+
+/** Maximum wait for a mirror that was never read before, in milliseconds. */
+const maxWaitMs = 10_000;
+
+/** Returns the obstacle if a custom workload has a StatefulSet that would delete claims. The StatefulSets are read from the mirror. */
+async function claimDeleterIn(pass: AppPass, { key }: MigratedApp, object: KubernetesObject): Promise<LeaveCheck | undefined> {
+  if (isBuiltInWorkload(key)) return undefined;
+  const { objects } = pass.ports.hub.members;
+  const cluster = clusterOf(pass, 'source');
+  await objects.whenRead([{ cluster, kind: statefulSetKind }], maxWaitMs, pass.signal);
+  const sets = objects.all(cluster, statefulSetKind);
+  if (sets === undefined) return { result: 'failed', fault: copyFault(cluster, 'SYNCING', 'its StatefulSets are not read yet') };
+  const deleter = claimDeleterOf(
+    { key, object },
+    sets.map((set) => ({ object: set })),
+  );
+  if (deleter === undefined) return undefined;
+  return { result: 'held', hold: { reason: 'Conflict', message: claimDeleterMessage(deleter.object.metadata.name), isFailure: true } };
 }
 
 /** Maximum number of changed fields that a message names. */

@@ -4,10 +4,11 @@ import { textOfKey } from '../../manifests/object-key.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { GuardedClient } from '../../propagate/apply/guarded-client.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
+import { deletionOf } from '../../propagate/plan/copies/copy-marks.ts';
 import { isClaimKey } from '../discover/owned-objects.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { shownKey } from '../plan/preflight-app.ts';
-import { type AppPass, addressIn, awayFault, clusterOf, type Side, withEntry } from './app-pass.ts';
+import { type AppPass, addressIn, awayFault, clusterOf, mirroredIn, type Side, withEntry } from './app-pass.ts';
 import { withHeld, withLost } from './app-state.ts';
 import { changeSpec, deleteFromCluster, type JudgeChange, type StepChange } from './change-objects.ts';
 import { type ChangedApp, leftAction } from './create-copies.ts';
@@ -144,6 +145,21 @@ function leftEntry(entry: InventoryEntry): InventoryEntry {
 export function isRemovalOpen(app: MigratedApp, { side, only = () => true }: RemovedObjects): boolean {
   return app[side].some(({ key, state }) => only(key) && state !== 'Shared');
 }
+
+/** Returns for which object an application waits whose removal is open, and which finalizers keep that object. */
+export function removalMessage(pass: AppPass, app: MigratedApp, removed: RemovedObjects): string {
+  const { side, only = () => true } = removed;
+  const open = app[side].filter(({ key, state }) => only(key) && state !== 'Shared');
+  const entry = open.find(({ state }) => state === 'Deleting') ?? open[0];
+  if (entry === undefined) return `waits until its objects in ${clusterOf(pass, side)} are deleted`;
+  const mirrored = mirroredIn(pass, side, entry.key);
+  const finalizers = (mirrored.result === 'held' ? deletionOf(mirrored.object)?.finalizers : undefined) ?? [];
+  const kept = finalizers.length === 0 ? '' : `, which its finalizers prevent: ${finalizers.slice(0, maxFinalizers).join(', ')}`;
+  return `waits until ${shownKey(entry.key)} is deleted in ${clusterOf(pass, side)}${kept}`.slice(0, 1_024);
+}
+
+/** Maximum number of finalizers that a message names. */
+const maxFinalizers = 3;
 
 /** Sets the objects that are still to be deleted in the source to `PendingDeletion`, because that cluster is away. */
 export function withPendingRemovals(app: MigratedApp): MigratedApp {

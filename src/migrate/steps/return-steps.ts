@@ -11,16 +11,16 @@ import {
   isReachable,
   nowOf,
   outcomeOfFault,
-  recheckMs,
   type StepOutcome,
+  waitFor,
 } from './app-pass.ts';
-import { atStep, callOf, withCause, withoutFault, withoutReason } from './app-state.ts';
+import { atStep, callOf, withCause, withoutFault } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
 import { changeSpec, patchOfReplicas } from './change-objects.ts';
 import { type ChangedApp, createCopies, findRemoved, unmarkRestored } from './create-copies.ts';
 import { outcomeOfChanges } from './forward-steps.ts';
 import { patchOfClaimPolicy } from './keep-owned.ts';
-import { isRemovalOpen, removeObjects, withoutPendingRemovals } from './remove-objects.ts';
+import { isRemovalOpen, removalMessage, removeObjects, withoutPendingRemovals } from './remove-objects.ts';
 import { recordedIn } from './source-edits.ts';
 import { workloadHealthOf } from './workload-health.ts';
 
@@ -78,15 +78,6 @@ async function restoreSource(pass: AppPass, given: MigratedApp): Promise<StepOut
   return outcomeOfChanges(pass, unmarked, (app) => ({ type: 'next', app: atStep(app, 'Soak', nowOf(pass)) }));
 }
 
-/**
- * Returns the outcome of an application that waits without a fault: it has this message and no reason. A failure that caused the undo stays
- * in `undo`.
- */
-function waitFor(app: MigratedApp, message: string): StepOutcome {
-  const isKnown = app.reason === undefined && app.message === message;
-  return { type: 'wait', app: isKnown ? app : { ...withoutReason(app), message }, againMs: recheckMs };
-}
-
 /** True if objects were created whose uids are not recorded yet. */
 function hasNewUids(after: MigratedApp, before: MigratedApp): boolean {
   return after.source.some(({ key, uid, intent }) => intent !== undefined && uid !== entryOf(before, 'source', key)?.uid);
@@ -133,7 +124,7 @@ async function removeCopies(pass: AppPass, app: MigratedApp): Promise<StepOutcom
   if (!isReachable(pass, 'target')) return outcomeOfFault(pass, app, awayFault(pass, 'target'));
   const removed = await removeObjects(pass, app, { side: 'target' });
   return outcomeOfChanges(pass, removed, (done) => {
-    if (isRemovalOpen(done, { side: 'target' })) return waitFor(done, `waits until its copies in ${clusterOf(pass, 'target')} are deleted`);
+    if (isRemovalOpen(done, { side: 'target' })) return waitFor(done, removalMessage(pass, done, { side: 'target' }));
     const { deadlineSince: _began, ...undone } = atStep(done, 'Undone', nowOf(pass));
     return { type: 'next', app: undone };
   });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createActingClients } from '../../../src/changes/acting-clients.ts';
 import { createObjectClient } from '../../../src/changes/create-object-client.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
+import { clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { type MigrationSpec, parseMigrationSpec } from '../../../src/migrate/model/migration.ts';
 import type { MigrationPlan } from '../../../src/migrate/model/migration-plan.ts';
@@ -199,6 +200,35 @@ describe('a plan of a migration', () => {
     expect(plan.apps.map(({ skipped }) => skipped?.message)).toEqual([undefined, 'the target has too little free room for its replicas']);
     expect(plan.faults.map(({ code, cluster }) => [code, cluster])).toEqual([['FORBIDDEN', 'west']]);
     expect(full.faults).toEqual([]);
+  });
+
+  test('skips a custom workload whose StatefulSet deletes its claims', async () => {
+    const versions = [{ name: 'v1', served: true, storage: true, subresources: { scale: { specReplicasPath: '.spec.replicas' } } }];
+    const spec = { group: 'example.com', scope: 'Namespaced', names: { kind: 'Database', plural: 'databases' }, versions };
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'databases.example.com' },
+    };
+    const database = { ...object('Database', 'db', { spec: { replicas: 1 } }), apiVersion: 'example.com/v1' };
+    const planOf = async (persistentVolumeClaimRetentionPolicy: JsonObject) => {
+      await using east = await startPlanner([], [node('a')]);
+      for (const cluster of ['east', 'west']) east.world.cluster(cluster).define({ ...definition, spec } as unknown as KubernetesObject);
+      const { uid = '' } = east.world.cluster('east').put(database).metadata;
+      const set = object('StatefulSet', 'db-data', { spec: { persistentVolumeClaimRetentionPolicy } });
+      const owner = { apiVersion: 'example.com/v1', kind: 'Database', name: 'db', uid, controller: true };
+      east.world.cluster('east').put({ ...set, apiVersion: 'apps/v1', metadata: { ...set.metadata, ownerReferences: [owner] } });
+      const apps = [{ apiVersion: 'example.com/v1', kind: 'Database', namespace: 'shop', name: 'db' }];
+      const kind = { apiVersion: 'example.com/v1', kind: 'Database' };
+      const isServed = (cluster: string) => typeof east.world.members.objects.served(clusterName(cluster), kind) === 'object';
+      await east.world.until(() => isServed('east') && isServed('west'));
+      return await east.plan({ labels: null, apps });
+    };
+    expect((await planOf({ whenScaled: 'Retain', whenDeleted: 'Delete' })).apps[0]?.skipped).toEqual({
+      reason: 'Invalid',
+      message: expect.stringContaining('its StatefulSet db-data would delete claims'),
+    });
+    expect((await planOf({ whenScaled: 'Retain', whenDeleted: 'Retain' })).apps[0]?.skipped).toBeUndefined();
   });
 
   test('names applications that do not exist, and refuses a migration without applications', async () => {

@@ -5,7 +5,7 @@ import { shownMigrationPhase } from '../../../src/migrate/api/migration-view.ts'
 import { migrationKind } from '../../../src/migrate/hub/migration-store.ts';
 import type { MigratedApp } from '../../../src/migrate/model/migration-status-definition.ts';
 import { startHookServer } from '../../support/migrate/hook-server.ts';
-import { type MigrationWorld, type MigrationWorldOptions, service, startMigrationWorld, workload } from './migration-world.ts';
+import { cutOff, type MigrationWorld, type MigrationWorldOptions, service, startMigrationWorld, workload } from './migration-world.ts';
 
 const labels = { matchExpressions: [{ key: 'app', operator: 'In', values: ['bad', 'good'] }] };
 const resumed = (at: string) => ({ 'muster.dev/resumed-at': `2026-11-23T00:00:0${at}Z` });
@@ -59,6 +59,13 @@ function appOf({ mirrored }: MigrationWorld, index = 0): MigratedApp | undefined
 }
 
 const codesOf = ({ mirrored }: MigrationWorld) => mirrored('move')?.status.notes?.map(({ code }) => code);
+
+async function deleteMigration({ controller: { world } }: MigrationWorld): Promise<void> {
+  const resource = world.members.objects.served(world.hub.cluster, migrationKind);
+  if (resource === undefined || resource === 'absent') throw new Error('expected a served kind');
+  const deletion = { resource, namespace: 'default', name: 'move', preconditions: {}, cascade: 'Background', run: 'real' } as const;
+  await world.pumped(Promise.resolve(world.clientOf('north')?.delete(deletion, new AbortController().signal)));
+}
 
 test('takes back an application that fails with onFailure Rollback, and moves the others', async () => {
   await using moving = await startWithBad();
@@ -128,10 +135,7 @@ test('takes back what is not done before a deleted Migration is gone, and leaves
   await moving.ended('move', 'Degraded', { bad: 'Health', good: 'Done' });
   const found = moving.mirrored('move');
   expect(found?.metadata.finalizers).toContain('muster.dev/migration');
-  const resource = world.members.objects.served(world.hub.cluster, migrationKind);
-  if (resource === undefined || resource === 'absent') throw new Error('expected a served kind');
-  const deletion = { resource, namespace: 'default', name: 'move', preconditions: {}, cascade: 'Background', run: 'real' } as const;
-  await world.pumped(Promise.resolve(world.clientOf('north')?.delete(deletion, new AbortController().signal)));
+  await deleteMigration(moving);
   await world.until(() => moving.mirrored('move') === undefined);
   expect([existsIn(moving, 'south', 'bad'), existsIn(moving, 'east', 'bad')]).toEqual([
     [true, true],
@@ -139,6 +143,27 @@ test('takes back what is not done before a deleted Migration is gone, and leaves
   ]);
   expect([existsIn(moving, 'south', 'good'), existsIn(moving, 'east', 'good')]).toEqual([
     [false, false],
+    [true, true],
+  ]);
+});
+
+test('says why a deleted Migration waits for a cluster, and is gone without its finalizer', async () => {
+  await using moving = await startOne();
+  const { world } = moving.controller;
+  await moving.migrate('move', { labels, soak: '1h' });
+  await world.until(() => appOf(moving)?.step === 'Soak');
+  using cut = cutOff(moving, 'east');
+  await deleteMigration(moving);
+  await world.until(() => appOf(moving)?.reason === 'Unreachable', 60_000);
+  expect([appOf(moving)?.undo?.isRequested, moving.mirrored('move')?.status.phase]).toEqual([true, 'RollingBack']);
+  const left = moving.live('north', 'Migration.muster.dev', 'move') as KubernetesObject;
+  const { finalizers: _finalizers, ...metadata } = left.metadata;
+  world.cluster('north').put({ ...left, metadata });
+  await world.until(() => moving.mirrored('move') === undefined);
+  cut[Symbol.dispose]();
+  await world.pass(60_000);
+  expect([existsIn(moving, 'south', 'good'), existsIn(moving, 'east', 'good')]).toEqual([
+    [true, true],
     [true, true],
   ]);
 });
@@ -156,6 +181,20 @@ test('only notes that a hook did not accept the end of a move', async () => {
   const ids = new Set(server.calls.filter(({ operation }) => operation === 'Finish').map(({ id }) => id));
   expect([ids.size, server.operations('good').length]).toEqual([1, expect.any(Number)]);
   expect(server.operations('good').length).toBeGreaterThan(4);
+});
+
+test('calls the hook only with an id that the hub has', async () => {
+  const known: boolean[] = [];
+  await using server = await startHookServer(({ id }) => {
+    known.push(JSON.stringify(moving.live('north', 'Migration.muster.dev', 'move')).includes(id));
+    return 200;
+  });
+  await using moving = await startOne(server.hook);
+  await moving.migrate('move', { labels, traffic: 'upstreams' });
+  await moving.ended('move', 'Settled', { good: 'Done' });
+  await moving.annotate('move', undone);
+  await moving.ended('move', 'Settled', { good: 'Undone' });
+  expect(known).toEqual([true, true, true]);
 });
 
 test('pauses at the deadline of a hook that does not answer, and makes the same call again when it goes on', async () => {

@@ -72,6 +72,19 @@ test.each([0, 1])('keeps the source while the target was scaled to %i of 2 repli
   await moving.ended('move', 'Settled', { web: 'Done' });
 });
 
+test('keeps the source while another Deployment has the name of the copy', async () => {
+  await using moving = await startWeb();
+  const { world } = moving.controller;
+  await moving.migrate('move', { labels, soak: '20s' });
+  await reach(moving, 'Soak');
+  world.cluster('east').remove('Deployment.apps', 'web', 'default');
+  world.cluster('east').put(workload('web'));
+  await world.until(() => availableIn(moving, 'east') === 2);
+  await world.pass(60_000);
+  expect(appOf(moving)).toMatchObject({ step: 'Soak', reason: 'Unhealthy', message: 'it does not exist in east' });
+  expect([replicasIn(moving, 'south'), moving.live('south', 'Service', 'web') === undefined]).toEqual([2, false]);
+});
+
 test('accepts fewer replicas in the target if the source has no more of them', async () => {
   await using moving = await startWeb();
   await moving.migrate('move', { labels, soak: '20s' });
@@ -144,4 +157,17 @@ test('does not drain more replicas than the target has healthy ones, if the sour
   expect([replicasIn(moving, 'south'), replicasIn(moving, 'east')]).toEqual([4, 2]);
   scale(moving, 'east', 4);
   await moving.ended('move', 'Settled', { web: 'Done' });
+});
+
+test('names the finalizers that keep an object of the source', async () => {
+  const held = service('web');
+  await using moving = await startWeb([workload('web'), { ...held, metadata: { ...held.metadata, finalizers: ['example.com/hold'] } }]);
+  const { world } = moving.controller;
+  await moving.migrate('move', { labels });
+  const message = 'waits until Service default/web is deleted in south, which its finalizers prevent: example.com/hold';
+  await world.until(() => appOf(moving)?.message === message, 60_000);
+  expect([appOf(moving)?.step, appOf(moving)?.reason, moving.mirrored('move')?.status.phase]).toEqual(['Drain', undefined, 'Rolling']);
+  world.cluster('south').remove('Service', 'web', 'default');
+  await moving.ended('move', 'Settled', { web: 'Done' });
+  expect(appOf(moving)?.message).toBeUndefined();
 });

@@ -109,3 +109,24 @@ test.each([3, 5, 7, 9, 11, 14, 17, 20, 23])(
     ]);
   },
 );
+
+test('stops before the first copy if an object that the plan found in the target is gone', async () => {
+  await using moving = await startMigrationWorld({ objects: [config, withCommon('web')], others: { east: [config] } });
+  const { world } = moving.controller;
+  await world.until(() => availableIn(moving, 'south', 'web') === 2);
+  world.cluster('north').onWrite(({ kind }) => {
+    if (kind === 'ControllerRevision') world.cluster('east').remove('ConfigMap', 'common', 'default');
+    return undefined;
+  });
+  moving.controller.startProcess();
+  await moving.migrate('move', { labels });
+  const { status } = await moving.ended('move', 'Paused', { web: 'Surge' });
+  expect(status.apps?.[0]).toMatchObject({
+    reason: 'Conflict',
+    message: expect.stringContaining('ConfigMap default/common was deleted in east after the plan'),
+  });
+  expect(moving.live('east', 'Deployment.apps', 'web')).toBeUndefined();
+  world.cluster('east').put(config);
+  await moving.annotate('move', { 'muster.dev/resumed-at': '2026-11-23T00:00:01Z' });
+  await moving.ended('move', 'Settled', { web: 'Done' });
+});
