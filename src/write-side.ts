@@ -9,6 +9,7 @@ import { createObjectChanges } from './changes/create-object-changes.ts';
 import type { Members } from './changes/members.ts';
 import type { ObjectClient } from './changes/object-client.ts';
 import type { Config } from './config/config.ts';
+import { defaultSystemNamespace } from './config/defaults.ts';
 import type { Clock } from './core/clock.ts';
 import type { GroupKind } from './core/kinds.ts';
 import type { Log } from './core/log.ts';
@@ -36,6 +37,7 @@ import { lookUpPropagations } from './propagate/api/look-up-propagations.ts';
 import { createController } from './propagate/controller/create-controller.ts';
 import type { Leadership } from './propagate/controller/lease/leadership.ts';
 import type { Term } from './propagate/controller/lease/lease.ts';
+import type { LeasePlace } from './propagate/controller/lease/lease-namespace.ts';
 import { type Hub, hubKinds } from './propagate/hub/hub.ts';
 import { createHubStores, type HubStores } from './propagate/hub/hub-stores.ts';
 import type { Requester } from './propagate/model/spec.ts';
@@ -58,7 +60,7 @@ export interface WriteSideOptions {
   readonly model: () => Model;
   /** The cluster that keeps Propagations. Undefined: there is no hub. */
   readonly hub?: string | undefined;
-  readonly config: Pick<Config, 'importers' | 'hooks' | 'backups' | 'sensitiveKinds'>;
+  readonly config: Pick<Config, 'importers' | 'hooks' | 'backups' | 'sensitiveKinds' | 'systemNamespace' | 'environment'>;
   /** Milliseconds before the controller sends its first request. Default: 0. */
   readonly controllerStartMs?: number | undefined;
   readonly clock: Clock;
@@ -82,6 +84,12 @@ function requesterOfCaller({ user }: Caller): Omit<Requester, 'at'> {
   return { user: name, groups, extra, ...(uid === undefined ? {} : { uid }) };
 }
 
+/** Returns the namespace of the Lease. In a Pod, or with a namespace of the config, the Lease is in no other namespace. */
+function leasePlaceIn({ systemNamespace, environment }: WriteSideOptions['config']): LeasePlace {
+  const isInPod = environment.KUBERNETES_SERVICE_HOST !== undefined;
+  return { namespace: systemNamespace, isOnly: isInPod || systemNamespace !== defaultSystemNamespace };
+}
+
 /** Wires everything that writes. With a hub, also starts its controller. */
 export function createWriteSide(options: WriteSideOptions, signal: AbortSignal): WriteSide {
   const { fleet, access, accounts, model, clock, log } = options;
@@ -95,7 +103,8 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
   const migrations = migrationSideOf(options, { members, clientOf, sight, sensitiveKinds, planner, hub }, signal);
   const rights = hub && rightsOnHub(options, hub.hub.cluster, hubKinds.propagation);
-  const local = { identity: `${hostname()}_${randomUUID()}`, startAfterMs: options.controllerStartMs } as const;
+  const leasePlace = leasePlaceIn(options.config);
+  const local = { identity: `${hostname()}_${randomUUID()}`, leasePlace, startAfterMs: options.controllerStartMs } as const;
   const upkeep = hub === undefined ? undefined : upkeepOf(options, hub, clientOf);
   const registrations = hub === undefined ? undefined : registrationsOf(options, hub.hub);
   const leaderWork = async (term: Term) => {

@@ -1,6 +1,6 @@
 import { type LeaderStatus, type Leadership, LeadershipWatch } from './lease/leadership.ts';
 import { lead, type Term } from './lease/lease.ts';
-import { createLeaseNamespace } from './lease/lease-namespace.ts';
+import { createLeaseNamespace, type LeasePlace } from './lease/lease-namespace.ts';
 import { runTerm } from './run-term.ts';
 import type { ControllerPorts } from './state/ports.ts';
 import { retryAfterMs } from './state/work-queue.ts';
@@ -15,6 +15,7 @@ export interface Controller extends AsyncDisposable {
 export interface ControllerOptions extends ControllerPorts {
   /** Name of this process in the Lease. Unique per process. */
   readonly identity: string;
+  readonly leasePlace: LeasePlace;
   /** Delay in milliseconds before the first request. Default: 0. */
   readonly startAfterMs?: number | undefined;
   /**
@@ -65,8 +66,8 @@ interface Controlling extends ControllerOptions {
 }
 
 async function controlling(options: Controlling, signal: AbortSignal): Promise<void> {
-  const { hub, clock, log, identity, leadership, onTerm, leaderWork, startAfterMs = 0 } = options;
-  const place = createLeaseNamespace(hub, clock);
+  const { hub, clock, log, identity, leasePlace, leadership, onTerm, leaderWork, startAfterMs = 0 } = options;
+  const place = createLeaseNamespace(hub, leasePlace, clock);
   const work = async (term: Term) => {
     onTerm(term);
     await Promise.all([runTerm(options, term), leaderWork?.(term)]);

@@ -4,7 +4,15 @@ import type { Fault } from '../../../core/faults.ts';
 import { callHub, type HubConnection } from '../../hub/hub.ts';
 import { copyFault } from '../../plan/copies/copy-reason.ts';
 
-const musterNamespace = 'muster-system';
+/** The namespace is being deleted. No namespace has this name. */
+const beingDeleted = Symbol('being deleted');
+
+/** The namespace of the Lease. */
+export interface LeasePlace {
+  readonly namespace: string;
+  /** True: the Lease is in no other namespace. False: it is in `default` if the gateway has no rights to `namespace`. */
+  readonly isOnly: boolean;
+}
 
 /** Chooses the namespace of the Lease. Called again whenever the Lease cannot stay in its namespace. */
 export interface LeaseNamespace {
@@ -15,22 +23,25 @@ export interface LeaseNamespace {
 const terminatingMs = 30_000;
 
 /**
- * Creates the part that chooses the namespace of the Lease: `muster-system`, which is created if needed, or `default` without the rights for
- * it. While `muster-system` is being deleted, `choose` returns a fault, and the caller tries again. After 30 s of deletion, it returns
- * `default`.
+ * Creates the part that chooses the namespace of the Lease. The namespace is created if needed. Without the rights for it, the Lease is in
+ * `default`, or, if `isOnly`, in the namespace all the same.
+ *
+ * While the namespace is being deleted, `choose` returns a fault, and the caller tries again. After 30 s of deletion, it returns `default`,
+ * unless `isOnly`.
  */
-export function createLeaseNamespace(hub: HubConnection, clock: Pick<Clock, 'monotonic'>): LeaseNamespace {
+export function createLeaseNamespace(hub: HubConnection, place: LeasePlace, clock: Pick<Clock, 'monotonic'>): LeaseNamespace {
+  const { namespace, isOnly } = place;
   let terminatingSinceMs: number | undefined;
   return {
     async choose(signal) {
-      const found = await leaseNamespaceOf(hub, signal);
-      if (found !== 'terminating') {
+      const found = await leaseNamespaceOf(hub, place, signal);
+      if (found !== beingDeleted) {
         terminatingSinceMs = undefined;
         return found;
       }
       terminatingSinceMs ??= clock.monotonic();
-      if (clock.monotonic() - terminatingSinceMs > terminatingMs) return 'default';
-      return { fault: copyFault(hub.cluster, 'CONFLICT', `the Namespace ${musterNamespace} of the Lease is being deleted`) };
+      if (!isOnly && clock.monotonic() - terminatingSinceMs > terminatingMs) return 'default';
+      return { fault: copyFault(hub.cluster, 'CONFLICT', `the Namespace ${namespace} of the Lease is being deleted`) };
     },
   };
 }
@@ -38,9 +49,9 @@ export function createLeaseNamespace(hub: HubConnection, clock: Pick<Clock, 'mon
 /**
  * Returns the namespace of the Lease:
  *
- * - `muster-system`, which is created if it does not exist
- * - `default`, if the gateway may neither read nor create `muster-system`
- * - `terminating`, while `muster-system` is being deleted
+ * - the named one, which is created if it does not exist
+ * - `default`, if the gateway may neither read nor create the named one, unless `isOnly`
+ * - `beingDeleted`, while the named one is being deleted
  * - a fault, if the hub does not answer
  *
  * Two processes with different rights may choose different namespaces, so that both lead. This is slower, but not wrong: two leaders
@@ -48,16 +59,18 @@ export function createLeaseNamespace(hub: HubConnection, clock: Pick<Clock, 'mon
  */
 export async function leaseNamespaceOf(
   hub: HubConnection,
+  { namespace, isOnly }: LeasePlace,
   signal: AbortSignal,
-): Promise<'muster-system' | 'default' | 'terminating' | { readonly fault: Fault }> {
-  const found = await callHub(hub, ({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespace({ name: musterNamespace }), signal);
-  if (found.result === 'answered') return found.value.metadata?.deletionTimestamp === undefined ? musterNamespace : 'terminating';
-  if (found.fault.code !== 'NOT_FOUND') return isRefusal(found.fault) ? 'default' : { fault: found.fault };
-  const request = { body: { metadata: { name: musterNamespace } }, fieldManager };
+): Promise<string | typeof beingDeleted | { readonly fault: Fault }> {
+  const fallback = isOnly ? namespace : 'default';
+  const found = await callHub(hub, ({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespace({ name: namespace }), signal);
+  if (found.result === 'answered') return found.value.metadata?.deletionTimestamp === undefined ? namespace : beingDeleted;
+  if (found.fault.code !== 'NOT_FOUND') return isRefusal(found.fault) ? fallback : { fault: found.fault };
+  const request = { body: { metadata: { name: namespace } }, fieldManager };
   const made = await callHub(hub, ({ CoreV1Api }, transport) => new CoreV1Api(transport).createNamespace(request), signal);
   // A conflict means that another gateway has just created the Namespace.
-  if (made.result === 'answered' || made.fault.code === 'CONFLICT') return musterNamespace;
-  return isRefusal(made.fault) ? 'default' : { fault: made.fault };
+  if (made.result === 'answered' || made.fault.code === 'CONFLICT') return namespace;
+  return isRefusal(made.fault) ? fallback : { fault: made.fault };
 }
 
 /** True if another attempt would not help, because rights are missing or a policy refuses. */

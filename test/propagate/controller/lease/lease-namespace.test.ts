@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ClusterApi, LiveAnswer } from '../../../../src/cluster/cluster-api.ts';
 import type { FaultCode } from '../../../../src/core/faults.ts';
 import { clusterName } from '../../../../src/core/names.ts';
-import { leaseNamespaceOf } from '../../../../src/propagate/controller/lease/lease-namespace.ts';
+import { createLeaseNamespace, type LeasePlace, leaseNamespaceOf } from '../../../../src/propagate/controller/lease/lease-namespace.ts';
 import { never } from '../../../support/cluster/transport.ts';
 
 const cluster = clusterName('hub');
@@ -20,12 +20,39 @@ test.each<{ readonly name: string; readonly get: LiveAnswer; readonly post?: Liv
   { name: 'the hub does not answer', get: failed('UNREACHABLE'), found: 'UNREACHABLE' },
   { name: 'the hub does not answer the second time', get: failed('NOT_FOUND'), post: failed('TIMED_OUT'), found: 'TIMED_OUT' },
 ])('$name: $found', async ({ get, post, found }) => {
+  expect(await chosen({ namespace: 'muster-system', isOnly: false }, { get, post })).toBe(found);
+  const expected = found === 'default' ? 'muster-system' : found;
+  expect(await chosen({ namespace: 'muster-system', isOnly: true }, { get, post })).toBe(expected);
+});
+
+async function chosen(place: LeasePlace, { get, post }: { readonly get: LiveAnswer; readonly post: LiveAnswer | undefined }) {
+  const result = await leaseNamespaceOf(hubOf({ get, post }), place, never);
+  return typeof result === 'string' || typeof result === 'symbol' ? result : result.fault.code;
+}
+
+function hubOf({ get, post }: { readonly get: LiveAnswer; readonly post?: LiveAnswer | undefined }) {
   const send: ClusterApi['send'] = ({ method }) => Promise.resolve(method === 'GET' ? get : (post ?? failed('SERVER_ERROR')));
   const api = { cluster, send } as unknown as ClusterApi;
-  const chosen = await leaseNamespaceOf({ cluster, members: { api: () => api } }, never);
-  expect(typeof chosen === 'string' ? chosen : chosen.fault.code).toBe(found);
+  return { cluster, members: { api: () => api } };
+}
+
+test.each([
+  [false, 'default'],
+  [true, 'CONFLICT'],
+])('a namespace whose deletion does not end is left after 30 s, unless it is the only one (%s): %s', async (isOnly, expected) => {
+  const deleted = { ...namespace, metadata: { ...namespace.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  const get: LiveAnswer = { type: 'answered', status: 200, body: Buffer.from(JSON.stringify(deleted)) };
+  let nowMs = 0;
+  const place = createLeaseNamespace(hubOf({ get }), { namespace: 'muster-system', isOnly }, { monotonic: () => nowMs });
+  expect(await place.choose(never)).toMatchObject({ fault: { code: 'CONFLICT' } });
+  nowMs = 31_000;
+  const result = await place.choose(never);
+  expect(typeof result === 'string' ? result : result.fault.code).toBe(expected);
 });
 
 test('a hub that is no member answers every call with GONE', async () => {
-  expect(await leaseNamespaceOf({ cluster, members: { api: () => undefined } }, never)).toMatchObject({ fault: { code: 'GONE', cluster } });
+  const place = { namespace: 'muster-system', isOnly: false };
+  expect(await leaseNamespaceOf({ cluster, members: { api: () => undefined } }, place, never)).toMatchObject({
+    fault: { code: 'GONE', cluster },
+  });
 });
