@@ -104,7 +104,11 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const migrations = migrationSideOf(options, { members, clientOf, sight, sensitiveKinds, planner, hub }, signal);
   const rights = hub && rightsOnHub(options, hub.hub.cluster, hubKinds.propagation);
   const leasePlace = leasePlaceIn(options.config);
-  const local = { identity: `${hostname()}_${randomUUID()}`, leasePlace, startAfterMs: options.controllerStartMs } as const;
+  const local = {
+    identity: `${options.config.environment.HOSTNAME || hostname()}_${randomUUID()}`,
+    leasePlace,
+    startAfterMs: options.controllerStartMs,
+  } as const;
   const upkeep = hub === undefined ? undefined : upkeepOf(options, hub, clientOf);
   const registrations = hub === undefined ? undefined : registrationsOf(options, hub.hub);
   const leaderWork = async (term: Term) => {

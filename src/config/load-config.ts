@@ -86,6 +86,21 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
 }
 
 /**
+ * Checks a config file as `loadConfig` does, without flags and variables. The files that it names are not read.
+ *
+ * @throws {MusterError} `BAD_INPUT` with one line, which begins with the file as it was given.
+ */
+export async function checkConfigFile(file: string, directory: string): Promise<void> {
+  try {
+    await loadConfig({ flags: { config: file }, environment: {}, directory });
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    const problem = error.message.replace(`${path.resolve(directory, file)}: `, '');
+    throw new MusterError(error.code, `${file}: ${problem}`, { cause: error });
+  }
+}
+
+/**
  * Checks the settings against each other.
  *
  * @throws {MusterError} `BAD_INPUT` with one line, if settings that are good by themselves do not fit together.

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdtempDisposable, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -64,6 +64,28 @@ test('prints the schema without a gateway', async () => {
   expect(await run('schema', '--schema-lock', 'here')).toEqual({ code: 0, out: '# of here\n', err: '' });
   expect(await run('schema', '--schema-lock', 'broken')).toEqual({ code: 2, out: '', err: 'muster: it is no lock\n' });
   expect(await run('schema', 'more')).toMatchObject({ code: 2, out: '' });
+});
+
+test.each<[string, string | undefined, RegExp]>([
+  ['a key is unknown', 'clusters: [{ name: a, hbu: true }]', /^FILE: unknown key clusters\[0\]\.hbu; did you mean clusters\[0\]\.hub\?\n$/],
+  ['a value is wrong', 'port: many', /^FILE: port: expected [^\n]*\n$/],
+  ['keys do not fit together', 'importers: [MultiClusterResource]', /^FILE: importers: expected a hub[^\n]*\n$/],
+  ['callers need no credentials', 'host: 0.0.0.0', /^FILE: the host "0\.0\.0\.0" is not loopback[^\n]*\n$/],
+  ['it is missing', undefined, /^FILE: [^\n]*there is no such file\n$/],
+])('config check refuses a config file if %s', async (_, text, expected) => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'muster-program-'));
+  const file = path.join(folder.path, 'checked.yaml');
+  if (text !== undefined) await writeFile(file, `apiVersion: config.muster.dev/v1alpha1\n${text}\n`);
+  const { code, out, err } = await run('config', 'check', file);
+  expect([code, out]).toEqual([2, '']);
+  expect(err.replaceAll(file, 'FILE')).toMatch(expected);
+});
+
+test('config check accepts a config file whose other files are missing', async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'muster-program-'));
+  const file = path.join(folder.path, 'checked.yaml');
+  await writeFile(file, 'apiVersion: config.muster.dev/v1alpha1\nhost: 0.0.0.0\ntokenFile: /none/token\n');
+  expect(await run('config', 'check', file)).toEqual({ code: 0, out: `${file} is valid\n`, err: '' });
 });
 
 test('converts a config without a gateway', async () => {

@@ -1,7 +1,9 @@
 import path from 'node:path';
-import type { Command as Commander } from 'commander';
+import { type Command as Commander, CommanderError } from 'commander';
+import { MusterError } from '../../core/errors.ts';
 import { printYaml } from '../../core/json/print-yaml.ts';
 import { readTextFile } from '../arguments/read-sources.ts';
+import { exitCodes } from '../client/command-failure.ts';
 import { printable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -13,14 +15,38 @@ Warnings on standard error name the keys that have no counterpart.
 Exits with 2 if the file is no YAML, has no clusters, names a cluster twice, or
 has two main clusters.`;
 
-/** Adds `muster config import`: converts the config of multi_resource_operator. It needs no gateway. */
+const checkHelp = `
+Prints the first problem: the file, the path of the key, and what was expected.
+The files that the config names, such as kubeconfigs and tokens, are not read.
+  muster config check muster.yaml
+Exits with 2 if the config cannot be used.`;
+
+/** Adds `muster config check` and `muster config import`, which converts the config of multi_resource_operator. They need no gateway. */
 export function addConfigCommand(
   program: Commander,
   { terminal, directory }: { readonly terminal: Terminal; readonly directory: string },
 ): void {
-  program
-    .command('config')
-    .description('convert the configuration of other systems')
+  const config = program.command('config').description('check a config file, or convert the configuration of other systems');
+  config
+    .command('check')
+    .description('check a config file without starting a gateway')
+    .allowExcessArguments(false)
+    .argument('<file>', 'the config file')
+    .addHelpText('after', checkHelp)
+    .action(async (file: string) => {
+      // Imported here, because the other commands of this group do not need it.
+      const { checkConfigFile } = await import('../../config/load-config.ts');
+      try {
+        await checkConfigFile(file, directory);
+      } catch (error) {
+        if (!(error instanceof MusterError)) throw error;
+        // Without the name of the program in front: editors find the file at the beginning of the line.
+        terminal.err(`${printable(error.message)}\n`);
+        throw new CommanderError(exitCodes.refused, 'config.check', 'the config file cannot be used');
+      }
+      await terminal.out(`${printable(file)} is valid\n`);
+    });
+  config
     .command('import')
     .description('print a config file for --config, made from the config of multi_resource_operator')
     .allowExcessArguments(false)
