@@ -77,7 +77,7 @@ export interface WriteSide extends AsyncDisposable {
 /** The caller in local mode. Requests use the account of the kubeconfig; this is only its name in Propagations. */
 const localRequester = { user: 'local', groups: [], extra: {} };
 
-/** Returns the identity that is recorded as requester in the intents of a caller. */
+/** Returns the user, uid, groups and extra that are recorded as the requester in intents and Migrations, without prefixes of a cluster. */
 function requesterOfCaller({ user }: Caller): Omit<Requester, 'at'> {
   if (user === undefined) return localRequester;
   const { user: name, uid, groups, extra } = user;
@@ -138,7 +138,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
         ...(hub && { hub: { cluster: hub.hub.cluster, lookUp: (context) => lookUpPropagations({ stores: hub, rights }, context) } }),
       }),
       propagations: createPropagations({
-        ...{ planner, audit: options.audit, identityOf: requesterOfCaller, clock },
+        ...{ planner, audit: options.audit, requesterOfCaller, clock },
         ...(hub === undefined ? {} : { hub }),
         ...(rights === undefined ? {} : { rights }),
       }),
@@ -175,7 +175,7 @@ function migrationSideOf(general: WriteSideOptions, options: MigrationSideOption
     ...{ planner, members, clock, access, audit, hooks: hooks.map(({ name }) => name) },
     ...(onHub && { hub: onHub }),
     ...(rights && { rights }),
-    identityOf: requesterOfCaller,
+    requesterOfCaller,
   });
   if (onHub === undefined || hub === undefined) return { resolver };
   const { propagations, shares } = hub;

@@ -33,7 +33,7 @@ export function restartPatch({
   if (valueAt(before, 'spec', 'paused') === true) {
     return { fault: { ...about, message: 'expected a Deployment that is not paused: resume it first' } };
   }
-  // kubectl writes the time in seconds.
+  // Like kubectl, writes an RFC 3339 time to the second.
   const time = `${at.toISOString().slice(0, 19)}Z`;
   return { patch: { spec: { template: { metadata: { annotations: { [restartedAt]: time } } } } } };
 }

@@ -77,7 +77,7 @@ export class IssuerKeys {
   }
 }
 
-/** Milliseconds between two fetches while no key is known: each token is answered with 503 until then. */
+/** Milliseconds between two fetches while no key is known: each token is answered with 503 until the next fetch. */
 const retryMs = 2_000;
 
 /**

@@ -8,7 +8,7 @@ import { deniedRight, type OwnRights, reasonLine, unknownRight } from './own-rig
 interface LocalRightsOptions {
   /** Returns the API of a cluster. Undefined if the cluster has left. */
   readonly api: (cluster: ClusterName) => ClusterApi | undefined;
-  /** Returns the resource that serves a kind. Undefined if the cluster has not answered yet. */
+  /** Returns the resource that serves a kind. Undefined if the cluster has not answered yet. `absent` if it does not serve the kind. */
   readonly served: (cluster: ClusterName, kind: GroupKind) => ServedResource | 'absent' | undefined;
 }
 

@@ -55,7 +55,7 @@ export function addConfigCommand(
     .action(async ({ filename }: { readonly filename: string }) => {
       const text = await readTextFile(filename, terminal);
       const isInput = filename === '-';
-      // Imported here, because only this command needs the definition.
+      // Imported only when the command runs, because no other command needs the definition of the operator's config.
       const { convertOperatorConfig } = await import('../../config/operator-config.ts');
       const { config, warnings } = await convertOperatorConfig({
         text,

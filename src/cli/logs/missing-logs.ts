@@ -32,7 +32,10 @@ const maxPods = 500;
 export interface MissingLogs {
   /** A line for each Pod or container that does not exist. */
   readonly absent: readonly string[];
-  /** The named Pods that were not found while a cluster did not answer. For a request without names: one text for all its containers. */
+  /**
+   * Texts for what may exist in a cluster that did not answer: one for each named Pod that was not found, such as `Pod web in shop`. For a
+   * request without names: one text, such as `containers in shop`.
+   */
   readonly unknown: readonly string[];
   readonly answers: ClusterAnswers;
 }

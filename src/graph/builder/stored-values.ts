@@ -79,14 +79,17 @@ function fitOf(type: TypeReference): Fit {
   return (value) => Array.isArray(value) && value.every(fits);
 }
 
-interface Misfits {
+interface MisfitReport {
   /** List indexes that lead from the field to the value. */
   readonly at: readonly number[];
   report(expected: TypeReference, at: readonly number[]): void;
 }
 
-/** Returns the part of a value that fits the type, and calls `report` for each part that is left out. Undefined if no part fits. */
-function fittingPart(type: TypeReference, value: Json, { at, report }: Misfits): Json | undefined {
+/**
+ * Returns the part of a value that fits the type, or undefined if no part fits. Calls `report` for each value that does not fit: once for a
+ * StringMap, however many of its members are left out.
+ */
+function fittingPart(type: TypeReference, value: Json, { at, report }: MisfitReport): Json | undefined {
   if (fitOf(type)(value)) return value;
   if ('list' in type && Array.isArray(value)) {
     return (value as readonly Json[]).flatMap((item, index): Json[] => {

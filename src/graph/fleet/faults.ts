@@ -57,7 +57,7 @@ function addApiErrors({ types }: GraphBuilder): void {
         nullable: false,
         description: 'The reason of the error as one word for programs, such as `Forbidden`.',
       }),
-      message: t.exposeString('message', { nullable: false, description: 'The description of the error for people.' }),
+      message: t.exposeString('message', { nullable: false, description: 'The error as a sentence.' }),
       retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
         description: 'The number of seconds to wait before the next attempt. Null if the API server gave none.',
       }),
@@ -74,7 +74,7 @@ function addApiErrors({ types }: GraphBuilder): void {
     fields: (t) => ({
       reason: t.exposeString('reason', { description: 'The reason as one word for programs. Null if the API server gave none.' }),
       field: t.exposeString('field', { description: 'The path of the field that caused the error. Null if no field did.' }),
-      message: t.exposeString('message', { description: 'The reason for people. Null if the API server gave none.' }),
+      message: t.exposeString('message', { description: 'Why the API server refused, as a sentence. Null if it gave none.' }),
     }),
   });
 }

@@ -182,38 +182,42 @@ function addResourceList({ types }: GraphBuilder): void {
     fields: (t) => ({
       cpu: t.field({
         type: 'Quantity',
-        description: 'The amount of CPU. `1` is one core. Null if the list does not have it.',
+        description: 'The amount of CPU. `1` is one core. Null if this ResourceList has no `cpu`.',
         resolve: amountOf('cpu'),
       }),
       memory: t.field({
         type: 'Quantity',
-        description: 'The amount of memory in bytes, such as `512Mi`. Null if the list does not have it.',
+        description: 'The amount of memory in bytes, such as `512Mi`. Null if this ResourceList has no `memory`.',
         resolve: amountOf('memory'),
       }),
       ephemeralStorage: t.field({
         type: 'Quantity',
-        description: 'The amount of local disk in bytes, such as `1Gi`. Null if the list does not have it.',
+        description: 'The amount of local disk in bytes, such as `1Gi`. Null if this ResourceList has no `ephemeral-storage`.',
         resolve: amountOf('ephemeral-storage'),
       }),
-      pods: t.field({ type: 'Quantity', description: 'The number of Pods. Null if the list does not have it.', resolve: amountOf('pods') }),
+      pods: t.field({
+        type: 'Quantity',
+        description: 'The number of Pods. Null if this ResourceList has no `pods`.',
+        resolve: amountOf('pods'),
+      }),
       get: t.field({
         type: 'Quantity',
-        description: 'The amount of the resource with this name. Null if the list does not have it.',
+        description: 'The amount of the resource with this name. Null if this ResourceList does not have it.',
         args: { name: t.arg.string({ required: true, description: 'The name of the resource, such as `nvidia.com/gpu`.' }) },
         resolve: resolveStored<Amounts>({ scalar: 'Quantity' }, (list, { name }) => ownValue(list, name)),
       }),
       all: t.field({
         type: 'StringMap',
         nullable: false,
-        description: 'The amounts of all listed resources, by name, each as text.',
+        description: 'The amounts of all resources of this ResourceList, by name, each as text.',
         resolve: amountsAsTexts,
       }),
       cpuCores: t.float({
-        description: 'The value of `cpu` as a number of cores. Null if the list does not have it.',
+        description: 'The value of `cpu` as a number of cores. Null if this ResourceList has no `cpu`.',
         resolve: numberOf('cpu'),
       }),
       memoryBytes: t.float({
-        description: 'The value of `memory` as a number of bytes. Null if the list does not have it.',
+        description: 'The value of `memory` as a number of bytes. Null if this ResourceList has no `memory`.',
         resolve: numberOf('memory'),
       }),
     }),

@@ -144,7 +144,8 @@ function addImportedPropagation(
   });
 }
 
-// A Propagation counts as one object. Its documents and notes count by their text, because a large import has several for each resource.
+// The budget of an answer counts each Propagation as one object. Its documents and notes are charged by the length of their texts, because a
+// large import has several of them for each resource.
 
 function textOfDocument({ key, role }: ImportedDocument): string {
   return key === undefined ? role : `${key.apiVersion} ${key.kind} ${key.namespace ?? ''} ${key.name} ${role}`;

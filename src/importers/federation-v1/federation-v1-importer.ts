@@ -17,8 +17,8 @@ import { type PreferencesRead, readPreferences } from './read-preferences.ts';
 
 /**
  * Translates Federation v1: resources with an annotation of preferences or with a cluster selector. Each becomes a Propagation. A resource
- * without such an annotation is no document of Federation v1. In a living cluster, nothing is: the API server of Federation v1 is gone, and
- * other systems leave its old annotations in place.
+ * without such an annotation is no document of Federation v1. From a living cluster, no resource is translated: the API server of Federation
+ * v1 is gone, and other systems leave its old annotations in place.
  */
 export const federationV1Importer: Importer = { system: 'FederationV1', translate };
 

@@ -144,7 +144,7 @@ function documentsOf({ listed, choice, users, facts, keyText }: Draft, chosen: r
   ];
 }
 
-/** Returns the entry of a template for an object: the object of a text, or a reference to the object in the living Karmada. */
+/** Returns the template entry of an object: the object itself if it was read from a text, else a reference to it in the living Karmada. */
 export function templateEntryOf(
   { document: { key, object } }: KarmadaResource,
   { sourceCluster }: Pick<ProposalFacts, 'sourceCluster'>,

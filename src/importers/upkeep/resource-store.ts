@@ -29,7 +29,6 @@ export interface ResourceStore {
   setFinalizers(before: KubernetesObject, finalizers: readonly string[], signal: AbortSignal): Promise<HubObjectAnswer>;
 }
 
-/** Creates the store of a hub. */
 export function createResourceStore(hub: Hub): ResourceStore {
   const { objects } = hub.members;
   const request = (place: HubObjectName, call: (client: ObjectClient, address: ObjectAddress) => Promise<ObjectCallResult>) =>

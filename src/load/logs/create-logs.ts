@@ -11,7 +11,7 @@ import { createQueueBudget, type QueueBudget } from '../queue-budget.ts';
 import { createClusterViews } from '../reads/cluster-views.ts';
 import type { LiveMember } from '../reads/read-object.ts';
 import type { ReadContext } from '../reads/reads.ts';
-import type { FollowLogsOptions } from './followed-logs.ts';
+import type { FollowLogsOptions } from './follow-arguments.ts';
 import { checkExtent, checkSelection } from './log-arguments.ts';
 import { openLogReader } from './log-reader.ts';
 import type { LogBatchView, LogExtent, LogSelection, Logs } from './logs.ts';

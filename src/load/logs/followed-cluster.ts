@@ -4,8 +4,8 @@ import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { MirrorsChange } from '../../watch/mirrors.ts';
 import type { ClusterView } from '../reads/reads.ts';
+import type { FollowArguments } from './follow-arguments.ts';
 import { type ContainerHost, FollowedContainer } from './followed-container.ts';
-import type { FollowedLogs } from './followed-logs.ts';
 import { FollowedPods, type FollowedPodsOptions, type PodsListener } from './followed-pods.ts';
 import type { LogBegin } from './log-position.ts';
 import { byPlace, isPodSelected, type LogRight, logRightIn, podKind, selectedContainers } from './matching-pods.ts';
@@ -40,7 +40,7 @@ interface FollowedClusterOptions
   extends Pick<FollowedPodsOptions, 'mirrors' | 'loader' | 'kind' | 'onThrow'>,
     Omit<ContainerHost, 'api' | 'refusal'> {
   readonly cluster: ClusterView;
-  readonly followed: FollowedLogs;
+  readonly followed: FollowArguments;
   readonly api: () => ClusterApi | undefined;
   readonly rights: FollowRights;
 }
@@ -168,6 +168,6 @@ function keyOf({ metadata: { uid = '', namespace = '', name } }: KubernetesObjec
   return `${uid}/${namespace}/${name}`;
 }
 
-function beginOf({ extent: { tailLines, sinceSeconds, since } }: FollowedLogs): LogBegin {
+function beginOf({ extent: { tailLines, sinceSeconds, since } }: FollowArguments): LogBegin {
   return { tailLines, sinceSeconds, since };
 }

@@ -7,9 +7,9 @@ import type { StreamListener, StreamReader } from '../../streams/stream-source.t
 import type { MirrorsChange } from '../../watch/mirrors.ts';
 import { MirrorLoader } from '../reads/mirror-loader.ts';
 import type { ClusterView } from '../reads/reads.ts';
+import type { FollowArguments, FollowLogsOptions } from './follow-arguments.ts';
 import { FollowPlaces } from './follow-places.ts';
 import { FollowedCluster, followRightsIn } from './followed-cluster.ts';
-import type { FollowedLogs, FollowLogsOptions } from './followed-logs.ts';
 import { LogOutbox } from './log-outbox.ts';
 import type { LogBatchView } from './logs.ts';
 import { maxContainers } from './read-logs.ts';
@@ -17,7 +17,7 @@ import { maxContainers } from './read-logs.ts';
 interface LogReaderOptions {
   readonly options: FollowLogsOptions;
   readonly operation: CallerOperation;
-  readonly followed: FollowedLogs;
+  readonly followed: FollowArguments;
   readonly listener: StreamListener;
 }
 

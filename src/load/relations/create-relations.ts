@@ -143,12 +143,18 @@ interface RelatedAggregatesRequest {
 
 /** Creates a page with aggregates whose paths lead to other objects. */
 async function pageWithRelatedAggregates(
-  { options, context, sources: held }: OperationReads,
+  { options, context, sources: relatedSources }: OperationReads,
   sources: readonly ReadSource[],
   { model, pageRequest, relations }: RelatedAggregatesRequest,
 ): Promise<ListPage> {
   const { namespaces } = pageRequest.spec;
-  using related = new RelationLookup(options, { model, relations, namespaces, waitMs: held.nextWaitMs(pageRequest.waitMs), context });
+  using related = new RelationLookup(options, {
+    model,
+    relations,
+    namespaces,
+    waitMs: relatedSources.nextWaitMs(pageRequest.waitMs),
+    context,
+  });
   const owners = await context.timeSlices.run(related.ownerKindsIn(sources, pageRequest.spec));
   await related.holdMirrors([...related.relatedKindsOf(sources.map(({ request }) => request)), ...owners]);
   await related.refreshSources();

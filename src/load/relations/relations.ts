@@ -60,8 +60,8 @@ export const maxRelationDepth = 5;
  * Otherwise they return a promise. It waits for the rights, for clusters that have not answered yet, and for first lists: at most 10 s (or
  * `waitMs` of the row) for one source, and 15 s in total. Mirrors start on first use and are held until the operation ends.
  *
- * The messages of a stream wait for 2 s in total, because other messages follow them. The stream holds its mirrors until it ends, so that
- * later messages find them.
+ * All messages of one stream together wait at most 2 s, so a cluster that hangs delays a stream only once. The stream holds its mirrors
+ * until it ends, so that later messages find them.
  *
  * Hidden objects look absent. The right to read the kind is checked before any lookup, and its lack is a fault. A kind that the cluster
  * does not serve, and a kind without a first list, are faults too.

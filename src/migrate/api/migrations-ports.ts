@@ -26,7 +26,10 @@ export interface MigrationsPorts {
   readonly audit: Audit;
   /** The names of the configured hooks. */
   readonly hooks: readonly string[];
-  /** Returns the identity of a caller, as API servers know it. */
-  readonly identityOf: (caller: Caller) => Omit<Requester, 'at'>;
+  /**
+   * Returns the user, uid, groups and extra that are recorded as the requester, without the prefixes of a cluster. In local mode, the user
+   * is `local`: a name only, because requests use the account of the kubeconfig.
+   */
+  readonly requesterOfCaller: (caller: Caller) => Omit<Requester, 'at'>;
   readonly clock: Clock;
 }

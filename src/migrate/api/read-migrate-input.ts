@@ -40,7 +40,7 @@ export function readMigrateInput(ports: MigrationsPorts, { caller }: WriteContex
   const seen = { members: ports.members, access: ports.access, caller };
   for (const cluster of [spec.from, spec.to, ...(spec.backup?.cluster === undefined ? [] : [spec.backup.cluster])])
     visibleCluster(cluster, seen);
-  const requester = { ...ports.identityOf(caller), at: new Date(ports.clock.now()).toISOString() };
+  const requester = { ...ports.requesterOfCaller(caller), at: new Date(ports.clock.now()).toISOString() };
   return { name: { namespace, name }, spec: { ...spec, requester } };
 }
 

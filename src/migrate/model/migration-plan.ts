@@ -47,7 +47,10 @@ export interface PlannedTargetObject {
   readonly action: 'CREATE' | 'UNCHANGED';
   /** `Traffic`: Services that are not headless, and Ingresses. They are written only after the workload is healthy. */
   readonly stage: 'Surge' | 'Traffic';
-  /** The manifest, pruned and with the replicas of the target. It has no marks, and for a Secret no data. */
+  /**
+   * The manifest with the replicas of the target, without the fields that a server fills in (`portableOf`). It has no marks, and for a
+   * Secret no data.
+   */
   readonly desired: Manifest;
   /** SHA-256 of the canonical JSON of `desired`. For a Secret, the resourceVersion of its source is included. */
   readonly desiredHash: string;

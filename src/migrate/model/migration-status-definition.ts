@@ -116,7 +116,9 @@ export const migratedApp = translatedSchema(
     from: count.describe('The number of replicas in the source.'),
     to: count.describe('The number of replicas in the target.'),
     reason: reason.exactOptional().describe('Why the application waits, failed or was skipped, as one word. Not set otherwise.'),
-    message: message.exactOptional().describe('The reason for people. It contains no values of manifests.'),
+    message: message
+      .exactOptional()
+      .describe('Why the application waits, failed or was skipped, as a sentence. It contains no values of manifests.'),
     since: time.describe('The time since which the application is in this step.'),
     deadlineSince: time.exactOptional().describe('The time from which the deadline of the step counts. Not set if none runs.'),
     needs: room.describe('The Pods and resources that the replicas of the application request in the target.'),

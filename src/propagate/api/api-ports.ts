@@ -14,8 +14,11 @@ export interface PropagationsPorts {
   /** The rights of callers to Propagations. Absent: every caller may do everything, as in local mode. */
   readonly rights?: HubRights;
   readonly audit: Audit;
-  /** Returns the identity of a caller, as API servers know it. In local mode it stands for the gateway's own account. */
-  readonly identityOf: (caller: Caller) => Omit<Requester, 'at'>;
+  /**
+   * Returns the user, uid, groups and extra that are recorded as the requester, without the prefixes of a cluster. In local mode, the user
+   * is `local`: a name only, because requests use the account of the kubeconfig.
+   */
+  readonly requesterOfCaller: (caller: Caller) => Omit<Requester, 'at'>;
   readonly clock: Clock;
 }
 
@@ -24,9 +27,9 @@ export interface HubPorts extends PropagationsPorts {
   readonly stores: HubStores;
 }
 
-/** Returns the identity of the caller, with the current time. */
-export function requesterOf({ identityOf, clock }: PropagationsPorts, caller: Caller): Requester {
-  return { ...identityOf(caller), at: timestampOf(clock) };
+/** Returns the caller as the requester of a change at the current time. */
+export function requesterOf({ requesterOfCaller, clock }: PropagationsPorts, caller: Caller): Requester {
+  return { ...requesterOfCaller(caller), at: timestampOf(clock) };
 }
 
 /** Returns the current time as RFC 3339 text. */

@@ -24,7 +24,7 @@ interface FieldExpression {
 /** A set without clusters. An affinity with an unreadable member becomes this set, without an error. */
 const noCluster: ClusterSet = { clusters: [] };
 
-/** Converts the affinity to a `ClusterSet`. */
+/** Converts the affinity to a `ClusterSet`. An invalid label selector, or a field requirement that no cluster meets, gives `noCluster`. */
 export function setOfAffinity({ clusterNames, exclude, labelSelector: labels, fieldSelector }: ClusterAffinity): ClusterSet {
   const read = labels === undefined || labels === null ? undefined : readDocument(labelSelector, labels);
   if (read !== undefined && 'problems' in read) return noCluster;
@@ -56,7 +56,7 @@ function requirementOf({ key = '', operator = '', values }: FieldExpression): Cl
   return known === 'In' || known === 'Exists' ? 'no cluster' : 'every cluster';
 }
 
-/** Zones are compared as a list. Without values, In matches no cluster, and NotIn matches all. */
+/** Converts a requirement for zones, of which a cluster may have several. Without values, In matches no cluster, and NotIn matches all. */
 function zoneRequirementOf(
   operator: (typeof operators)[number],
   values: readonly string[],

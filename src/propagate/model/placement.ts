@@ -16,7 +16,7 @@ export interface PlacementCandidate {
    * copy is written. Default: false.
    */
   readonly isDecided?: boolean;
-  /** Number of replicas in the cluster by the previous decision. */
+  /** The number of replicas that the previous decision gave the cluster. 0 if it was not chosen. */
   readonly previous: number;
   /** Estimated number of additional replicas that fit, without `previous`. Absent or Infinity: unlimited or unknown. */
   readonly capacity?: number;

@@ -139,8 +139,8 @@ const condition = structureSchema({
     'The type of the condition.',
   ),
   status: textEnum(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
-  reason: anyText.describe('The reason as one word.'),
-  message: message.describe('The reason for people. It names the clusters that are the reason.'),
+  reason: anyText.describe('Why the condition has this status, as one word.'),
+  message: message.describe('Why the condition has this status, as a sentence. It names the clusters that are the reason.'),
   lastTransitionTime: time.describe('The time at which the status changed.'),
   observedGeneration: generation.exactOptional().describe('The generation that the condition is about.'),
 });

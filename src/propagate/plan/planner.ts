@@ -15,8 +15,8 @@ export interface Planner {
    */
   render(request: PlanRequest): Promise<RenderedPlan>;
   /**
-   * Renders the copies that this spec placed, matched by the hashes in the inventory. The controller uses them to restore deleted or
-   * changed copies before the next generation reaches the cluster.
+   * Renders the copies that the spec of the request placed: those whose manifest has the hash in the inventory. The controller uses them to
+   * restore deleted or changed copies before the next generation reaches the cluster.
    */
   renderPlaced(request: PlacedRequest): Promise<ReadonlyMap<ClusterName, readonly RenderedObject[]>>;
   /** Renders a plan with one dry run per copy to write. It includes the preflight if a breach is rolled back (`rollout.onFailure`). */

@@ -147,8 +147,8 @@ function readObjectOrAbsent(live: MirroredObject | undefined): ReadObject {
 }
 
 /**
- * True if the same manifest was written before, and the existing object still has the values that the server made of it. The values are not
- * compared if the mirror has another version of the kind.
+ * True if the same manifest was written before, and the existing object still has the values that the server made of this manifest. If the
+ * mirror has another version of the kind, the same manifest suffices, because values of two versions cannot be compared.
  */
 function isUnchangedCopy(
   context: RenderContext,

@@ -114,7 +114,7 @@ function faultOf({ problem, previous }: ClusterFacts, freshness: Freshness, { no
 
 /**
  * Returns the previous line if the new line differs only by `asOf`. The older `asOf` stays correct: the state was known at least until
- * then.
+ * then. A new line in phase `Unknown` is always returned itself.
  */
 export function previousIfSame(previous: ClusterLine | undefined, line: ClusterLine): ClusterLine {
   if (previous === undefined || line.phase === 'Unknown') return line;

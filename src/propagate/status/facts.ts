@@ -107,8 +107,8 @@ export interface PropagationFacts {
   /** The plan of this generation. Absent if there is none yet, or if it was refused. */
   readonly plan?: PlanFacts;
   /**
-   * Why this generation was not accepted or cannot be planned. The message has paths, but no values of manifests. Absent: the generation
-   * was accepted and planned.
+   * Why this generation was not accepted or cannot be planned. The message has paths, but no values of manifests. Absent: no problem is
+   * known.
    */
   readonly refused?: {
     readonly stage: 'Accepted' | 'Planned';

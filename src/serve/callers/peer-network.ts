@@ -1,10 +1,10 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Returns the network of a peer, by which clients without an identity are told apart: an IPv4 address, or the first 64 bits of an IPv6 address.
- * One client usually has all addresses of such a network.
+ * Returns the network of a client, which stands for a client without an identity: an IPv4 address, or the first 64 bits of an IPv6 address.
+ * One client usually has all IPv6 addresses with these 64 bits.
  *
- * It is that of the connection. Headers such as `X-Forwarded-For` do not count, because any client can send them.
+ * The address is that of the connection. Headers such as `X-Forwarded-For` do not count, because any client can send them.
  */
 export function networkOf(address = ''): string {
   if (!isIPv6(address)) return address;

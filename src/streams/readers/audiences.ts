@@ -47,7 +47,7 @@ export function audiencesOf<Message extends object>(
 
 interface Gathered<Message extends object> {
   readonly readers: ViewReader<Message>[];
-  /** Incomplete sources that these readers have waited for, and that are complete now. */
+  /** The keys of sources that were incomplete when these readers resumed, and that have a slice now. */
   readonly returning: ReadonlySet<string>;
   readonly incompletePositions: Map<string, SourcePosition>;
 }

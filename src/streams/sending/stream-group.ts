@@ -32,7 +32,7 @@ export type MessageRendering =
  */
 const maxLength = 256 << 10;
 
-/** Length at which counting stops, in characters. Counting a longer message would take more than a millisecond. */
+/** Maximum number of characters of a message that are counted. Counting more would take over a millisecond. */
 const longestCounted = 4 << 20;
 
 export interface StreamGroupOptions {

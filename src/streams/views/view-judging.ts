@@ -42,18 +42,18 @@ export class ViewJudging {
   }
 
   /**
-   * Does the next piece of work. False if more work is left. If the first state costs more than an answer may, only the readers that wait
-   * for it end.
+   * Does the next piece of work. Returns false if more work is left. If judging reads more objects than an answer may, it ends readers that
+   * wait for their first message, and judging starts again: the readers that begin, or those that resume if none begins.
    *
-   * @throws {MusterError} `TOO_COSTLY` if judging costs more than an answer may, and no reader waits for a first message. Then a mirror has
-   * a new list, for example.
+   * @throws {MusterError} `TOO_COSTLY` if judging reads too many objects and no reader waits for a first message, such as after a mirror
+   * has received a new list.
    */
   proceed(joining: ReadonlySet<Joining>): boolean {
     try {
       return this.#proceed(joining);
     } catch (error) {
       if (!(error instanceof MusterError) || joining.size === 0) throw error;
-      // Readers that resume may need much less. So only the readers that begin are ended, if there are any, and judging starts again.
+      // Readers that resume may need much less than those that begin.
       const beginning = [...joining].filter(({ after }) => after === undefined);
       for (const reader of beginning.length > 0 ? beginning : [...joining]) reader.end(error);
       this.forget();

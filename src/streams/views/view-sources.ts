@@ -48,7 +48,7 @@ interface ViewSourcesOptions {
 export interface ViewPositions {
   readonly positions: SourcePositions;
   readonly counts: CountsByCluster;
-  /** The state of the first kind in each requested cluster, ordered by name. Empty if no Jobs are counted. */
+  /** The sync of the Jobs in each requested cluster, ordered by cluster name. Empty if the view does not count Jobs. */
   readonly syncs: readonly SyncView[];
 }
 

@@ -225,7 +225,10 @@ export class StreamView<Message extends ChangesMessage> implements ReaderHost<Me
     return this.#cutAndAdmit();
   }
 
-  /** Cuts if there is news and no reader still has to take the latest batch. Then lets waiting readers begin. True if more work is left. */
+  /**
+   * Cuts if there is news, then lets waiting readers begin. If there is news but a reader has not taken the latest batch yet, does neither.
+   * True if more work is left.
+   */
   #cutAndAdmit(): boolean {
     if (this.#pace.isWindowOpen && this.#joining.size === 0) return false;
     // A first state needs all sources, also those without events.

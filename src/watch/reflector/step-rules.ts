@@ -157,8 +157,8 @@ export function continueWait(
 }
 
 /**
- * Handles 403 (docs/internals/mirror.md 3.4). The objects stay for a minute, and the request is made again after 5 and 30 s. Then the
- * reflector ends. It ends at once if it has no objects.
+ * Handles 403 (docs/internals/mirror.md 3.4). The objects stay for a minute, and the request is made again after 5 and 30 s. After the
+ * minute, the reflector ends. It ends at once if it has no complete list yet.
  */
 export function waitForRight({ memory, moment }: MemoryAtMoment, { fault, retry }: Wait): StepResult {
   if (!memory.listed) {

@@ -41,7 +41,7 @@ async function startMigrations({ rights, ...options }: MigrationsOptions = {}) {
     hub: { hub: world.hub, migrations },
     hooks: ['upstreams'],
     ...(rights === undefined ? {} : { rights }),
-    identityOf: () => ({ user: 'mia', groups: [], extra: {} }),
+    requesterOfCaller: () => ({ user: 'mia', groups: [], extra: {} }),
     clock: world.clock,
   });
   const context = { caller: { key: 'local' }, signal: life.signal };

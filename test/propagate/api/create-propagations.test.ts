@@ -468,7 +468,7 @@ describe('the hub', () => {
     const without = createPropagations({
       planner,
       audit: noAudit,
-      identityOf: () => ({ user: 'u', groups: [], extra: {} }),
+      requesterOfCaller: () => ({ user: 'u', groups: [], extra: {} }),
       clock: world.clock,
     });
     expect(await without.plan(context, input())).toMatchObject({ ok: true, faults: [] });
@@ -504,8 +504,8 @@ describe('the hub', () => {
     const { planner, world, context, stores } = hub;
     const access: Access = { ...createLocalAccess(), maySeeCluster: () => false };
     const rights = createHubRights({ access, cluster: clusterName('hub'), kind: hubKinds.propagation });
-    const identityOf = () => ({ user: 'u', groups: [], extra: {} });
-    const hidden = createPropagations({ planner, hub: stores, rights, audit: noAudit, identityOf, clock: world.clock });
+    const requesterOfCaller = () => ({ user: 'u', groups: [], extra: {} });
+    const hidden = createPropagations({ planner, hub: stores, rights, audit: noAudit, requesterOfCaller, clock: world.clock });
     const listener = { changed: () => undefined, ended: () => undefined };
     await expect(world.pumped(hidden.follow(context, place, listener, context.signal))).rejects.toMatchObject({
       code: 'FORBIDDEN',

@@ -56,8 +56,8 @@ export async function startPropagations(options: PropagationWorldOptions = {}): 
   const life = new AbortController();
   const stores = createHubStores(world.hub, life.signal);
   const planner = scriptedPlanner();
-  const identityOf = () => ({ user: 'gateway', groups: ['ops'], extra: {} });
-  const propagations = createPropagations({ planner, hub: stores, audit: noAudit, identityOf, clock: world.clock });
+  const requesterOfCaller = () => ({ user: 'gateway', groups: ['ops'], extra: {} });
+  const propagations = createPropagations({ planner, hub: stores, audit: noAudit, requesterOfCaller, clock: world.clock });
   const context = { caller: { key: 'local' }, signal: life.signal };
   const stored = async (name = place.name) => {
     const found = await world.pumped(stores.propagations.fetch({ ...place, name }, life.signal));

@@ -99,8 +99,8 @@ export async function startControllerWorld(
     accounts,
     ...shared,
   });
-  const identityOf = () => ({ user: 'gateway', groups: [], extra: {} });
-  const propagations = createPropagations({ planner, hub: stores, audit: noAudit, identityOf, clock });
+  const requesterOfCaller = () => ({ user: 'gateway', groups: [], extra: {} });
+  const propagations = createPropagations({ planner, hub: stores, audit: noAudit, requesterOfCaller, clock });
   const context = { caller: { key: 'local' }, signal: life.signal };
   const processes = new Set<AbortController>();
   let count = 0;

@@ -34,10 +34,10 @@ export function interestsOf({ plan, shares, latest, clusters }: PropagationState
       ? objects.map(({ key }) => interestIn(cluster, key))
       : templateKeys(spec, namespace).map((key) => interestIn(cluster, key)),
   );
-  const held = [...(shares?.values() ?? [])].flatMap(({ cluster, entries }) => entries.map(({ key }) => interestIn(cluster, key)));
+  const recorded = [...(shares?.values() ?? [])].flatMap(({ cluster, entries }) => entries.map(({ key }) => interestIn(cluster, key)));
   const sources = (plan?.rendered.sources ?? []).map(({ cluster, key }) => interestIn(cluster, key));
   return {
-    copies: [...(planned ?? []), ...held],
+    copies: [...(planned ?? []), ...recorded],
     blockers: [...clusters].flatMap(([cluster, known]) => blockersOf(cluster, known)),
     sources: [...sourcesOf(spec), ...sources],
     nodes: nodesOf(spec, plan, members),

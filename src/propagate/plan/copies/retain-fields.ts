@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts'
 import { listAt, textAt, valueAt } from '../../../core/json-at.ts';
 import { withValueAt } from '../../../manifests/json-edits.ts';
 
-/** The result of retaining. `path` names the field of the live object that cannot be retained. */
+/** The result of `retainFieldsOfKind`. `path` names the field of the live object that cannot be copied. */
 export type RetainResult =
   | { readonly result: 'retained'; readonly object: JsonObject }
   | { readonly result: 'failed'; readonly path: string; readonly message: string };

@@ -15,11 +15,12 @@ import type { OverrideRules } from '../overrides/override-rules.ts';
 /**
  * The rules by which the items of an override have the effect of Karmada's overriders (docs/internals/propagation.md 3.5):
  *
- * - Images, commands and arguments change in main containers of some kinds only. Other kinds are ignored without a warning.
+ * - Commands, arguments and images without `path` change in the main containers of `podKinds` only. Other kinds are ignored without a
+ *   warning.
  * - An image with a tag loses its digest.
  * - `Replace` of a command or of arguments keeps the list. If there is none, an empty list appears.
  * - A container without an image is an error.
- * - A field without a patch becomes empty.
+ * - A `field` item whose patch has no operations replaces the text at its path with an empty text.
  * - Patches have the leniency of json-patch 5.
  */
 export const karmadaOverrideRules: OverrideRules = {
@@ -32,7 +33,10 @@ export const karmadaOverrideRules: OverrideRules = {
 /** The kinds whose containers Karmada changes. */
 const podKinds: ReadonlySet<string> = new Set(['Pod', 'ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job']);
 
-/** Returns an edit for every image. If the value does not fit, the image is replaced with itself. */
+/**
+ * Returns an edit for every image. If the item's value gives no valid image, the edit writes the present image back, without a digest
+ * beside its tag.
+ */
 function imageEdits(object: Manifest, item: ImageOverride): ItemEdits {
   const edits: FieldEdit[] = [];
   for (const path of item.path === undefined ? imagePathsOf(object, item) : [item.path]) {

@@ -7,18 +7,18 @@ type CapacityStrategy = 'Available' | 'Aggregated';
 
 /**
  * A cluster to which replicas are offered. Its weight is the number of replicas that fit. If there are too many replicas, its weight is the
- * number that the cluster has already. `cap` is always set.
+ * number of its previous replicas. `cap` is always set.
  */
 export type CapacityOffer = Party & { readonly cap: number };
 
 /**
  * Divides `count` replicas by the room of the clusters.
  *
- * - Without `keepsPrevious`: all replicas are divided anew. The room of a cluster is its capacity plus its existing replicas.
- * - With `keepsPrevious`, if there are too few replicas: existing replicas stay, and the missing ones are divided by capacity. Aggregated
- *   first fills clusters that have replicas.
- * - With `keepsPrevious`, if there are too many replicas: `count` is divided in proportion to the existing replicas, and no cluster gets
- *   more than it has. Aggregated keeps the clusters with the most replicas.
+ * - Without `keepsPrevious`: all replicas are divided anew. The room of a cluster is its capacity plus its previous replicas.
+ * - With `keepsPrevious`, if there are too few previous replicas: these stay, and the missing ones are divided by capacity. Aggregated
+ *   first fills clusters that have previous replicas.
+ * - With `keepsPrevious`, if there are too many previous replicas: `count` is divided in proportion to them, and no cluster gets more than
+ *   before. Aggregated keeps the clusters with the most replicas.
  *
  * No cluster exceeds its room or the maximum of its rules. Unlimited room counts as the largest known room, or as `count` if that is more.
  * With Aggregated, the order of the candidates decides between equal rooms.
@@ -48,7 +48,7 @@ export function apportionOffers(
   return apportion(seats, strategy === 'Aggregated' ? shortestWithRoom(seats, offers) : offers, tieBreak);
 }
 
-/** Moves the clusters with replicas to the front. The order is unchanged otherwise. */
+/** Moves the clusters with previous replicas to the front. The order is unchanged otherwise. */
 export function usedFirst(
   offers: readonly CapacityOffer[],
   candidates: readonly Pick<ReplicaCandidate, 'name' | 'previous'>[],
@@ -57,7 +57,7 @@ export function usedFirst(
   return [...offers.filter(({ name }) => used.has(name)), ...offers.filter(({ name }) => !used.has(name))];
 }
 
-/** Returns the replicas of each cluster by name: the existing ones plus the additional seats. */
+/** Returns the replicas of each cluster by name: the previous ones plus the additional seats. */
 export function addSeats(
   candidates: readonly Pick<ReplicaCandidate, 'name' | 'previous'>[],
   more: ReadonlyMap<string, number>,
@@ -92,7 +92,7 @@ function furtherOffer({ name, previous, capacity, bounds: { min, max } = default
   return { name, weight: capacity, min: Math.max(0, min - previous), cap: Math.max(0, Math.min(max - previous, capacity)) };
 }
 
-/** Returns the offer for the existing replicas that a cluster may keep. */
+/** Returns the offer for the previous replicas that a cluster may keep. */
 function heldOffer({ name, previous, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   return { name, weight: previous, min, cap: Math.min(max, previous) };
 }

@@ -11,7 +11,7 @@ import { sumBy } from './sum-by.ts';
 export interface DivisionTarget {
   readonly chosen: ChosenCluster;
   readonly cluster: MemberCluster;
-  /** The previous number of replicas of the cluster. */
+  /** The number of replicas that the previous decision gave the cluster. 0 if it was not chosen. */
   readonly previous: number;
   /** The number of additional replicas that fit. Absent or Infinity: unlimited or unknown. */
   readonly capacity?: number;
@@ -45,7 +45,7 @@ export interface DivisionInput {
  * Computes the number of replicas of each chosen cluster (docs/internals/propagation.md 3.4).
  *
  * - Duplicated and External: every cluster gets `count`. With External, the number is never sent.
- * - Divided: `count` is divided by weight, by capacity, or into as few clusters as possible. Existing replicas stay, unless `fresh`,
+ * - Divided: `count` is divided by weight, by capacity, or into as few clusters as possible. Previous replicas stay, unless `fresh`,
  *   `rulesChanged` or `rebalance` is set. Clusters of an overflow tier get the replicas that have no room in lower tiers.
  *
  * Replicas that fit nowhere are counted in `unplaced`; they are not an error. The order of `chosen` makes no difference, except with

@@ -30,7 +30,10 @@ export function boundsOf(rules: readonly ReplicaRule[], cluster: MemberCluster):
 /** A cluster that takes part in a division of replicas. */
 export interface ReplicaCandidate {
   readonly name: string;
-  /** The number of replicas that the cluster has now. */
+  /**
+   * The number of replicas that the previous decision gave the cluster. 0 if it was not chosen. For several workloads it may be estimated
+   * (`previousCounts`).
+   */
   readonly previous: number;
   /** The number of additional replicas that fit. Infinity: unlimited or unknown. */
   readonly capacity: number;
@@ -40,7 +43,7 @@ export interface ReplicaCandidate {
 
 /** Options for dividing replicas between clusters. */
 export interface DivisionOptions {
-  /** True: existing replicas stay, and only the difference is divided. False: all replicas are divided anew. */
+  /** True: each cluster starts with its `previous` replicas, and only the difference is divided. False: all replicas are divided anew. */
   readonly keepsPrevious: boolean;
   readonly tieBreak: TieBreak;
 }

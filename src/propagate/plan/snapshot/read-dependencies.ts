@@ -10,7 +10,7 @@ import {
   invalidInputNote,
   type MissingTemplate,
   missingTemplate,
-  pruningOf,
+  portableOptionsOf,
   readLive,
   templateOf,
 } from './read-live.ts';
@@ -68,7 +68,7 @@ async function readNeed(
     case 'read':
       return {
         type: 'found',
-        object: { ...templateOf(answer, from, pruningOf(request.spec)), path: 'dependencies', usedBy },
+        object: { ...templateOf(answer, from, portableOptionsOf(request.spec)), path: 'dependencies', usedBy },
         from,
       };
     case 'absent': {

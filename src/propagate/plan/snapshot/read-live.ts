@@ -80,7 +80,7 @@ type TemplateResource = Pick<ServedResource, 'group' | 'kind' | 'namespaced'>;
 export function templateOf(
   { object, key, resource }: { readonly object: KubernetesObject; readonly key: ObjectKey; readonly resource: TemplateResource },
   cluster: ClusterName,
-  pruning: PortableOptions,
+  options: PortableOptions,
 ): Pick<TemplateObject, 'manifest' | 'secretOf' | 'sourceVersion' | 'source'> {
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
   const { namespace: _namespace, ...named } = withoutWriterNotes(metadata);
@@ -93,10 +93,10 @@ export function templateOf(
     ...(isSecret ? withoutMembers(rest, ['data', 'stringData']) : rest),
   };
   const source = { cluster, key: keyOfManifest(manifest), uid: metadata.uid, madeFrom: new Map<string, string>() };
-  if (!isSecret) return { manifest: portableOf(manifest, pruning), source };
+  if (!isSecret) return { manifest: portableOf(manifest, options), source };
   const secretOf = { cluster, namespace: key.namespace ?? '', name: key.name };
   return {
-    manifest: portableOf(manifest, pruning),
+    manifest: portableOf(manifest, options),
     source,
     secretOf,
     ...(metadata.resourceVersion === undefined ? {} : { sourceVersion: metadata.resourceVersion }),
@@ -137,6 +137,6 @@ export function invalidInputNote(path: string, message: string): Note {
  * Returns the options for removing the fields that a server fills in. With the rules of Karmada, a ServiceAccount keeps every second one of
  * several token Secrets that follow each other.
  */
-export function pruningOf({ exact }: Pick<PropagationSpec, 'exact'>): PortableOptions {
+export function portableOptionsOf({ exact }: Pick<PropagationSpec, 'exact'>): PortableOptions {
   return exact?.system === 'Karmada' ? { keepsSecondToken: true } : {};
 }

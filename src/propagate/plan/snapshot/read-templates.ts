@@ -12,7 +12,7 @@ import {
   invalidInputNote,
   type MissingTemplate,
   missingTemplate,
-  pruningOf,
+  portableOptionsOf,
   readLive,
   templateOf,
 } from './read-live.ts';
@@ -87,10 +87,10 @@ async function readSource(
   { source, index, request }: { readonly source: TemplateSource; readonly index: number; readonly request: PlanRequest },
 ): Promise<FoundTemplate | MissingTemplate> {
   const path = `template[${index}]`;
-  const pruning = pruningOf(request.spec);
+  const options = portableOptionsOf(request.spec);
   switch (source.type) {
     case 'manifest':
-      return { type: 'found', object: { manifest: portableOf(source.manifest, pruning), path }, from: ports.hub?.cluster };
+      return { type: 'found', object: { manifest: portableOf(source.manifest, options), path }, from: ports.hub?.cluster };
     case 'ref': {
       const cluster = ports.members.get(source.cluster)?.name;
       if (cluster === undefined) {
@@ -110,7 +110,7 @@ async function readSource(
           note: invalidInputNote(`${path}.ref.uid`, 'expected the object with this uid, got another object with its name'),
         };
       }
-      return { type: 'found', object: { ...templateOf(answer, cluster, pruning), path }, from: cluster };
+      return { type: 'found', object: { ...templateOf(answer, cluster, options), path }, from: cluster };
     }
     default:
       return source satisfies never;

@@ -49,7 +49,7 @@ export interface PlanSnapshot {
 
 /** One object to propagate, before any change for a cluster. */
 export interface TemplateObject {
-  /** The pruned manifest with its target namespace. A Secret has no data here. */
+  /** The manifest with its target namespace, without the fields that a server fills in (`portableOf`). That of a Secret has no data. */
   readonly manifest: Manifest;
   /** The path in the input: `template[0]`. For a dependency: `dependencies`. */
   readonly path: string;

@@ -13,7 +13,7 @@ export interface FollowLogsOptions extends ReadLogsOptions {
 }
 
 /** The checked arguments of a reader. */
-export interface FollowedLogs {
+export interface FollowArguments {
   readonly kind: ModelKind;
   readonly selection: CheckedSelection;
   readonly extent: CheckedExtent;
