@@ -111,8 +111,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const lock = stack.use(await openSchemaLock({ file: lockFileOf(config, demo), clock, log }));
   const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, lock, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
-  const health = gatewayHealthOf({ mirrors, models, schema });
   const { access, rights } = createAccess(options, { mirrors, fleet }, ending.signal);
+  const health = gatewayHealthOf({ mirrors, models, schema, access }, ending.signal);
   const readSide = readSideOf(parts, { mirrors, fleet, access, audit, schema, sealKey, scheduler, options }, ending.signal);
   const accounts = config.authentication === undefined ? 'one' : 'many';
   const authenticator = await authenticatorOf({ config, clock, log }, { listening, fleet, hub }, ending.signal);

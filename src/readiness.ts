@@ -1,3 +1,4 @@
+import type { Access } from './access/access.ts';
 import type { StartProgress } from './cli/output/start-view.ts';
 import type { Clock } from './core/clock.ts';
 import type { LiveSchema } from './graph/live-schema.ts';
@@ -45,13 +46,16 @@ interface ReadinessParts {
   readonly mirrors: MirrorRegistry;
   readonly models: Pick<Catalog, 'settle'>;
   readonly schema: Pick<LiveSchema, 'isBuilding'>;
+  readonly access: Pick<Access, 'prepare' | 'maySeeCluster'>;
 }
 
 /**
  * Reports readiness: all clusters are ready, and the schema has their custom kinds. Once ready it stays ready, even if a cluster joins or
  * fails.
+ *
+ * @param signal Ends the wait for the rights of a caller.
  */
-export function gatewayHealthOf({ mirrors, models, schema }: ReadinessParts): GatewayHealth {
+export function gatewayHealthOf({ mirrors, models, schema, access }: ReadinessParts, signal: AbortSignal): GatewayHealth {
   let settled = false;
   let ready = false;
   return {
@@ -62,11 +66,14 @@ export function gatewayHealthOf({ mirrors, models, schema }: ReadinessParts): Ga
       ready = !schema.isBuilding();
       return ready;
     },
-    checks: () =>
-      mirrors.progress().map(({ cluster, phase, ready: isGood, objects, fault }) => ({
-        name: `cluster/${cluster}`,
-        isGood,
-        detail: `${phase}, ${objects} objects${fault === undefined ? '' : `, ${fault.code}`}`,
-      })),
+    async checks(caller) {
+      await access.prepare(caller, signal);
+      const visible = mirrors.progress().filter(({ cluster }) => access.maySeeCluster(caller, cluster));
+      return visible.map(({ cluster, phase, ready: isGood, objects, fault }) => {
+        // The number counts objects of all callers.
+        const size = caller.user === undefined ? `, ${objects} objects` : '';
+        return { name: `cluster/${cluster}`, isGood, detail: `${phase}${size}${fault === undefined ? '' : `, ${fault.code}`}` };
+      });
+    },
   };
 }

@@ -119,7 +119,7 @@ export function serve(options: ServeOptions): Serving {
     ...{ caller, comments: createCommentTimer(clock), inFlight, clock },
   });
   const handler = createIdentifiedHandler({ ...shared, handler: graphql });
-  const health = { isReady: () => !isRetired && options.health.isReady(), checks: () => options.health.checks() };
+  const health = { isReady: () => !isRetired && options.health.isReady(), checks: (caller: Caller) => options.health.checks(caller) };
   const router = new Router({ ...shared, health, handler, served, servesMetrics: gate.isLocal && metricsListening === undefined });
   const onRefused = countRefusals('websocket', metrics);
   const sockets = new WebSockets({ ...shared, ...operations, onRefused, maxSockets: config.limits.streams, clock });

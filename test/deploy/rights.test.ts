@@ -161,7 +161,7 @@ describe.skipIf(realPrograms === undefined).each(impersonations)(`a gateway with
     await apply(
       admin,
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
-      ...['editor', 'viewer'].map(account),
+      ...['editor', 'viewer', 'stranger'].map(account),
       role(
         'editor',
         { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'] },
@@ -225,6 +225,15 @@ describe.skipIf(realPrograms === undefined).each(impersonations)(`a gateway with
         }),
     );
     expect(allowed.every((one) => one)).toBe(true);
+  });
+
+  test('names a cluster in its checks only to callers who may see it', async () => {
+    const checks = async (name: string) => {
+      const headers = { authorization: `Bearer ${await tokenOf('shop', name, ['muster'])}` };
+      return (await fetch(url.replace('/graphql', '/readyz?verbose'), { headers })).text();
+    };
+    expect(await checks('viewer')).toBe('[+]cluster/north ok: SYNCED\nreadyz check passed\n');
+    expect(await checks('stranger')).toBe('readyz check passed\n');
   });
 
   test('writes as callers, who decide by their rights', async () => {

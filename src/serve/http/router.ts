@@ -104,8 +104,8 @@ export class Router {
     if (!new URLSearchParams(request.url?.split('?', 2)[1]).has('verbose'))
       return textAnswer(status, status === 200 ? 'ok\n' : 'not ready\n');
     // The details name clusters, so they need a caller.
-    await gate.admit(request);
-    return textAnswer(status, readyzText(health));
+    const { caller } = await gate.admit(request);
+    return textAnswer(status, await readyzText(health, caller));
   }
 }
 

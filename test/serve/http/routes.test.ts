@@ -14,7 +14,7 @@ let edge: Awaited<ReturnType<typeof startServing>>;
 beforeAll(async () => {
   edge = await startServing({
     served: () => served,
-    health: { isReady: () => ready, checks: () => checks },
+    health: { isReady: () => ready, checks: async () => checks },
     observed: {
       clusters: () => [
         { cluster: 'north', phase: 'SYNCED', objects: 12, ageSeconds: 1.5 },

@@ -26,7 +26,7 @@ export async function startServing({ config, schema = () => helloSchema, ...chan
     served: () => servedOf(schema()),
     contextOf: (scope) => scope,
     caller: { key: 'local' },
-    health: { isReady: () => true, checks: () => [] },
+    health: { isReady: () => true, checks: async () => [] },
     observed: { clusters: () => [], upstream: () => [], anomalies: () => [] },
     examples: [{ title: 'hello', query: '{ hello }' }],
     clock: systemClock,
