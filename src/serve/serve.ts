@@ -21,7 +21,13 @@ import type { ServedSchema } from '../operations/served-schema.ts';
 import { TurnGate } from '../operations/turn-gate.ts';
 import { UnsentBytes } from '../operations/unsent-bytes.ts';
 import { Subscriptions, useSubscriptions } from '../streams/sending/subscriptions.ts';
-import { type CallerGate, type CountAuthFailure, createAuthenticatedGate, createLocalGate } from './callers/caller-gate.ts';
+import {
+  type CallerGate,
+  type CountAuthFailure,
+  createAuthenticatedGate,
+  createLocalGate,
+  type GateOptions,
+} from './callers/caller-gate.ts';
 import { createGraphiql, type ExampleQuery } from './http/graphiql.ts';
 import { createGraphqlHandler, useAdmission, useAnswers } from './http/graphql-handler.ts';
 import { corsOf, createGuard } from './http/guard.ts';
@@ -162,14 +168,15 @@ export function serve(options: ServeOptions): Serving {
 }
 
 /** Creates the checks of all requests: their origin, and their caller. */
-function createGuards({ config, token, authenticator, audit, caller, clock, log }: ServeOptions, metrics: Metrics) {
+function createGuards({ config, listening, token, authenticator, audit, caller, clock, log }: ServeOptions, metrics: Metrics) {
   const { host, allowOrigins } = config;
   const onFailure: CountAuthFailure = (method, reason) => metrics.authFailed(method, reason);
+  const onIdentified: GateOptions['onIdentified'] = (socket, { key }) => listening.identified(socket, key);
   const guard = createGuard({ host: authenticator === undefined ? host : undefined, allowOrigins, token });
   const gate =
     authenticator === undefined
       ? createLocalGate({ checkToken: guard.checkToken, caller, onFailure })
-      : createAuthenticatedGate({ authenticator, clock, log, onFailure, audit });
+      : createAuthenticatedGate({ authenticator, clock, log, onFailure, onIdentified, audit });
   return { guard, gate };
 }
 

@@ -66,12 +66,14 @@ export interface GateOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly onFailure: CountAuthFailure;
+  /** Called with the connection of each request whose caller is known. Default: not called. */
+  readonly onIdentified?: ((socket: IdentifyingRequest['socket'], caller: Caller) => void) | undefined;
   /** Records each credential that is not accepted. Default: none is recorded. */
   readonly audit?: Pick<Audit, 'refusedLogin'> | undefined;
 }
 
 /** Creates the gate of a gateway with authentication. */
-export function createAuthenticatedGate({ authenticator, clock, log, onFailure, audit }: GateOptions): CallerGate {
+export function createAuthenticatedGate({ authenticator, clock, log, onFailure, onIdentified, audit }: GateOptions): CallerGate {
   const report = reportRefusals({ clock, log });
   const refusedAs = (refusal: (requestId: string) => RequestRefusal, { method }: Refused, facts: RefusalFacts) => {
     const { address, ...logged } = facts;
@@ -83,9 +85,11 @@ export function createAuthenticatedGate({ authenticator, clock, log, onFailure, 
     if (reason !== 'unavailable' && reason !== 'missing') audit?.refusedLogin({ requestId, method, reason, address });
     return refusal(requestId);
   };
-  const sessionOf = (found: Identification, address: string | undefined): CallerSession => {
+  const sessionOf = (found: Identification, socket: IdentifyingRequest['socket']): CallerSession => {
+    const address = socket.remoteAddress;
     switch (found.result) {
       case 'known':
+        onIdentified?.(socket, found.session.caller);
         return found.session;
       case 'unknown':
         throw refusedAs(unauthenticated, found, { reason: found.reason, address });
@@ -106,8 +110,7 @@ export function createAuthenticatedGate({ authenticator, clock, log, onFailure, 
     load: new CallerLoad(sharedLimits),
     admit(request, authorization = request.headers.authorization) {
       const found = identify(request, authorization);
-      const address = request.socket.remoteAddress;
-      return found instanceof Promise ? found.then((later) => sessionOf(later, address)) : sessionOf(found, address);
+      return found instanceof Promise ? found.then((later) => sessionOf(later, request.socket)) : sessionOf(found, request.socket);
     },
     recognize(request) {
       const found = identify(request, request.headers.authorization);

@@ -1,11 +1,12 @@
 import { constants, X509Certificate } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { defaultLimits, type Limits } from '../../config/defaults.ts';
 import { MusterError } from '../../core/errors.ts';
+import { ConnectionLimit } from './connection-limit.ts';
 
 export interface ListenOptions {
   readonly host: string;
@@ -14,8 +15,8 @@ export interface ListenOptions {
   /** The limits from which the maximum of connections follows. Default: the limits of the config. */
   readonly limits?: Pick<Limits, 'streams' | 'requestsInFlight'>;
   /**
-   * Maximum number of connections. A further connection is closed at once. Default: enough for all streams, and for five times the requests in
-   * flight.
+   * Maximum number of connections. One more makes the network or the caller with the most lose one. Default: enough for all streams, and for
+   * five times the requests in flight.
    */
   readonly maxConnections?: number;
   /** Serves HTTPS. Default: plain HTTP. */
@@ -51,6 +52,8 @@ export interface HttpListener extends AsyncDisposable {
    * is ignored: the request is answered in HTTP/1.1.
    */
   onUpgrade(handle: HandleUpgrade): void;
+  /** Reports the key of the caller who has sent a request on a connection. */
+  identified(socket: Pick<Socket, 'remoteAddress' | 'remotePort'>, caller: string): void;
   /** Replaces the certificate, the key and the authorities for new connections. Does nothing without TLS. */
   setTls(tls: ListenerTls): void;
   /** Accepts no more connections and closes idle ones. Resolves when the last connection is gone. */
@@ -92,7 +95,8 @@ export async function listen({ host, port, limits = defaultLimits, tls, ...optio
     tls === undefined ? createServer(httpOptions, onRequest) : createTlsServer({ ...httpOptions, ...tlsOptionsOf(tls) }, onRequest);
   if (tls !== undefined && tls.clientAuthorities.length > 0) forgetWrongSignatures(server, new X509Certificate(tls.cert));
   const upgrades = takeUpgrades(server);
-  server.maxConnections = options.maxConnections ?? limits.streams + connectionsPerRequest * limits.requestsInFlight;
+  const connections = new ConnectionLimit(options.maxConnections ?? limits.streams + connectionsPerRequest * limits.requestsInFlight);
+  server.on('connection', (socket) => connections.add(socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(new MusterError('BAD_INPUT', whyNot(error, host, port), { cause: error })),
@@ -110,6 +114,7 @@ export async function listen({ host, port, limits = defaultLimits, tls, ...optio
       answer(first);
     },
     onUpgrade: upgrades.take,
+    identified: (socket, caller) => connections.identified(socket, caller),
     setTls: (next) => (server instanceof TlsServer ? server.setSecureContext(contextOf(next)) : undefined),
     close: () => closed(server),
     destroy,

@@ -29,7 +29,7 @@ function paceWorld(workMs: number) {
 
 test('begins at most 200 within any second, and has at most 10 in flight', async () => {
   const world = paceWorld(1);
-  for (let i = 0; i < 1_000; i++) void world.run('ann');
+  for (let i = 0; i < 1_000; i++) void world.run(i % 2 === 0 ? 'ann' : 'bob');
   await world.clock.advance(4_000);
   await world.clock.advance(1_100);
   expect(world.begun).toHaveLength(1_000);
@@ -48,10 +48,24 @@ test('lets users take turns, so that one with many questions does not delay anot
   expect(await answer).toBe('ann');
 });
 
+test('one user has at most 8 in flight and 150 per second, so that the review of another begins at once', async () => {
+  const world = paceWorld(1);
+  for (let i = 0; i < 1_000; i++) void world.run('mallory');
+  await turns();
+  expect(world.begun).toHaveLength(8);
+  await world.clock.advance(500);
+  expect(world.begun).toHaveLength(150);
+  const answer = world.run('ann');
+  await world.clock.advance(1);
+  expect(await answer).toBe('ann');
+  await world.clock.advance(900);
+  expect(world.begun).toHaveLength(301);
+});
+
 test('drops work whose signal has aborted, and refuses more than 5,000 of one user', async () => {
   const world = paceWorld(10);
   const gone = new AbortController();
-  for (let i = 0; i < 10; i++) void world.run('ann');
+  for (let i = 0; i < 8; i++) void world.run('ann');
   const waiting = world.run('ann', gone.signal);
   gone.abort();
   expect(await waiting).toBeUndefined();

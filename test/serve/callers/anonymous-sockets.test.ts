@@ -1,3 +1,4 @@
+import { connect as connectTo } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { type AuthenticatedChanges, startAuthenticated } from '../../support/serving/start-authenticated.ts';
 import { TestSocket } from '../../support/serving/start-web-sockets.ts';
@@ -79,4 +80,19 @@ test('a caller has 20 sockets that are not acknowledged, whatever addresses they
   await vi.waitUntil(() => opened.length === 20);
   await connect(edge, 'ann', { headers: edge.as('ann') });
   expect(opened).toHaveLength(20);
+});
+
+test('one address with all connections loses one to each other address, and to no caller', { timeout: 30_000 }, async () => {
+  // The limit of connections follows from the limits of streams and requests: 20 + 5 × 2.
+  const config = { limits: { streams: 20, requestsInFlight: 2 } };
+  await using edge = await startAuthenticated({ config } as AuthenticatedChanges);
+  const known = await connect(edge, 'ann', { localAddress: '127.0.0.3' });
+  const strangers = Array.from({ length: 40 }, () => connectTo({ port: edge.serving.port, host: '127.0.0.1', localAddress: '127.0.0.9' }));
+  let closed = 0;
+  for (const socket of strangers) socket.on('error', () => undefined).once('close', () => closed++);
+  await vi.waitUntil(() => closed === 11);
+  for (const name of ['bob', 'carl']) await connect(edge, name, { headers: edge.as(name) });
+  await vi.waitUntil(() => closed === 13);
+  expect(known.ws.readyState).toBe(known.ws.OPEN);
+  for (const socket of strangers) socket.destroy();
 });

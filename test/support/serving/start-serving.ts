@@ -22,7 +22,7 @@ export function servedOf(schema: GraphQLSchema, hash = 'hash-1') {
 export async function startServing({ config, schema = () => helloSchema, ...changes }: ServingChanges = {}) {
   const serving = serve({
     config: { host: '127.0.0.1', allowOrigins: [], logLevel: 'debug', ...config, limits: { ...defaultLimits, ...config?.limits } },
-    listening: await listen({ host: config?.host ?? '127.0.0.1', port: 0 }),
+    listening: await listen({ host: config?.host ?? '127.0.0.1', port: 0, limits: { ...defaultLimits, ...config?.limits } }),
     served: () => servedOf(schema()),
     contextOf: (scope) => scope,
     caller: { key: 'local' },
