@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { shownMigrationPhase } from '../../../src/migrate/api/migration-view.ts';
 import { migrationKind } from '../../../src/migrate/hub/migration-store.ts';
-import type { MigratedApp } from '../../../src/migrate/model/migration-status-definition.ts';
+import type { MigratedApp, MigrationStatus } from '../../../src/migrate/model/migration-status-definition.ts';
 import { startHookServer } from '../../support/migrate/hook-server.ts';
 import { cutOff, type MigrationWorld, type MigrationWorldOptions, service, startMigrationWorld, workload } from './migration-world.ts';
 
@@ -183,10 +183,12 @@ test('only notes that a hook did not accept the end of a move', async () => {
   expect(server.operations('good').length).toBeGreaterThan(4);
 });
 
-test('calls the hook only with an id that the hub has', async () => {
-  const known: boolean[] = [];
-  await using server = await startHookServer(({ id }) => {
-    known.push(JSON.stringify(moving.live('north', 'Migration.muster.dev', 'move')).includes(id));
+test('calls the hook only with an id that the hub has, and Finish once the hub has no object of the source', async () => {
+  const known: string[] = [];
+  await using server = await startHookServer(({ id, operation }) => {
+    const { status } = moving.live('north', 'Migration.muster.dev', 'move') as unknown as { readonly status: MigrationStatus };
+    const [app] = status.apps ?? [];
+    known.push(`${operation} ${app?.calls.some((call) => call.id === id)} ${app?.source?.length ?? 0}`);
     return 200;
   });
   await using moving = await startOne(server.hook);
@@ -194,7 +196,7 @@ test('calls the hook only with an id that the hub has', async () => {
   await moving.ended('move', 'Settled', { good: 'Done' });
   await moving.annotate('move', undone);
   await moving.ended('move', 'Settled', { good: 'Undone' });
-  expect(known).toEqual([true, true, true]);
+  expect(known).toEqual(['Shift true 2', 'Finish true 0', 'Undo true 2']);
 });
 
 test('pauses at the deadline of a hook that does not answer, and makes the same call again when it goes on', async () => {
