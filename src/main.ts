@@ -54,6 +54,7 @@ stdout.on('error', () => {
 });
 stderr.on('error', () => undefined);
 
+const registrationPorts = { environment: process.env, clock: systemClock };
 const exitCode = await runProgram(process.argv.slice(2), {
   version: gatewayVersion,
   serve,
@@ -64,6 +65,10 @@ const exitCode = await runProgram(process.argv.slice(2), {
     manifests: async (text) => (await import('./manifests/read-manifests.ts')).readManifestText(text, { lists: 'opened' }),
     resource: async (input) => (await import('./propagate/model/parse-intents.ts')).resourceOfInput(input as PropagationInput),
     intents: async (text, options) => (await import('./propagate/model/parse-intents.ts')).parseIntents(text, options),
+  },
+  registrations: {
+    join: async (input) => (await registrationCommands()).runJoin(input, registrationPorts, stopping.signal),
+    leave: async (input) => (await registrationCommands()).runLeave(input, registrationPorts, stopping.signal),
   },
   terminal,
   clock: systemClock,
@@ -76,6 +81,11 @@ process.exitCode = exitStatus;
 // A gateway that is still starting would keep the process alive for seconds.
 if (wasAbandoned) process.exit(exitStatus);
 setTimeout(() => process.exit(exitStatus), lingerMs).unref();
+
+/** Imported at the first use, because other commands do not need the cluster API. */
+function registrationCommands() {
+  return import('./registration/registration-commands.ts');
+}
 
 async function serve(flags: Flags): Promise<number> {
   isServing = true;

@@ -16,7 +16,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cluster: [],
   fleet: ['cluster'],
   inventories: ['config', 'cluster', 'store', 'fleet', 'watch'],
-  registration: ['cluster', 'store', 'fleet', 'watch', 'changes', 'propagate/model', 'propagate/hub', 'propagate/controller'],
+  registration: ['cluster', 'store', 'fleet', 'watch', 'manifests', 'changes', 'propagate/model', 'propagate/hub', 'propagate/controller'],
   watch: ['cluster', 'store'],
   access: ['cluster', 'store'],
   audit: ['access'],

@@ -9,6 +9,7 @@ import { CommandFailure, exitCodes } from './client/command-failure.ts';
 import { createGatewayClient, type GatewayAddress, type GatewayClient } from './client/gateway-client.ts';
 import type { ManifestReader } from './client/manifest-reader.ts';
 import { type OpenSubscription, webSocketSubscriptions } from './client/open-stream.ts';
+import type { Registrations } from './client/registrations.ts';
 import type { Command } from './client/session.ts';
 import { addApplyCommand } from './commands/apply.ts';
 import { addAuthCommand } from './commands/auth.ts';
@@ -18,6 +19,7 @@ import { addDeleteCommand } from './commands/delete.ts';
 import { addDemoCommand } from './commands/demo.ts';
 import { addDescribeCommand } from './commands/describe.ts';
 import { addImportCommand } from './commands/import.ts';
+import { addRegistrationCommands } from './commands/join.ts';
 import { addListCommand } from './commands/list.ts';
 import { addLogsCommand } from './commands/logs.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
@@ -59,6 +61,8 @@ export interface ProgramOptions {
   readonly streams?: (address: GatewayAddress) => OpenSubscription;
   /** Reads the files of `-f`. */
   readonly reader: ManifestReader;
+  /** Carries out `muster join` and `muster leave`. Default: the commands do not exist. */
+  readonly registrations?: Registrations;
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly environment: EnvironmentVariables;
@@ -92,7 +96,11 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   };
   for (const add of [...readers, ...writers]) add(program, run);
   addConfigCommand(program, options);
-  const { schema } = options;
+  const onEnd = (code: number) => {
+    exitCode = code;
+  };
+  const { schema, registrations } = options;
+  if (registrations !== undefined) addRegistrationCommands(program, { ...options, registrations, onEnd });
   if (schema !== undefined) addSchemaCommand(program, async (flags) => void terminal.out(await schema(flags)));
   // `serve` is the default command, so the help of the program lists its flags too.
   const ownOptions = (of: Commander) => new Help().visibleOptions(of);

@@ -14,13 +14,17 @@ const secretKind = { group: '', kind: 'Secret' };
 /** The Secret is the object itself. */
 const ownPlace = ({ metadata }: KubernetesObject) => ({ namespace: metadata.namespace ?? '', name: metadata.name });
 
+/** The label by which `muster join` knows its Clusters. It says nothing about the cluster. */
+const registrationLabel = 'app.kubernetes.io/managed-by';
+
 /** The Clusters that are registered on the hub: `muster.dev/v1alpha1`. Without its Secret, a Cluster is a member with a fault. */
 export const registeredClusters: InventoryAdapter = {
   kind: { group: 'muster.dev', kind: 'Cluster' },
   namespaces: ({ systemNamespace }) => [systemNamespace],
   placeOf: (object, { systemNamespace }) => ({ namespace: systemNamespace, name: textAt(object, 'spec', 'secretRef', 'name') ?? '' }),
   clustersOf(object, data, { allowPrivate }) {
-    const settings = { ...registeredSettings(object), labels: ownLabelsOf(object) };
+    const { [registrationLabel]: _, ...labels } = ownLabelsOf(object);
+    const settings = { ...registeredSettings(object), labels };
     const { name } = object.metadata;
     if (data === undefined) return [{ name, settings, access: clusterFailure('NOT_FOUND', 'spec.secretRef: expected an existing Secret') }];
     const kubeconfig = data.get('kubeconfig') ?? new Uint8Array();

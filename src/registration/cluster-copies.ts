@@ -1,0 +1,97 @@
+import type { Clock } from '../core/clock.ts';
+import { labelsAt, listAt, textAt } from '../core/json-at.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import { compareText } from '../core/text.ts';
+import { abandonedOf, printAbandoned } from '../propagate/hub/abandoned.ts';
+import { marks } from '../propagate/model/propagation.ts';
+import { registrationKinds } from './registration-kinds.ts';
+import { type ContextCluster, problemOf, type RegistrationSteps } from './registration-steps.ts';
+
+/** The inventory of the copies of one Propagation in one cluster: a ClusterShare that may be invalid. */
+export interface CopyInventory {
+  readonly object: KubernetesObject;
+  readonly namespace: string;
+  /** The name of the Propagation. Undefined if the ClusterShare does not name it. */
+  readonly propagation: string | undefined;
+}
+
+/** Returns the inventories of a cluster that have copies, or cannot be read, in the order of their Propagations. */
+export async function copiesIn(steps: RegistrationSteps, hub: ContextCluster, cluster: string): Promise<readonly CopyInventory[]> {
+  const shares = await steps.list(hub, registrationKinds.clusterShare);
+  return shares
+    .filter((share) => textAt(share, 'cluster') === cluster && !(Array.isArray(share.objects) && share.objects.length === 0))
+    .map((object) => {
+      const propagation = listAt(object, 'metadata', 'ownerReferences').find((owner) => textAt(owner, 'kind') === 'Propagation');
+      return { object, namespace: object.metadata.namespace ?? '', propagation: textAt(propagation, 'name') };
+    })
+    .toSorted((a, b) => compareText(nameOfCopies(a), nameOfCopies(b)));
+}
+
+/** Returns `namespace/name` of the Propagation, for messages. */
+export function nameOfCopies({ namespace, propagation, object }: CopyInventory): string {
+  return `${namespace}/${propagation ?? object.metadata.name}`;
+}
+
+export interface AbandonOptions {
+  readonly steps: RegistrationSteps;
+  readonly hub: ContextCluster;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** True: a gateway leads. It deletes the inventories itself. */
+  readonly hasLeader: boolean;
+}
+
+/** Milliseconds that the leader gets to delete inventories. Without a leader, or after that, they are deleted here. */
+const leaderMs = 15_000;
+const leaderPollMs = 500;
+
+/**
+ * Abandons the copies of a cluster that is not registered any more: the copies stay, and their inventories go. The Propagations record it
+ * first, so that a gateway which is about to write does not take the copies for new ones.
+ */
+export async function abandonCopies(
+  cluster: string,
+  copies: readonly CopyInventory[],
+  { steps, hub, clock, signal, hasLeader }: AbandonOptions,
+): Promise<void> {
+  if (!steps.isDry) for (const one of copies) await recordAbandoned(cluster, one, { steps, hub, signal });
+  const untilMs = clock.monotonic() + leaderMs;
+  const uids = new Set(copies.map(({ object }) => object.metadata.uid));
+  const remaining = async () => (await copiesIn(steps, hub, cluster)).filter(({ object }) => uids.has(object.metadata.uid));
+  let left = await remaining();
+  while (left.length > 0 && hasLeader && !steps.isDry && clock.monotonic() < untilMs && !signal.aborted) {
+    await clock.sleep(leaderPollMs, signal);
+    left = await remaining();
+  }
+  for (const { object } of copies)
+    if (left.some((one) => one.object.metadata.uid === object.metadata.uid)) await deleteInventory(object, { steps, hub, signal });
+    else steps.record(hub, { resource: registrationKinds.clusterShare, name: object.metadata.name }, 'deleted');
+}
+
+type Abandoning = Pick<AbandonOptions, 'steps' | 'hub' | 'signal'>;
+
+async function recordAbandoned(
+  cluster: string,
+  { namespace, propagation, object: { metadata } }: CopyInventory,
+  { steps, hub, signal }: Abandoning,
+): Promise<void> {
+  if (propagation === undefined) return;
+  const address = { resource: registrationKinds.propagation, namespace, name: propagation };
+  const found = await steps.read(hub, address);
+  if (found === undefined) return;
+  const before = abandonedOf({ metadata: { annotations: labelsAt(found, 'metadata', 'annotations') } });
+  const annotations = { [marks.abandon]: printAbandoned([...before, { cluster, share: metadata.uid ?? '' }]) };
+  const patch = { metadata: { uid: found.metadata.uid ?? '', annotations } };
+  const answer = await hub.client.patch({ ...address, type: 'merge', patch, run: 'real' }, signal);
+  if (answer.result === 'failed') throw problemOf(hub, `propagation/${propagation}`, answer.fault);
+}
+
+/** Deletes an inventory, then removes its finalizer, as the controller does. */
+async function deleteInventory(share: KubernetesObject, { steps, hub, signal }: Abandoning): Promise<void> {
+  const { name, namespace, uid = '' } = share.metadata;
+  await steps.remove(hub, registrationKinds.clusterShare, share);
+  if (steps.isDry) return;
+  const address = { resource: registrationKinds.clusterShare, name, ...(namespace === undefined ? {} : { namespace }) };
+  const answer = await hub.client.patch({ ...address, type: 'merge', patch: { metadata: { uid, finalizers: null } }, run: 'real' }, signal);
+  if (answer.result === 'failed') throw problemOf(hub, `clustershare/${name}`, answer.fault);
+}

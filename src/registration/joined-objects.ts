@@ -1,0 +1,131 @@
+import type { JsonObject } from '../core/json.ts';
+import { labelsAt, textAt } from '../core/json-at.ts';
+import { apiVersionOf, type ServedResource } from '../core/kinds.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import { clusterKind } from './cluster-resource.ts';
+import type { RightsRule } from './member-rights.ts';
+import { ownLabel, type RegistrationObject, registrationKinds } from './registration-kinds.ts';
+
+/** The namespace of the account in a member cluster. */
+export const memberNamespace = 'muster-system';
+
+/** The name of the account in a member cluster, and of its roles and bindings. */
+export const memberAccount = 'muster-member';
+
+/** The label and annotations of registrations. */
+export const registrationMarks = {
+  /** Label of the Secret in the member that a token is bound to: the uid of the hub. */
+  hub: 'muster.dev/hub',
+  /** Annotation of a Cluster: the uid of `kube-system` in the member. */
+  uid: 'muster.dev/cluster-uid',
+  /** Annotations of the Secret on the hub: the Secret in the member that its token is bound to, and the life of the token in RFC 3339. */
+  boundTo: 'muster.dev/token-bound-to',
+  issued: 'muster.dev/token-issued',
+  expires: 'muster.dev/token-expires',
+  /** Annotation of the Secret on the hub. The leader removes it as soon as it uses the token. */
+  unused: 'muster.dev/token-unused',
+} as const;
+
+/**
+ * Returns the objects that a member cluster needs, in the order in which they are created: a namespace, an account, and its rights. The
+ * account may also create tokens of itself, so that the leader can renew its token.
+ */
+export function memberObjects(rules: readonly RightsRule[]): readonly RegistrationObject[] {
+  const { namespace, serviceAccount, clusterRole, clusterRoleBinding, role, roleBinding } = registrationKinds;
+  const subjects = [{ kind: 'ServiceAccount', name: memberAccount, namespace: memberNamespace }];
+  const roleRef = (kind: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: memberAccount });
+  const ownToken = { apiGroups: [''], resources: ['serviceaccounts/token'], resourceNames: [memberAccount], verbs: ['create'] };
+  const place = { name: memberAccount, namespace: memberNamespace };
+  return [
+    ownObject(namespace, { name: memberNamespace }),
+    ownObject(serviceAccount, place),
+    ownObject(clusterRole, { name: memberAccount }, { rules }),
+    ownObject(clusterRoleBinding, { name: memberAccount }, { roleRef: roleRef('ClusterRole'), subjects }),
+    ownObject(role, place, { rules: [ownToken] }),
+    ownObject(roleBinding, place, { roleRef: roleRef('Role'), subjects }),
+  ];
+}
+
+/** Returns the empty Secret in the member that a token is bound to. Deleting it revokes the token. */
+export function boundSecret(name: string, hubUid: string): RegistrationObject {
+  const { manifest, resource } = ownObject(registrationKinds.secret, { name, namespace: memberNamespace }, { type: 'Opaque' });
+  const labels = { ...labelsAt(manifest, 'metadata', 'labels'), [registrationMarks.hub]: hubUid };
+  return { resource, manifest: { ...manifest, metadata: { ...manifest.metadata, labels } } };
+}
+
+/** Returns a name for the next bound Secret: `muster-member-3` after `muster-member-2`. */
+export function nextBoundSecretName(existing: readonly string[]): string {
+  const numbers = existing.map((name) => Number(/-(\d{1,9})$/.exec(name)?.[1] ?? 0));
+  return `${memberAccount}-${Math.max(0, ...numbers) + 1}`;
+}
+
+/** The facts about a cluster that are registered on the hub. Undefined values are those of the existing Cluster. */
+export interface ClusterDescription {
+  readonly name: string;
+  /** The uid of `kube-system`. */
+  readonly uid: string;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly region?: string | undefined;
+  readonly provider?: string | undefined;
+}
+
+/** Returns the Cluster for the hub. Labels, region and provider that are not given stay as in the existing Cluster. */
+export function clusterObject(described: ClusterDescription, existing: KubernetesObject | undefined): RegistrationObject {
+  const { name, uid } = described;
+  const { [ownLabel.key]: _, ...labels } = described.labels ?? labelsAt(existing, 'metadata', 'labels');
+  const provider = described.provider ?? textAt(existing, 'spec', 'provider');
+  const region = described.region ?? textAt(existing, 'spec', 'region');
+  const metadata = { name, labels: { ...labels, [ownLabel.key]: ownLabel.value }, annotations: { [registrationMarks.uid]: uid } };
+  const spec = {
+    secretRef: { name },
+    ...(provider === undefined ? {} : { provider }),
+    ...(region === undefined ? {} : { region }),
+  };
+  const { apiVersion, kind } = clusterKind;
+  return { resource: registrationKinds.cluster, manifest: { apiVersion, kind, metadata, spec } };
+}
+
+/** The credentials of a member, as the Secret on the hub has them. */
+export interface RegisteredCredentials {
+  readonly kubeconfig: string;
+  /** The name of the Secret in the member that the token is bound to. */
+  readonly boundTo: string;
+  /** RFC 3339. */
+  readonly issued: string;
+  readonly expires: string;
+  /** True: the leader reports that it uses the token, by removing a mark. */
+  readonly isReported: boolean;
+}
+
+/**
+ * Returns the Secret for the hub, which the Cluster owns: without the Cluster, Kubernetes deletes it.
+ *
+ * @param owner The Cluster as the hub has it.
+ */
+export function hubSecret(
+  { namespace, owner }: { readonly namespace: string; readonly owner: KubernetesObject },
+  { kubeconfig, boundTo, issued, expires, isReported }: RegisteredCredentials,
+): RegistrationObject {
+  const { name, uid = '' } = owner.metadata;
+  const { apiVersion, kind } = clusterKind;
+  const marks = registrationMarks;
+  const metadata = {
+    ...{ name, namespace, labels: { [ownLabel.key]: ownLabel.value } },
+    annotations: {
+      ...{ [marks.boundTo]: boundTo, [marks.issued]: issued, [marks.expires]: expires },
+      ...(isReported ? { [marks.unused]: 'true' } : {}),
+    },
+    ownerReferences: [{ apiVersion, kind, name, uid }],
+  };
+  const data = { kubeconfig: Buffer.from(kubeconfig).toString('base64') };
+  return { resource: registrationKinds.secret, manifest: { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data } };
+}
+
+function ownObject(
+  resource: ServedResource,
+  place: { readonly name: string; readonly namespace?: string },
+  content: JsonObject = {},
+): RegistrationObject {
+  const metadata = { ...place, labels: { [ownLabel.key]: ownLabel.value } };
+  return { resource, manifest: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...content } };
+}

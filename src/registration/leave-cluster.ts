@@ -1,0 +1,183 @@
+import { discover } from '../cluster/discovery.ts';
+import type { Clock } from '../core/clock.ts';
+import type { ServedResource } from '../core/kinds.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import { createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
+import { abandonCopies, copiesIn, nameOfCopies } from './cluster-copies.ts';
+import { hasLeader, joinedUidOf, uidOfCluster } from './joined-clusters.ts';
+import { memberAccount, memberNamespace, memberObjects } from './joined-objects.ts';
+import { isBoundFor, ownSelector } from './member-credentials.ts';
+import { isOwn, registrationKinds } from './registration-kinds.ts';
+import { type RegistrationResult, runRegistration } from './registration-result.ts';
+import { type ContextCluster, problemOf, RegistrationProblem, type RegistrationSteps } from './registration-steps.ts';
+
+/** The request of `muster leave`. */
+export interface LeaveRequest {
+  /** The name of the Cluster on the hub. */
+  readonly name: string;
+  /** The system namespace of the hub. */
+  readonly namespace: string;
+  /** True: copies in the cluster stay, and their inventories are deleted. */
+  readonly abandon: boolean;
+  readonly dryRun: boolean;
+}
+
+export interface LeavePorts {
+  /** Undefined: only the objects on the hub are deleted. */
+  readonly member: ContextCluster | undefined;
+  readonly hub: ContextCluster;
+  readonly clock: Clock;
+}
+
+/**
+ * Deletes what `muster join` has made: first the Cluster and its Secret on the hub, then the account in the member. Objects without our
+ * label stay.
+ *
+ * Changes nothing if a part does not answer, or if copies are in the cluster and `abandon` is false. After a failure, the next call deletes
+ * the rest.
+ */
+export async function leaveCluster(request: LeaveRequest, ports: LeavePorts, signal: AbortSignal): Promise<RegistrationResult> {
+  const { name, namespace, abandon, dryRun } = request;
+  const { member, hub, clock } = ports;
+  return runRegistration({ dryRun, clock, signal }, async (steps, until) => {
+    const [onHub, copies, inMember] = await Promise.all([
+      objectsOnHub(steps, hub, request),
+      copiesIn(steps, hub, name),
+      member === undefined ? undefined : objectsInMember(steps, { member, hub }).catch(withHint),
+    ]);
+    if (inMember !== undefined) demandSameCluster(request, { registered: onHub.cluster, memberUid: inMember.uid });
+    if (copies.length > 0 && !abandon)
+      throw new RegistrationProblem(
+        `${name} has copies of ${listed(copies.map(nameOfCopies))}: move or delete them first, or leave them as they are with --abandon`,
+      );
+    for (const object of onHub.cluster === undefined ? [] : [onHub.cluster]) await steps.remove(hub, registrationKinds.cluster, object);
+    for (const object of onHub.secret === undefined ? [] : [onHub.secret]) await steps.remove(hub, registrationKinds.secret, object);
+    if (copies.length > 0)
+      await abandonCopies(name, copies, { steps, hub, clock, signal: until, hasLeader: await hasLeader(steps, hub, namespace) });
+    const notes = member === undefined || inMember === undefined ? [] : await leaveMember(steps, member, { inMember, signal: until });
+    if (steps.done().length === 0) throw new RegistrationProblem(`${name} has not joined: nothing of it was found`);
+    return notes;
+  });
+}
+
+/** Reads the Cluster and its Secret. Refuses a Cluster that was made in another way. */
+async function objectsOnHub(steps: RegistrationSteps, hub: ContextCluster, { name, namespace }: LeaveRequest) {
+  const [cluster, secret] = await Promise.all([
+    steps.read(hub, { resource: registrationKinds.cluster, name }),
+    steps.read(hub, { resource: registrationKinds.secret, namespace, name }),
+  ]);
+  if (cluster !== undefined && !isOwn(cluster))
+    throw new RegistrationProblem(`${hub.name}: cluster/${name} was not made by muster join: delete it with kubectl`);
+  return { cluster, secret: isOwn(secret) ? secret : undefined };
+}
+
+/** Adds the next step to the problem of a member that cannot be read. */
+function withHint(error: unknown): never {
+  if (!(error instanceof RegistrationProblem)) throw error;
+  throw new RegistrationProblem(`${error.message}. Nothing was changed: --hub-only deletes only the objects on the hub`);
+}
+
+interface MemberRemains {
+  readonly uid: string;
+  /** The objects of ours with their resources, in the order of deletion. Without the namespace. */
+  readonly objects: readonly { readonly resource: ServedResource; readonly object: KubernetesObject }[];
+  /** The namespace, if it is ours. */
+  readonly namespace: KubernetesObject | undefined;
+}
+
+/** Reads what `muster join` has made in the member. If another hub uses the account, only the tokens of this hub are returned. */
+async function objectsInMember(
+  steps: RegistrationSteps,
+  { member, hub }: { readonly member: ContextCluster; readonly hub: ContextCluster },
+): Promise<MemberRemains> {
+  const { namespace, secret } = registrationKinds;
+  const [uid, hubUid, secrets, space, ...accounts] = await Promise.all([
+    uidOfCluster(steps, member),
+    uidOfCluster(steps, hub),
+    steps.list(member, secret, { namespace: memberNamespace, labels: ownSelector }),
+    steps.read(member, { resource: namespace, name: memberNamespace }),
+    ...accountPlaces.map(async ({ resource, place }) => ({ resource, object: await steps.read(member, { resource, ...place }) })),
+  ]);
+  const tokens = secrets.filter((one) => isBoundFor(one, hubUid)).map((object) => ({ resource: secret, object }));
+  if (tokens.length < secrets.length) return { uid, objects: tokens, namespace: undefined };
+  const own = accounts.flatMap(({ resource, object }) => (object !== undefined && isOwn(object) ? [{ resource, object }] : []));
+  return { uid, objects: [...tokens, ...own], namespace: isOwn(space) ? space : undefined };
+}
+
+/** The account and its rights: what a member needs, without the namespace, the last one first. */
+const accountPlaces = memberObjects([])
+  .filter(({ resource }) => resource !== registrationKinds.namespace)
+  .toReversed()
+  .map(({ resource, manifest: { metadata } }) => ({
+    resource,
+    place: { name: memberAccount, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) },
+  }));
+
+/** Refuses a context that leads to another cluster than the registered one. */
+function demandSameCluster(
+  { name }: LeaveRequest,
+  { registered, memberUid }: { readonly registered: KubernetesObject | undefined; readonly memberUid: string },
+): void {
+  const uid = joinedUidOf(registered);
+  if (uid === undefined || uid === memberUid) return;
+  throw new RegistrationProblem(
+    `${name} is registered as another cluster than the one of this context: expected its --context, or --hub-only`,
+  );
+}
+
+async function leaveMember(
+  steps: RegistrationSteps,
+  member: ContextCluster,
+  { inMember, signal }: { readonly inMember: MemberRemains; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  for (const { resource, object } of inMember.objects) await steps.remove(member, resource, object);
+  const { namespace } = inMember;
+  if (namespace === undefined) return [];
+  const deleted = new Set(inMember.objects.map(({ object }) => object.metadata.uid));
+  const remaining = await contentOf(steps, { member, deleted, signal });
+  if (remaining !== undefined) return [`${member.name}: namespace/${memberNamespace} stays: it has other objects, such as ${remaining}`];
+  await steps.remove(member, registrationKinds.namespace, namespace);
+  return [];
+}
+
+const listsAtOnce = 8;
+
+/** Returns one object that is in the namespace besides the deleted ones and those that every namespace has. Undefined: it is empty. */
+async function contentOf(
+  steps: RegistrationSteps,
+  {
+    member,
+    deleted,
+    signal,
+  }: { readonly member: ContextCluster; readonly deleted: ReadonlySet<string | undefined>; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  const found = await discover(member.api, {}, signal);
+  if (found.type === 'failed') throw problemOf(member, 'discovery', found.fault);
+  const kinds = found.type === 'discovered' ? found.resources.filter(({ namespaced, kind }) => namespaced && kind !== 'Event') : [];
+  const limit = createConcurrencyLimit(listsAtOnce);
+  const lists = await Promise.all(
+    kinds.map(async (resource) => {
+      const objects = await limit.run(() => steps.list(member, resource, { namespace: memberNamespace }), signal);
+      const others = (objects ?? []).filter(({ metadata: { name, uid } }) => {
+        const isUsual = usualContent.some((one) => one.kind === resource.kind && one.name === name);
+        return !isUsual && !deleted.has(uid);
+      });
+      return others.map(({ metadata }) => `${resource.resource}/${metadata.name}`);
+    }),
+  );
+  return lists.flat()[0];
+}
+
+/** The objects that the controllers of Kubernetes create in every namespace. */
+const usualContent = [
+  { kind: 'ServiceAccount', name: 'default' },
+  { kind: 'ConfigMap', name: 'kube-root-ca.crt' },
+];
+
+/** The number of names in a message. */
+const mostListed = 20;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - mostListed;
+  return names.slice(0, mostListed).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

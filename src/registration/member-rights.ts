@@ -1,0 +1,62 @@
+import type { JsonObject } from '../core/json.ts';
+import type { ServedResource } from '../core/kinds.ts';
+
+/** A rule of a ClusterRole or Role. */
+export interface RightsRule extends JsonObject {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const readVerbs = ['get', 'list', 'watch'];
+const writeVerbs = ['create', 'update', 'patch', 'delete'];
+
+/** The kinds that copies usually have. The chart grants the same with `rbac.writer`. Secrets and RBAC are never writable. */
+const writtenKinds: readonly (readonly [group: string, ...resources: readonly string[]])[] = [
+  ['', 'configmaps', 'namespaces', 'persistentvolumeclaims', 'serviceaccounts', 'services'],
+  ['apps', 'daemonsets', 'deployments', 'replicasets', 'statefulsets'],
+  ['autoscaling', 'horizontalpodautoscalers'],
+  ['batch', 'cronjobs', 'jobs'],
+  ['networking.k8s.io', 'ingresses', 'networkpolicies'],
+  ['policy', 'poddisruptionbudgets'],
+];
+
+/**
+ * Returns the rules of the account in a member cluster: reads of every served kind by its name, logs, and SubjectAccessReviews. No rule
+ * names Secrets, and none has a `*`. The rules are in the order of groups and names, so equal kinds give equal rules.
+ *
+ * @param served The kinds that the cluster serves now. A custom kind that is defined later is not readable until the cluster joins again.
+ * @param write True: also the rights to write workloads and their settings.
+ */
+export function memberRules(served: readonly ServedResource[], { write }: { readonly write: boolean }): readonly RightsRule[] {
+  const readable = served.filter(({ group, resource }) => !(group === '' && resource === 'secrets'));
+  const alike = Map.groupBy(readable, ({ group, verbs }) => [group, ...readVerbs.filter((verb) => verbs.includes(verb))].join(' '));
+  const reads = [...alike].map(([key, resources]) => {
+    const [group = '', ...verbs] = key.split(' ');
+    return { apiGroups: [group], resources: [...new Set(resources.map(({ resource }) => resource))].sort(), verbs };
+  });
+  const inOrder = reads.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+  return [
+    ...inOrder,
+    { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] },
+    { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+    ...(write ? writeRules() : []),
+  ];
+}
+
+function writeRules(): readonly RightsRule[] {
+  return [
+    ...writtenKinds.map(([group, ...resources]) => ({ apiGroups: [group], resources, verbs: writeVerbs })),
+    { apiGroups: ['apps'], resources: ['deployments/scale', 'replicasets/scale', 'statefulsets/scale'], verbs: ['update', 'patch'] },
+  ];
+}
+
+/** True if the rules contain those of `write`. */
+export function mayWriteBy(rules: readonly JsonObject[]): boolean {
+  return rules.some(({ verbs }) => Array.isArray(verbs) && verbs.includes('patch'));
+}
+
+function textOf({ apiGroups, verbs }: RightsRule): string {
+  return [...apiGroups, ...verbs].join(' ');
+}

@@ -1,0 +1,59 @@
+import type { ProcessEnvironment } from '../cluster/kubeconfig/proxy-choice.ts';
+import type { Clock } from '../core/clock.ts';
+import { type JoinRequest, joinCluster } from './join-cluster.ts';
+import { type LeaveRequest, leaveCluster } from './leave-cluster.ts';
+import { readContexts } from './open-contexts.ts';
+import type { RegistrationResult } from './registration-result.ts';
+
+/** The contexts of a command. */
+interface CommandContexts {
+  /** The file of `--kubeconfig`. Default: as kubectl. */
+  readonly kubeconfig?: string | undefined;
+  /** The context of the hub. Default: the current one. */
+  readonly hub?: string | undefined;
+}
+
+export interface CommandPorts {
+  readonly environment: ProcessEnvironment;
+  readonly clock: Clock;
+}
+
+/**
+ * Runs `muster join` with the contexts of the kubeconfig.
+ *
+ * @throws {MusterError} `BAD_INPUT` if the kubeconfig or a context does not exist or is broken.
+ */
+export async function runJoin(
+  { kubeconfig, hub, context, ...request }: JoinRequest & CommandContexts & { readonly context: string },
+  { environment, clock }: CommandPorts,
+  signal: AbortSignal,
+): Promise<RegistrationResult> {
+  const life = new AbortController();
+  try {
+    const open = await readContexts({ kubeconfig, environment, clock }, life.signal);
+    const member = { ...open(context), name: request.name };
+    return await joinCluster(request, { member, hub: open(hub), clock }, signal);
+  } finally {
+    life.abort();
+  }
+}
+
+/**
+ * Runs `muster leave` with the contexts of the kubeconfig.
+ *
+ * @throws {MusterError} `BAD_INPUT` as `runJoin` does.
+ */
+export async function runLeave(
+  { kubeconfig, hub, context, ...request }: LeaveRequest & CommandContexts & { readonly context: string | undefined },
+  { environment, clock }: CommandPorts,
+  signal: AbortSignal,
+): Promise<RegistrationResult> {
+  const life = new AbortController();
+  try {
+    const open = await readContexts({ kubeconfig, environment, clock }, life.signal);
+    const member = context === undefined ? undefined : { ...open(context), name: request.name };
+    return await leaveCluster(request, { member, hub: open(hub), clock }, signal);
+  } finally {
+    life.abort();
+  }
+}

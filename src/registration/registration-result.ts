@@ -1,0 +1,58 @@
+import type { Clock } from '../core/clock.ts';
+import { RegistrationProblem, type RegistrationStep, RegistrationSteps } from './registration-steps.ts';
+
+/** The result of `muster join` and `muster leave`. */
+export type RegistrationResult =
+  /** `notes` are hints for the user, one line each. */
+  | { readonly result: 'done'; readonly steps: readonly RegistrationStep[]; readonly notes: readonly string[] }
+  /** `steps` are those that stay. */
+  | { readonly result: 'failed'; readonly steps: readonly RegistrationStep[]; readonly message: string };
+
+/** Milliseconds for all steps of a command, and for undoing them. */
+const workMs = 120_000;
+const undoMs = 20_000;
+
+export interface RunOptions {
+  readonly dryRun: boolean;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs the steps of a command. If a step fails, deletes what was created since the start, or since the last `keepCreated`.
+ *
+ * @param work Returns the notes. Its signal aborts after two minutes.
+ */
+export async function runRegistration(
+  { dryRun, clock, signal }: RunOptions,
+  work: (steps: RegistrationSteps, signal: AbortSignal) => Promise<readonly string[]>,
+): Promise<RegistrationResult> {
+  return within(workMs, { clock, signal }, async (until) => {
+    const steps = new RegistrationSteps(dryRun ? 'dry' : 'real', until);
+    try {
+      const notes = await work(steps, until);
+      return { result: 'done', steps: steps.done(), notes };
+    } catch (error) {
+      if (!(error instanceof RegistrationProblem)) throw error;
+      // An interrupted command is undone too.
+      const problems = await within(undoMs, { clock }, (undoing) => steps.undo(undoing));
+      const rest = problems.length === 0 ? '' : ` (not undone: ${problems.join('; ')})`;
+      return { result: 'failed', steps: steps.done(), message: `${error.message}${rest}` };
+    }
+  });
+}
+
+/** Calls `work` with a signal that aborts after this time, or with `signal`. */
+async function within<T>(
+  ms: number,
+  { clock, signal }: { readonly clock: Clock; readonly signal?: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const [late, ended] = [new AbortController(), new AbortController()];
+  void clock.sleep(ms, ended.signal).then(() => late.abort());
+  try {
+    return await work(signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]));
+  } finally {
+    ended.abort();
+  }
+}
