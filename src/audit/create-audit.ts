@@ -100,7 +100,7 @@ class AuditLines implements Audit, AsyncDisposable {
     if (!signal.aborted) this.#writeLogins();
   }
 
-  /** Writes the credentials of the window that have no line yet: one line for each method and reason. */
+  /** Writes the numbers of refused credentials that have no line of their own, one line for each method and reason, and ends the window. */
   #writeLogins(): void {
     const { others } = this.#logins ?? {};
     this.#logins = undefined;
@@ -179,7 +179,7 @@ class AuditLines implements Audit, AsyncDisposable {
   }
 }
 
-/** The refused credentials of one second. */
+/** The refused credentials of one second: the number of those with a line of their own, and the counts of the others. */
 interface LoginWindow {
   lines: number;
   readonly others: Map<string, { readonly method: string; readonly reason: string; count: number }>;

@@ -26,7 +26,10 @@ function countKeys(value: Json, levels: number): number {
   return sumOf(Object.entries(value), ([key, member]) => (key.isWellFormed() ? 1 + countKeys(member ?? null, levels - 1) : Number.NaN));
 }
 
-/** True for fractions and integers that are exact. YAML keeps longer integers exact, and reads -0 as 0 and 1e400 as a text. */
+/**
+ * True if the YAML reader reads the same number: a finite fraction, or an integer up to 2⁵³−1 except -0. The YAML reader keeps longer integers
+ * exact, and reads -0 as 0 and 1e400 as a text.
+ */
 function isReadAsInYaml(value: number): boolean {
   return Number.isInteger(value) ? Number.isSafeInteger(value) && !Object.is(value, -0) : Number.isFinite(value);
 }

@@ -42,7 +42,7 @@ export const summaryDefinition = `fragment ${summaryFragment} on Resource { ${it
   .map(({ kind, ready, status }) => `... on ${kind} { ${ready?.fields ?? ''} ${status?.fields ?? ''} }`)
   .join(' ')} }`;
 
-/** Returns the state of an object that was selected with the fragment. */
+/** Returns the columns of an object that a query selected with `summaryFragment`. A column that its kind does not have is empty. */
 export function objectSummary(item: ListedItem, at: CellContext): ObjectSummary {
   const known = byKind.get(keyOfKind({ group: groupOfApiVersion(item.apiVersion), kind: item.kind }));
   return {

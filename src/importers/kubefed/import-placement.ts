@@ -54,7 +54,7 @@ export function clusterIntersection(choices: readonly ClusterChoice[]): ClusterC
   };
 }
 
-/** True if the choice may leave out one of these clusters. The name `*` stands for every cluster. */
+/** True if the choice may leave out one of `clusters`. A name `*` in `clusters` stands for every cluster. */
 export function mayLeaveOut({ names, selectors }: ClusterChoice, clusters: readonly string[]): boolean {
   const known = new Set(names);
   return selectors.length > 0 || (names !== undefined && !clusters.every((name) => known.has(name)));

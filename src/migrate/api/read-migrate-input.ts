@@ -44,7 +44,7 @@ export function readMigrateInput(ports: MigrationsPorts, { caller }: WriteContex
   return { name: { namespace, name }, spec: { ...spec, requester } };
 }
 
-/** Returns problems of an input as one error. */
+/** Returns one error that names the first ten problems of an input. */
 export function badInput(problems: readonly DocumentProblem[]): MusterError {
   const shown = problems.slice(0, 10).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   return new MusterError('BAD_INPUT', shown.join('; '));

@@ -27,7 +27,7 @@ export async function openBackupFile(file: string, folders: readonly string[]): 
       isOutside = true;
       continue;
     }
-    // The file may have been replaced since then. With these flags, a link is not followed, and a named pipe is not waited for.
+    // The file may have been replaced since the check above. With these flags, a link is not followed, and a named pipe is not waited for.
     const opened = await open(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     if ((await opened.stat()).isFile()) return { result: 'opened', file: opened };
     await opened.close();

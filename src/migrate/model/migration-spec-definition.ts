@@ -81,7 +81,7 @@ const moveFields = {
     ),
   namespaces: listSchema(partName.max(63), { min: 1, max: 100 })
     .exactOptional()
-    .describe('The namespaces in which `labels` selects. Default: the namespace of the Migration.'),
+    .describe('The namespaces in which `labels` selects applications. Default: the namespace of the Migration.'),
   from: clusterText.describe('The cluster that the applications leave.'),
   to: clusterText.describe('The cluster that the applications move to.'),
   copies: copies

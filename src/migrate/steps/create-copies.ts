@@ -133,7 +133,7 @@ function withForeign(
   }
   if (sibling === undefined || uid === undefined) return { result: 'failed', app, fault: takenFault(pass, side, key) };
   if (sibling.isLeaving) return { result: 'failed', app, fault: deletionFault(pass, side, key) };
-  // The intent of its creator proves that an undo may delete the object once no application needs it.
+  // The intent token of its creator proves that an undo may delete the object once no application needs it.
   const made = side === 'source' || sibling.entry.intent === undefined ? {} : { intent: sibling.entry.intent };
   return {
     result: 'done',
@@ -186,8 +186,8 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
 }
 
 /**
- * Removes the marks of the migration from the objects that were created in the source, and their intents from the inventory. The uids must be
- * saved before: without marks, only the uid proves that an object is the one that was created.
+ * Removes the marks of the migration from the objects that were created in the source, and their intent tokens from the inventory. The uids
+ * must be saved before: without marks, only the uid proves that an object is the one that was created.
  */
 export async function unmarkRestored(pass: AppPass, given: MigratedApp): Promise<ChangedApp> {
   let app = given;

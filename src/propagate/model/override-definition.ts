@@ -42,7 +42,7 @@ const image = checkedSchema(
       tag: 'The part after the colon. If the image has a digest: the digest.',
       digest: 'The part after the at sign.',
     }).describe('The part of the image reference to change.'),
-    operator: operator.describe('The operation on the part. `Add` appends the value to it.'),
+    operator: operator.describe('The operation on `component`. `Add` appends `value` to it.'),
     value: anyText
       .exactOptional()
       .describe('The new value of `component`, or the text that `Add` appends to it. Not needed with `Remove`.'),

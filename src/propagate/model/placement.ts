@@ -112,6 +112,6 @@ export interface ReplicaDivision {
 /** The replicas of a workload that run in a cluster, as KubeFed counts them (docs/internals/propagation.md 3.4). */
 export interface RunningReplicas {
   readonly current: number;
-  /** The number of replicas for which the cluster has room. Absent: no Pod waits for room for longer than 60 s. */
+  /** The number of wanted replicas without those that are unschedulable for longer than 60 s. Absent: no Pod is. */
   readonly capacity?: number;
 }

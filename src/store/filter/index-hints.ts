@@ -17,7 +17,7 @@ export function hintsOfWhere(where: WhereInput, find: Find): readonly IndexHint[
   return [...hintOf(where, find), ...(where.and ?? []).flatMap((inner) => hintsOfWhere(inner, find))];
 }
 
-/** Returns the hints from a label selector. */
+/** Returns one hint for each `in` requirement of a label selector: every selected object has one of the values under the label. */
 export function hintsOfSelector({ requirements }: LabelSelector): readonly IndexHint[] {
   return requirements.flatMap((requirement) =>
     requirement.operator === 'in' ? [{ by: 'label', key: requirement.key, values: [...requirement.values] } as const] : [],
@@ -25,7 +25,8 @@ export function hintsOfSelector({ requirements }: LabelSelector): readonly Index
 }
 
 /**
- * Returns the lookup that finds exactly the objects of the filter. Undefined unless the filter is one comparison by `eq` that has an index.
+ * Returns the lookup that finds exactly the objects of the filter, if the filter is one comparison by `eq` that has an index. Undefined for
+ * other filters, and for comparisons of the name or the namespace.
  */
 export function exactLookupOfWhere(where: WhereInput, find: Find): IndexLookup | undefined {
   const members = Object.entries(where).filter(([, value]) => value !== null && value !== undefined);

@@ -177,7 +177,7 @@ export class ViewSource implements MessageSource {
   /**
    * Judges the objects for a cut, and for the first message of readers that join at these positions. An undefined position: from the beginning.
    *
-   * @returns How many were not judged yet.
+   * @returns The number of objects of the mirror that had no verdict yet. Objects of waiting changes are not counted.
    */
   *judgeObjects(look: CountReads, joining?: readonly (SourcePosition | undefined)[]): Steps<number> {
     const held = this.#held;

@@ -44,7 +44,7 @@ export class MirrorLog {
     this.#log[level]({ ...fields, fault: fault.code }, `mirror: ${fault.message}`);
   }
 
-  /** Writes the line of the cluster itself. */
+  /** Logs the phase of the cluster: as information, or as a warning if it has a fault. */
   writePhase(phase: ClusterPhase, fault: Fault | undefined): void {
     if (fault === undefined) this.#log.info({ cluster: this.#name, phase }, 'cluster');
     else this.#log.warn({ cluster: this.#name, phase, fault: fault.code }, `cluster: ${fault.message}`);

@@ -15,7 +15,7 @@ export interface DecodePace {
   rest(): Promise<void>;
 }
 
-/** Creates the pace of the whole process. Work that decodes takes slices of 8 ms. */
+/** Creates the `DecodePace` that all clusters share. The limit holds only if the process has just one. */
 export function createDecodePace(clock: Clock): DecodePace {
   const resting: (() => void)[] = [];
   let pumping = false;

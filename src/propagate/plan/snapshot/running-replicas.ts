@@ -16,7 +16,10 @@ import { type AnalyzedPod, clusterReplicaState, unschedulableThresholdSeconds } 
 import type { RunningReplicas } from '../../model/placement.ts';
 import { countFieldOf } from '../placing/workload-count.ts';
 
-/** The time for which a Pod must wait for room until it counts for `RunningReplicas.capacity`. */
+/**
+ * Milliseconds for which a Pod must be unschedulable before it lowers `RunningReplicas.capacity`. While replicas are not ready, the plan is
+ * made again after this time.
+ */
 export const roomRecheckMs = 1_000 * unschedulableThresholdSeconds;
 
 interface ExistingWorkloads {
