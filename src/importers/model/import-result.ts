@@ -9,7 +9,7 @@ export interface ImportResult {
   readonly propagations: readonly ImportedPropagation[];
   /** The documents that no Propagation was made from, in the order of the input. A note says why. */
   readonly unread: readonly ImportedDocument[];
-  /** The notes that belong to no Propagation, in the order of the documents. */
+  /** The notes that belong to no Propagation. Every document in `unread` has one. */
   readonly notes: readonly ImportNote[];
   /** The reasons why something could not be read from a cluster. An import of text reads only the hub, for the names that are taken. */
   readonly faults: readonly Fault[];

@@ -72,11 +72,13 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
   const propagations = [...made.values()];
   const used = new Set(propagations.flatMap((propagation) => propagation.documents.map(({ index }) => index)));
   // A policy of a refused resource is unread only if no other Propagation uses it.
-  const leftOut = refused.filter(({ document, role }) => role === 'TEMPLATE' || !used.has(document.index));
+  const leftOut = eachOnce(refused.filter(({ document, role }) => role === 'TEMPLATE' || !used.has(document.index)));
+  const explained = new Set(notes.map(({ path }) => path));
+  const silent = leftOut.filter(({ document }) => !explained.has(document.path));
   return {
     propagations,
     unread: inOrder(eachOnce([...unread, ...leftOut, ...[...others, ...repeated.map(({ document }) => document)].map(asOther)])),
-    notes: [...notes, ...repeated.map(noteOfRepeated), ...others.map(noteOfUnclaimed)],
+    notes: [...notes, ...silent.map(noteOfLeftOut), ...repeated.map(noteOfRepeated), ...others.map(noteOfUnclaimed)],
     faults: [],
   };
 }
@@ -187,6 +189,12 @@ function eachOnce(documents: readonly ProposedDocument[]): readonly ProposedDocu
 
 function asOther(document: SourceDocument): ProposedDocument {
   return { document, role: 'OTHER' };
+}
+
+/** Returns the note about a document that only refused resources have, such as their policy. */
+function noteOfLeftOut({ document: { key, path }, role }: ProposedDocument): ImportNote {
+  const name = key === undefined ? path : `${key.kind} ${key.name}`;
+  return warningNote(role === 'TEMPLATE' ? 'UNCLAIMED' : 'NO_TEMPLATE', path, `${name} is only for resources that are not imported`);
 }
 
 function noteOfRepeated({ document: { key, path }, last }: RepeatedObject): ImportNote {

@@ -140,6 +140,7 @@ describe('placement', () => {
     expect([result.propagations, result.unread.map(({ index }) => index)]).toEqual([[], [0, 1]]);
     expect(result.notes.map(({ severity, code, message }) => `${severity} ${code} ${message}`)).toEqual([
       expect.stringMatching(/^ERROR INVALID no valid Propagation: placement.clusters: expected 0 to 500 members, got 501/),
+      'WARNING NO_TEMPLATE PropagationPolicy web is only for resources that are not imported',
     ]);
   });
 
