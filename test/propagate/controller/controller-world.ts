@@ -1,4 +1,6 @@
+import type { Caller } from '../../../src/access/access.ts';
 import { noAudit } from '../../../src/audit/audit.ts';
+import { type ActingIdentity, impersonationOf } from '../../../src/changes/acting-clients.ts';
 import { createObjectClient } from '../../../src/changes/create-object-client.ts';
 import type { WriteContext } from '../../../src/changes/write-context.ts';
 import type { ClusterApi, LiveAnswer, LiveRequest } from '../../../src/cluster/cluster-api.ts';
@@ -35,7 +37,7 @@ interface ControllerProcess {
 export interface ControllerWorldOptions extends PropagationWorldOptions {
   /** True if Deployments roll out and Jobs run. */
   readonly living?: true;
-  /** Default: `one`. */
+  /** With `many`, the user of a request is the key of its caller, and copies are written as the requester. Default: `one`. */
   readonly accounts?: ControllerOptions['accounts'];
   /** Further work of the leader, created for each process. Default: none. */
   readonly leaderWork?: (process: LeaderProcess) => ControllerOptions['leaderWork'];
@@ -92,14 +94,15 @@ export async function startControllerWorld(
   const { clock, log, members, hub } = world;
   const stores = createHubStores(hub, life.signal);
   const shared = { sensitiveKinds: { has: () => false }, listRulesOf: listRulesIn(() => model), clock, log };
+  const actingAs = (identity: ActingIdentity) => (accounts === 'one' ? undefined : impersonationOf(identity));
   const planner = createPlanner({
     members,
     hub: { ...stores, cluster: hub.cluster },
-    clientOf: (name) => world.clientOf(name),
+    clientOf: (name, identity) => world.clientOf(name, actingAs(identity)),
     accounts,
     ...shared,
   });
-  const requesterOfCaller = () => ({ user: 'gateway', groups: [], extra: {} });
+  const requesterOfCaller = ({ key }: Caller) => ({ user: accounts === 'one' ? 'gateway' : key, groups: [], extra: {} });
   const propagations = createPropagations({ planner, hub: stores, audit: noAudit, requesterOfCaller, clock });
   const context = { caller: { key: 'local' }, signal: life.signal };
   const processes = new Set<AbortController>();
@@ -110,9 +113,9 @@ export async function startControllerWorld(
     processes.add(end);
     const mortal = createMortal(options, options.lease === 'own' ? createLeaseServer(clock).hub().members.api(hub.cluster) : undefined);
     const api = (name: ClusterName) => mortal.api(members.api(name));
-    const clientOf = (name: ClusterName) => {
+    const clientOf = (name: ClusterName, identity?: ActingIdentity) => {
       const reached = api(name);
-      return reached === undefined ? undefined : createObjectClient(reached);
+      return reached === undefined ? undefined : createObjectClient(reached, { as: identity && actingAs(identity) });
     };
     const ownHub = { ...hub, members: { ...members, api }, client: () => clientOf(hub.cluster) };
     const ownStores = createHubStores(ownHub, end.signal);

@@ -7,7 +7,7 @@ import { compareVersions } from '../../../store/versions.ts';
 import { mustGiveBack } from '../../apply/plan-take-over.ts';
 import type { ClusterShare, InventoryEntry, RecordedFault } from '../../model/inventory.ts';
 import type { RenderedCluster, RenderedObject } from '../../model/plan.ts';
-import type { ClusterLine, CopyReason, Propagation } from '../../model/propagation.ts';
+import { type ClusterLine, type CopyReason, marks, type Propagation } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import { copyReasonOf } from '../../plan/copies/copy-reason.ts';
 import { isRemoval, movingClusters } from '../../plan/held-prune.ts';
@@ -96,10 +96,30 @@ export function nonEmptyShares({ shares }: Pick<PropagationState, 'shares'>): re
   return held.sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
 }
 
-/** Returns each entry of the inventory of a cluster, with its mirrored object. */
+/**
+ * Returns each entry of the inventory of a cluster, with its mirrored object. An object that is not the copy counts as absent: the requester
+ * may not be allowed to see it, and its state must not become a part of the status.
+ */
 export function copyFactsOf(members: Members, share: ClusterShare | undefined): ClusterFacts['copies'] {
   if (share === undefined) return [];
-  return share.entries.map((entry) => ({ entry, mirrored: mirroredOf(members, share.cluster, entry.key) }));
+  return share.entries.map((entry) => {
+    const mirrored = mirroredOf(members, share.cluster, entry.key);
+    return { entry, mirrored: mirrored.result === 'held' && !isCopy(mirrored, { share, entry }) ? absentSince(mirrored) : mirrored };
+  });
+}
+
+type HeldObject = Extract<MirroredObject, { result: 'held' }>;
+
+/** True if the object is the recorded copy, or has the mark of its Propagation: a crash may have kept the uid from being recorded. */
+function isCopy(
+  { object: { metadata } }: HeldObject,
+  { share, entry }: { readonly share: ClusterShare; readonly entry: InventoryEntry },
+): boolean {
+  return (entry.uid !== undefined && metadata.uid === entry.uid) || metadata.labels?.[marks.propagation] === share.owner;
+}
+
+function absentSince({ object: _object, ...mirrored }: HeldObject): MirroredObject {
+  return { ...mirrored, result: 'absent' };
 }
 
 interface WantedInCluster {

@@ -59,11 +59,12 @@ function stepOf(wanted: readonly unknown[], step: TaskStep): TaskStep | undefine
 }
 
 /**
- * Returns a function that sets `live` of an object to its mirrored object as of now. If the mirror is unread, `live` stays the object that
- * the plan saw.
+ * Returns a function that sets `live` of an object to its mirrored object as of now. `live` stays the object that the plan saw if the mirror
+ * is unread, or if no copy was written yet: the plan has only objects that the requester may see.
  */
 function withMirroredObject(copies: ClusterFacts['copies']): (object: RenderedObject) => RenderedObject {
-  const seen = new Map(copies.map(({ entry, mirrored }) => [textOfKey(entry.key), mirrored]));
+  const written = copies.filter(({ entry }) => entry.uid !== undefined);
+  const seen = new Map(written.map(({ entry, mirrored }) => [textOfKey(entry.key), mirrored]));
   return (object) => {
     const mirrored = seen.get(textOfKey(object.key));
     if (mirrored === undefined || mirrored.result === 'unread') return object;

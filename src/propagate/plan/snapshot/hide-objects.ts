@@ -3,7 +3,7 @@ import type { ClusterName } from '../../../core/names.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
-import type { ClusterShare } from '../../model/inventory.ts';
+import type { ClusterShare, InventoryEntry } from '../../model/inventory.ts';
 import { autoscaledIn, autoscalers, capacityKinds, type TemplateWorkloads } from './member-workloads.ts';
 import type { PlannerPorts, PlanRequest } from './plan-request.ts';
 
@@ -18,8 +18,8 @@ interface ReadObjects {
 
 /**
  * Returns the objects by `textOfKey`. An object that the requester may not get counts as absent. So the plan shows neither a diff nor a
- * conflict from which the requester learns that the object exists. If the rights to an object are unknown, it counts as unread. Copies in
- * the inventory are not hidden.
+ * conflict from which the requester learns that the object exists. If the rights to an object are unknown, it counts as unread. Written
+ * copies are not hidden. An object that only has the name of a copy is not a copy.
  *
  * The rights are checked for absent objects too: neither the duration nor a fault of the check tells whether an object exists.
  */
@@ -29,7 +29,11 @@ export async function hideObjects(
   { cluster, share, keys, live }: ReadObjects,
 ): Promise<ReadonlyMap<string, MirroredObject>> {
   if (sight === undefined) return live;
-  const copies = new Set(share?.entries.map(({ key }) => textOfKey(key)));
+  const isCopy = ({ key, uid }: InventoryEntry) => {
+    const object = live.get(textOfKey(key));
+    return uid !== undefined && (object?.result !== 'held' || object.object.metadata.uid === uid);
+  };
+  const copies = new Set(share?.entries.filter(isCopy).map(({ key }) => textOfKey(key)));
   // Whether a mirror is unread does not depend on the objects in it.
   const read = keys.filter((key) => !copies.has(textOfKey(key)) && live.get(textOfKey(key))?.result !== 'unread');
   const visible = new Map(live);

@@ -4,7 +4,7 @@ import { createActingClients } from '../../../../src/changes/acting-clients.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import { accessBut } from '../../../support/restricting-access.ts';
 import { type PlannerWorldOptions, shown, startPlannerWorld } from '../planner-world.ts';
-import { configMap, deployment } from '../snapshots.ts';
+import { configMap, deployment, entry, shareOf } from '../snapshots.ts';
 
 const requester = { user: 'alice', groups: [], at: '2026-01-01T00:00:00Z' };
 const running = (name: string, replicas: number): KubernetesObject => ({
@@ -83,4 +83,18 @@ test('checks the rights to absent objects as those to existing ones', async () =
   const faultOf = async (name: string) => shown(await silent.plan(planned(name)), 'south').fault?.code;
   expect(await faultOf('there')).toBe('UNREACHABLE');
   expect(await faultOf('absent')).toBe('UNREACHABLE');
+});
+
+test('hides an object that has the name of a copy that was never written, and of one that another owner made since', async () => {
+  const objects = { hub: [], south: [{ ...configMap('there'), data: { secret: 'bank' } }] };
+  const known = configMap('there');
+  for (const entryOf of [entry(known, { state: 'Intended' }), entry(known, { uid: 'another' })]) {
+    await using planner = await startPlannerWorld(objects, hides('ConfigMap', 'get'));
+    const request = planner.request(
+      { requester, template: [{ json: configMap('there') }], placement: { clusters: ['south'] } },
+      { shares: [shareOf('south', [entryOf])], existing: { uid: 'web', status: {} } },
+    );
+    const { clusters } = await planner.world.pumped(planner.planner.render(request));
+    expect(clusters[0]?.objects.map(({ action, live }) => [action, live])).toEqual([['CREATE', undefined]]);
+  }
 });
