@@ -160,7 +160,7 @@ function sourceNotes({ snapshot: { purpose }, copies, clusters }: NotedPlan): re
       const what = `${key.kind} ${key.name} in cluster ${cluster}`;
       if (held === 'Source') return [sourceIsTargetNote({ severity, path, what, cluster, isAltered: source.isAltered })];
       if (held !== 'Circle') return [];
-      const message = `writing ${what} would create a circle: Propagation ${source.madeFrom.get(cluster)} makes the source from it`;
+      const message = `writing ${what} would create a circle: ${source.madeFrom.get(cluster)} makes the source from it`;
       return [{ severity, code: 'CIRCLE', message: `${message}. Remove cluster ${cluster} from one of the two placements`, path }];
     });
   });

@@ -9,6 +9,7 @@ import { parseSpec } from '../../../src/propagate/model/spec.ts';
 import { createPlanner } from '../../../src/propagate/plan/create-planner.ts';
 import type { Planner } from '../../../src/propagate/plan/planner.ts';
 import type { PlannerPorts, PlanRequest } from '../../../src/propagate/plan/snapshot/plan-request.ts';
+import type { HubRecords } from '../../../src/propagate/plan/snapshot/sources.ts';
 import { never } from '../../support/cluster/transport.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
@@ -31,6 +32,8 @@ export interface PlannerWorldOptions extends PropagationWorldOptions {
   readonly hubless?: true;
   /** The shares on the hub. */
   readonly shares?: readonly ClusterShare[] | 'unreadable';
+  /** Replaces the records of the hub about other Propagations. Default: there are none. */
+  readonly records?: Partial<HubRecords>;
   /** Default: `one`. */
   readonly accounts?: PlannerPorts['accounts'];
   /** Default: the requester may see everything. */
@@ -41,12 +44,14 @@ const model = loadBaseline();
 
 export async function startPlannerWorld(
   fleet: Readonly<Record<string, readonly KubernetesObject[]>>,
-  { hubless, shares = [], accounts, sight, ...options }: PlannerWorldOptions = {},
+  { hubless, shares = [], records, accounts, sight, ...options }: PlannerWorldOptions = {},
 ): Promise<PlannerWorld> {
   const world = await startPropagationWorld(fleet, options);
   const ports: PlannerPorts = {
     members: world.members,
-    ...(hubless === undefined ? { hub: hubOf(world, shares) } : {}),
+    ...(hubless === undefined
+      ? { hub: { ...hubOf(world, shares), ...records, shares: { ...hubOf(world, shares).shares, ...records?.shares } } }
+      : {}),
     clientOf: (cluster, actor) => world.clientOf(cluster, impersonationOf(actor)),
     listRulesOf: listRulesIn(() => model),
     sensitiveKinds: createSensitiveKinds(['Config.example.com']),

@@ -6,6 +6,7 @@ import { compareText } from '../../../core/text.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest, objectPlaceOf, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
+import { hubKinds } from '../../hub/hub.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
 import type { Note } from '../../model/notes.ts';
 import type { ClusterLine } from '../../model/propagation.ts';
@@ -39,7 +40,9 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   const { spec, existing, signal } = request;
   const [read, shares] = await Promise.all([readTemplates(ports, request), sharesOf(ports, request)]);
   const isFrozen = isForOneGeneration(ports.accounts ?? 'one', spec);
-  const objects = (isFrozen ? read.objects.map(withPinnedSecret) : read.objects).map((object) => withMakers(ports, request, object));
+  const pinned = isFrozen ? read.objects.map(withPinnedSecret) : read.objects;
+  const objects = await Promise.all(pinned.map((object) => withMakers(ports, request, object)));
+  signal.throwIfAborted();
   const templates = { ...read, objects };
   const untilMs = clock.monotonic() + maxMirrorWaitMs;
   const fields = locationFieldsIn(spec);
@@ -94,14 +97,21 @@ function notMovedNotes({ accounts = 'one' }: PlannerPorts, { spec: { failover, r
 
 /**
  * Adds `madeFrom` to the source of the template. If the source is itself a copy of other Propagations, `madeFrom` has the clusters from
- * which they read it. Returns a template without a source unchanged.
+ * which they read it. Propagations that the requester may not get have no name there. Returns a template without a source unchanged.
  */
-function withMakers({ hub }: PlannerPorts, own: Pick<PlanRequest, 'namespace' | 'name'>, object: TemplateObject): TemplateObject {
+async function withMakers({ hub, sight }: PlannerPorts, request: PlanRequest, object: TemplateObject): Promise<TemplateObject> {
   const { source } = object;
-  return source === undefined || hub === undefined
-    ? object
-    : { ...object, source: { ...source, madeFrom: clustersOfMakers(source, own, hub) } };
+  if (source === undefined || hub === undefined) return object;
+  const makers = clustersOfMakers(source, request, hub);
+  const namespaceOf = (maker: string) => maker.slice(0, maker.indexOf('/'));
+  const asked = { cluster: hub.cluster, kind: propagationKind, namespaces: [...new Set(makers.values().map(namespaceOf))] };
+  const visible = makers.size === 0 ? undefined : await sight?.objects(request.spec, asked, request.signal);
+  const shown = (maker: string) => (visible?.has(namespaceOf(maker)) === false ? 'another Propagation' : `Propagation ${maker}`);
+  return { ...object, source: { ...source, madeFrom: new Map(makers.entries().map(([cluster, maker]) => [cluster, shown(maker)])) } };
 }
+
+const { group, kind } = hubKinds.propagation;
+const propagationKind: GroupKind = { group, kind };
 
 async function sharesOf({ hub }: PlannerPorts, { existing, shares, namespace, signal }: PlanRequest): Promise<readonly ClusterShare[]> {
   if (shares !== undefined) return shares;

@@ -16,7 +16,7 @@ export interface SourceObject {
   readonly key: ObjectKey;
   readonly uid?: string | undefined;
   /**
-   * By cluster: a Propagation, as `namespace/name`, that makes this source from the object with the same key in that cluster, directly or
+   * By cluster: a Propagation, as messages name it, that makes this source from the object with the same key in that cluster, directly or
    * through other Propagations. A copy in such a cluster would close a circle, because the source would be made from its own copy.
    */
   readonly madeFrom: ReadonlyMap<string, string>;

@@ -2,6 +2,9 @@ import { expect, test } from 'vitest';
 import type { Access, AccessRequest } from '../../../../src/access/access.ts';
 import { createActingClients } from '../../../../src/changes/acting-clients.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import { keyOfManifest } from '../../../../src/manifests/object-key.ts';
+import type { Propagation } from '../../../../src/propagate/model/propagation.ts';
+import { parseSpec } from '../../../../src/propagate/model/spec.ts';
 import { accessBut } from '../../../support/restricting-access.ts';
 import { type PlannerWorldOptions, shown, startPlannerWorld } from '../planner-world.ts';
 import { configMap, deployment, entry, shareOf } from '../snapshots.ts';
@@ -97,4 +100,21 @@ test('hides an object that has the name of a copy that was never written, and of
     const { clusters } = await planner.world.pumped(planner.planner.render(request));
     expect(clusters[0]?.objects.map(({ action, live }) => [action, live])).toEqual([['CREATE', undefined]]);
   }
+});
+
+test('a circle does not name a Propagation that the requester may not get', async () => {
+  const source = configMap('settings');
+  const template = [{ ref: { cluster: 'south', ...keyOfManifest(source) } }];
+  const spec = parseSpec(JSON.parse(JSON.stringify({ template, placement: {} })));
+  const maker = { metadata: { namespace: 'bank', name: 'secret-project', uid: 'm' }, spec } as unknown as Propagation;
+  const records = { propagations: { all: () => [maker] }, shares: { read: () => shareOf('north', [entry(source, { uid: 'copy' })]) } };
+  const told = async (options: PlannerWorldOptions) => {
+    await using planner = await startPlannerWorld({ hub: [], north: [source], south: [] }, { ...options, records });
+    const from = [{ ref: { cluster: 'north', ...keyOfManifest(source) } }];
+    const plan = await planner.plan({ requester, template: from, placement: { clusters: ['south'] } });
+    return plan.notes.flatMap(({ code, message }) => (code === 'CIRCLE' ? [message] : []));
+  };
+
+  expect(await told({})).toEqual([expect.stringContaining('Propagation bank/secret-project makes the source from it')]);
+  expect(await told(hides('Propagation', 'get'))).toEqual([expect.stringContaining('another Propagation makes the source from it')]);
 });
