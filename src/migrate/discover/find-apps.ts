@@ -67,7 +67,7 @@ export function neededByOthers(source: SourceObjects, moving: MovingObjects): Re
 }
 
 /** Returns the needs of `neededByOthers`, each with one of the objects outside the migration that have this need. */
-export function holdersByNeed(
+function holdersByNeed(
   source: SourceObjects,
   { namespaces, moving = new Set(), uids = new Set(), leaving: known = new Set() }: MovingObjects,
 ): ReadonlyMap<string, DiscoveredObject> {
@@ -84,6 +84,40 @@ export function holdersByNeed(
     addNeedsOfHolders(source, { namespace, needed, leaving });
   }
   return needed;
+}
+
+/**
+ * Returns an object outside the migration that needs this object of the source. Undefined if there is none. Takes time in proportion to the
+ * objects of the namespace.
+ */
+export function holderOf(key: ObjectKey, source: SourceObjects, moving: Omit<MovingObjects, 'namespaces'>): DiscoveredObject | undefined {
+  const { namespace = '' } = key;
+  return holdersByNeed(partsAround(key, source), { ...moving, namespaces: [namespace] }).get(textOfKey(key));
+}
+
+/**
+ * Returns the source with all workloads, but only with those other objects through which an object can need this one: Ingresses that use or
+ * are it, the Services to which they lead, and ServiceAccounts that name it.
+ */
+function partsAround(key: ObjectKey, source: SourceObjects): SourceObjects {
+  const { namespace = '', name } = key;
+  const kind = keyOfKind(groupKindOfKey(key));
+  const text = textOfKey(key);
+  const own = (of: GroupKind) => source.all(of, namespace).filter((one) => textOfKey(one.key) === text);
+  const isSecret = kind === keyOfKind(partKinds.secret);
+  const usesSecret = ({ object }: DiscoveredObject) => isSecret && dependenciesOf(object as Manifest).some((one) => one.name === name);
+  const namesSecret = ({ object }: DiscoveredObject) => isSecret && secretNamesOf(object, ['imagePullSecrets', 'secrets']).includes(name);
+  const ingresses = source.all(partKinds.ingress, namespace).filter((one) => textOfKey(one.key) === text || usesSecret(one));
+  const backends = new Set(ingresses.flatMap(({ object }) => backendsOf(object)));
+  const services = source.all(partKinds.service, namespace).filter((one) => textOfKey(one.key) === text || backends.has(one.key.name));
+  const accounts = source.all(partKinds.serviceAccount, namespace).filter((one) => textOfKey(one.key) === text || namesSecret(one));
+  const known = new Map<string, readonly DiscoveredObject[]>([
+    ...Object.values(partKinds).map((of) => [keyOfKind(of), own(of)] as const),
+    [keyOfKind(partKinds.ingress), ingresses],
+    [keyOfKind(partKinds.service), services],
+    [keyOfKind(partKinds.serviceAccount), accounts],
+  ]);
+  return { all: (of, place) => known.get(keyOfKind(of)) ?? source.all(of, place) };
 }
 
 interface NamespaceNeeds {
