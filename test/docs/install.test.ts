@@ -78,6 +78,32 @@ describe.skipIf(needed.some((file) => file === undefined || !existsSync(file)))(
     await shell(command('helm install'));
   });
 
+  test('the API server accepts the objects of every option, without a warning', async () => {
+    const values = {
+      autoscaling: { enabled: true, targetStreams: 100 },
+      ingress: { enabled: true, host: 'muster.example.com', className: 'nginx', tlsSecret: 'tls' },
+      dashboard: { enabled: true },
+      rbac: { writer: true, resources: [{ apiGroup: 'example.com', resource: 'widgets' }] },
+      inventories: [{ type: 'ClusterAPI', namespaces: ['default'] }, { type: 'Karmada' }],
+      config: {
+        importers: ['MultiClusterResource'],
+        tls: { certFile: '/etc/tls/tls.crt', keyFile: '/etc/tls/tls.key' },
+        authentication: { tokenReview: { audiences: ['muster'] } },
+      },
+      extraVolumes: [{ name: 'tls', secret: { secretName: 'tls' } }],
+      extraVolumeMounts: [{ name: 'tls', mountPath: '/etc/tls', readOnly: true }],
+      tolerations: [{ operator: 'Exists' }],
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
+      networkPolicy: { ingressFrom: [{ namespaceSelector: {} }], egressCIDRs: ['10.0.0.0/8', 'fd00::/8'] },
+    };
+    await writeFile(path.join(folder, 'all.json'), JSON.stringify(values));
+    const template = 'helm template muster deploy/chart --namespace muster-system --values all.json --set crds.install=false';
+    const answer = await shell(`${template} | kubectl apply --server-side --force-conflicts --dry-run=server -f -`);
+    for (const kind of ['horizontalpodautoscaler', 'ingress', 'validatingadmissionpolicybinding', 'deployment'])
+      expect(answer).toContain(kind);
+    expect(answer).not.toMatch(/violat|warning/i);
+  });
+
   test('every command of the page has run', () => {
     expect(shown.filter((text) => !ran.has(text))).toEqual([]);
   });

@@ -30,6 +30,8 @@ interface PrinterColumn {
 
 /** Returns the CustomResourceDefinition of a kind, for `kubectl apply`. */
 export function customResourceDefinitionOf({ kind, plural, shortNames, categories, scope, columns, content, hasStatus }: CustomResource) {
+  // The API server drops an empty list, and a second server-side apply of it would be a conflict.
+  const short = shortNames.length === 0 ? {} : { shortNames };
   const { description, properties, ...schema } = structuralSchemaOf(content);
   const own = { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } };
   const openAPIV3Schema: JsonObject = { description, ...schema, properties: { ...own, ...(properties as JsonObject) } };
@@ -40,7 +42,7 @@ export function customResourceDefinitionOf({ kind, plural, shortNames, categorie
     spec: {
       group: musterGroup,
       scope: scope ?? 'Namespaced',
-      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames, categories },
+      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), ...short, categories },
       versions: [
         {
           name: musterVersion,
