@@ -48,8 +48,8 @@ function fingerprintOf(value: unknown): string {
 }
 
 /**
- * Returns the key of the settings that make one membership: those of the connection, without credentials, client certificate, namespace and rule for addresses,
- * and how rights of callers are decided. If the key changes, the cluster leaves and joins again. Other changes apply in place.
+ * Returns a key. If it changes, the cluster leaves the fleet and joins again. It covers the endpoint and how rights of callers are decided.
+ * Credentials, client certificate, namespace, the rule for addresses and all other settings may change while the cluster stays a member.
  */
 export const connectionKeyOf = remembered((candidate) => {
   if (candidate.result === 'broken') return fingerprintOf(['broken', candidate.problem.code, candidate.problem.message]);

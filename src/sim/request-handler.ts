@@ -11,7 +11,7 @@ export type Handler = (request: Message, response: ServerResponse | Http2ServerR
 /** The largest body that an API server reads, in bytes. */
 const maxBodyBytes = 3 * 1024 * 1024;
 
-/** Returns the handler for requests of both protocols. */
+/** Returns the handler for requests over HTTP/1.1 and HTTP/2. */
 export function createRequestHandler(server: SimServer): Handler {
   return (message, response) => {
     const request = requestOf(message);

@@ -24,7 +24,7 @@ export const personal = { extensions: { personal: true, volatile: true } } as co
 type Mark = 'personal' | 'volatile';
 
 /**
- * True if callers must not share answers of this operation, even with equal rights. True for every operation except subscriptions, and for a
+ * True if callers must not share the messages of this subscription, even with equal rights. Always true for queries, for mutations, and for a
  * document that is not valid for the schema. Cached by document.
  */
 export function isPersonal(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
@@ -32,8 +32,8 @@ export function isPersonal(schema: GraphQLSchema, document: DocumentNode, operat
 }
 
 /**
- * True if the answer for one message of this subscription may change from one moment to the next. True for every operation except
- * subscriptions, and for a document that is not valid for the schema. Cached by document.
+ * True if the answer for one message of this subscription may change from one moment to the next. Always true for queries, for mutations, and
+ * for a document that is not valid for the schema. Cached by document.
  */
 export function isVolatile(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
   return isMarked('volatile', schema, document, operationName);

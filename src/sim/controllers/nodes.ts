@@ -11,7 +11,7 @@ export const readyAnnotation = 'sim/ready';
 
 const pressures = ['MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 
-/** Renews the Lease of each node every 10 s and its conditions every 30 s. A change of readiness is reported at once. */
+/** Renews the Lease of each ready node about every 10 s, and its conditions every 30 s. Reports a change of readiness at once. */
 export function reportNodes(world: World): void {
   for (const node of [...world.view.objects('Node')]) {
     const isReady = node.metadata.annotations?.[readyAnnotation] !== 'false';
