@@ -66,7 +66,7 @@ export function startWatching(options: Partial<MirrorsOptions> & { readonly rand
       // `settings` is read again each time, as its values may change.
       const engaged: EngagedCluster = {
         name: fake.name,
-        api: fake.api,
+        api: settings?.api ?? fake.api,
         get namespaces() {
           return settings?.namespaces ?? [];
         },

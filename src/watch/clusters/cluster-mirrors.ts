@@ -32,7 +32,7 @@ const reviewsAtOnce = 50;
 const secretKey = keyOfKind({ group: '', kind: 'Secret' });
 
 /**
- * All mirrors of one cluster, and its status. The first request is sent after `delayMs`. `end` stops all requests at once.
+ * All mirrors of one cluster, and its status. The first request is sent when `starts` has room. `end` stops all requests at once.
  *
  * A new mirror starts in `#create`, and continues in `src/watch/mirror/mirror.ts`.
  */
@@ -61,7 +61,7 @@ export class ClusterMirrors {
   #reportedPhase: ClusterPhase | undefined;
   #reportedResources: ClusterServer['resources'];
 
-  constructor({ cluster, services, delayMs, onExchanged }: ClusterMirrorsOptions) {
+  constructor({ cluster, services, onExchanged }: ClusterMirrorsOptions) {
     this.name = cluster.name;
     this.#cluster = cluster;
     this.#services = services;
@@ -81,7 +81,7 @@ export class ClusterMirrors {
       onBreakerChange: () => this.#mirrors().forEach((mirror) => void mirror.breakerChanged()),
       onChange: () => this.#changed(),
     };
-    this.#server = createClusterServer({ api: cluster.api, clock: services.clock, delayMs, listener }, this.#life.signal);
+    this.#server = createClusterServer({ api: cluster.api, clock: services.clock, starts: services.starts, listener }, this.#life.signal);
   }
 
   state(): ClusterStatus {

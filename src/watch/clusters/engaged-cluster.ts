@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
+import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import type { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import type { ClusterPhase, MirrorsChange } from '../mirrors.ts';
 import type { DecodePace } from '../reflector/decode-pace.ts';
@@ -26,6 +27,8 @@ export interface EngagedCluster {
 export interface FleetServices {
   readonly clock: Clock;
   readonly log: Log;
+  /** Limits how many clusters start at a time. */
+  readonly starts: ConcurrencyLimit;
   readonly admission: ListAdmission;
   readonly pace: DecodePace;
   /** The scheduler in which readers of mirrors receive changes. */
@@ -55,8 +58,6 @@ export interface ClusterProgress {
 export interface ClusterMirrorsOptions {
   readonly cluster: EngagedCluster;
   readonly services: FleetServices;
-  /** Milliseconds before the first request. */
-  readonly delayMs: number;
   /** Called when another cluster answers at the address. The caller must end these mirrors and create new ones. */
   readonly onExchanged: () => void;
 }

@@ -4,6 +4,7 @@ import { type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds
 import type { Log } from '../../core/log.ts';
 import { loggableError } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
+import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import type { ClusterStatus, MirrorLease, MirrorReader, Mirrors, MirrorsChange } from '../mirrors.ts';
 import { createDecodePace } from '../reflector/decode-pace.ts';
@@ -62,12 +63,8 @@ export interface MirrorRegistry extends Mirrors, AsyncDisposable {
 
 const defaultIdleBytes = 256 << 20;
 
-/**
- * This many clusters start at once. Each further one waits a random time first, so that their requests are spread: over 10 s for 100
- * clusters.
- */
-const startedAtOnce = 20;
-const spreadMsPerCluster = 100;
+/** This many clusters start at a time: the first discovery of the others waits, so that a large fleet does not open all connections at once. */
+const startsAtOnce = 20;
 
 /** Creates the registry, which has no clusters yet. It evicts idle mirrors until it is disposed of. */
 export function createMirrors(options: MirrorsOptions): MirrorRegistry {
@@ -95,6 +92,7 @@ class Registry implements MirrorRegistry {
     this.#services = {
       clock,
       log,
+      starts: createConcurrencyLimit(startsAtOnce),
       admission: new ListAdmission(admission, heap, this.#life.signal),
       pace: createDecodePace(clock),
       scheduler: scheduler ?? new WorkScheduler(clock),
@@ -112,9 +110,8 @@ class Registry implements MirrorRegistry {
     if (signal.aborted || this.#life.signal.aborted) return;
     const { name } = cluster;
     this.#leave(name, this.#members.get(name));
-    const crowd = Math.max(0, this.#members.size - startedAtOnce);
-    const join = (delayMs: number): ClusterMirrors => {
-      const joined = new ClusterMirrors({ cluster, services: this.#services, delayMs, onExchanged: exchange });
+    const join = (): ClusterMirrors => {
+      const joined = new ClusterMirrors({ cluster, services: this.#services, onExchanged: exchange });
       this.#members.set(name, joined);
       this.#names = undefined;
       this.#publish({ type: 'joined', cluster: name });
@@ -124,9 +121,9 @@ class Registry implements MirrorRegistry {
       const fault = 'another cluster answers at this address: its kube-system has another uid';
       this.#services.log.warn({ cluster: name, membership: 'exchanged' }, `cluster: ${fault}`);
       this.#leave(name, member, fault);
-      member = join(0);
+      member = join();
     };
-    let member = join(crowd * spreadMsPerCluster * this.#services.clock.random());
+    let member = join();
     signal.addEventListener('abort', () => this.#leave(name, member), { once: true });
   }
 

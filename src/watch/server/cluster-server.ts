@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds.ts';
 import type { ResourceVersion } from '../../core/names.ts';
+import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { createDiscoveryLoop, type DiscoveryLoop } from './discovery-loop.ts';
 import { createIdentityChecks, type IdentityChecks } from './identity-checks.ts';
@@ -62,15 +63,18 @@ interface ServerListener {
 interface ClusterServerOptions {
   readonly api: ClusterApi;
   readonly clock: Clock;
-  /** Milliseconds before the first request. */
-  readonly delayMs: number;
+  /** Limits how many clusters start at a time. The first discovery runs in it. */
+  readonly starts: ConcurrencyLimit;
   readonly listener: ServerListener;
 }
 
-/** Creates the server. It begins requests after the delay, and ends when the signal aborts. */
+/** Creates the server. It begins requests when `starts` has room, and ends when the signal aborts. */
 export function createClusterServer(options: ClusterServerOptions, signal: AbortSignal): ClusterServer {
   return new ObservedServer(options, signal);
 }
+
+/** Milliseconds after which a cluster that does not answer makes room for the start of another one. */
+const longestTurnMs = 2_000;
 
 class ObservedServer implements ClusterServer {
   readonly api: ClusterApi;
@@ -90,7 +94,7 @@ class ObservedServer implements ClusterServer {
   #versionFault: Fault | undefined;
   #discoveryFault: Fault | undefined;
 
-  constructor({ api, clock, delayMs, listener }: ClusterServerOptions, signal: AbortSignal) {
+  constructor({ api, clock, starts, listener }: ClusterServerOptions, signal: AbortSignal) {
     this.#listener = listener;
     this.api = observeApi(api, {
       answered: () => this.#answered(clock.monotonic()),
@@ -98,7 +102,16 @@ class ObservedServer implements ClusterServer {
       opened: () => this.#checks.soon(),
     });
     this.breaker = createBreaker({ clock, probe: (until) => this.#probe(until), onChange: () => this.#breakerChanged() }, signal);
-    this.#loop = createDiscoveryLoop({ clock, delayMs, discover: (until) => this.#discover(until) }, signal);
+    const discoverFirst = async (until: AbortSignal) => {
+      const turn = async () => {
+        const done = this.#discover(until);
+        await Promise.race([done, clock.sleep(longestTurnMs, until)]);
+        return { done };
+      };
+      return (await (await starts.run(turn, until))?.done) ?? false;
+    };
+    const discover = (until: AbortSignal) => (this.#attempted ? this.#discover(until) : discoverFirst(until));
+    this.#loop = createDiscoveryLoop({ clock, discover }, signal);
     this.#checks = createIdentityChecks({ clock, check: (until) => this.#check(until) }, signal);
   }
 

@@ -12,18 +12,16 @@ export interface DiscoveryLoop {
 
 interface DiscoveryLoopOptions {
   readonly clock: Clock;
-  /** Milliseconds before the first discovery. */
-  readonly delayMs: number;
   /** Makes one discovery. Resolves with true if it succeeded. */
   readonly discover: (signal: AbortSignal) => Promise<boolean>;
 }
 
 /**
- * Starts a loop that calls `discover`: first after `delayMs`, then every 5 minutes ± 20 %. After a failure, the next call follows after a
+ * Starts a loop that calls `discover`: at once, then every 5 minutes ± 20 %. After a failure, the next call follows after a
  * backoff instead. `soon` requests an earlier call. The loop ends when the signal aborts.
  */
-export function createDiscoveryLoop({ clock, delayMs, discover }: DiscoveryLoopOptions, signal: AbortSignal): DiscoveryLoop {
-  let dueMs = clock.monotonic() + delayMs;
+export function createDiscoveryLoop({ clock, discover }: DiscoveryLoopOptions, signal: AbortSignal): DiscoveryLoop {
+  let dueMs = clock.monotonic();
   let sleeping = new AbortController();
   let earliestMs = 0;
   let failures = 0;
