@@ -1,5 +1,6 @@
 import type { StartProgress } from './cli/output/start-view.ts';
 import { connectCluster } from './cluster/requests/connect-cluster.ts';
+import { loadTypedApi } from './cluster/typed-api.ts';
 import type { Config } from './config/config.ts';
 import { type FoundClusterSettings, reloadInventories } from './config/load-config.ts';
 import type { Clock } from './core/clock.ts';
@@ -39,6 +40,8 @@ export async function openFleet(
   const mirrors = stack.use(
     createMirrors({ clock, log, scheduler, heap, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }),
   );
+  // Everything about a hub needs it soon, and its import would stop requests later.
+  if (hub !== undefined) await loadTypedApi();
   let opened: Fleet | undefined;
   const found = createFoundClusters({
     objects: createMemberObjects({ mirrors, clock, log }, signal),

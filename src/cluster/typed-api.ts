@@ -24,20 +24,26 @@ export interface TypedCallOptions {
 
 let loaded: ClientNode | undefined;
 
+/** Imports client-node, unless it is imported already. The import blocks the event loop for about 0.4 s. */
+export async function loadTypedApi(): Promise<ClientNode> {
+  loaded ??= await import('@kubernetes/client-node/dist/gen/index.js');
+  return loaded;
+}
+
 /**
  * Makes one request through an API class of client-node, over the transport of the cluster. The credentials, limits, deadline of 10 s and metrics of
  * that transport apply. An abort ends the request upstream.
  *
  * Use it only for objects that Muster itself owns, or reads without writing them back. client-node drops fields that it does not know and rounds
- * integers beyond 2⁵³−1. The first call of a process imports client-node, which blocks the event loop for about 0.4 s.
+ * integers beyond 2⁵³−1. The first call of a process imports client-node (`loadTypedApi`).
  */
 export async function callTyped<T>(
   api: Pick<ClusterApi, 'cluster' | 'send'>,
   call: TypedCall<T>,
   { signal, as }: TypedCallOptions,
 ): Promise<TypedAnswer<T>> {
-  loaded ??= await import('@kubernetes/client-node/dist/gen/index.js');
-  const { createConfiguration, RequestContext, ResponseContext, SelfDecodingBody, wrapHttpLibrary } = loaded;
+  const clientNode = await loadTypedApi();
+  const { createConfiguration, RequestContext, ResponseContext, SelfDecodingBody, wrapHttpLibrary } = clientNode;
   let path: readonly string[] = [];
   let answer: LiveAnswer | undefined;
   const baseServer = {
@@ -58,7 +64,7 @@ export async function callTyped<T>(
     return new ResponseContext(answer.status, { 'content-type': 'application/json' }, new SelfDecodingBody(Promise.resolve(bytes)));
   };
   try {
-    return { result: 'answered', value: await call(loaded, createConfiguration({ baseServer, httpApi: wrapHttpLibrary({ send }) })) };
+    return { result: 'answered', value: await call(clientNode, createConfiguration({ baseServer, httpApi: wrapHttpLibrary({ send }) })) };
   } catch (error) {
     if (answer === undefined) throw error;
     const malformed = () => faultOfFailure(clusterFailure('MALFORMED', 'expected an object of Kubernetes'), { cluster: api.cluster });

@@ -7,6 +7,7 @@ import { type Fault, fault } from '../core/faults.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
+import { TimeSliceScheduler } from '../core/scheduling/operation-scheduler.ts';
 import { matchesLabelSelector, parseLabelSelector } from '../core/selectors.ts';
 import { compareText } from '../core/text.ts';
 import { type ClusterCandidate, type ClusterListing, shownName } from '../fleet/cluster-source.ts';
@@ -90,12 +91,15 @@ class Inventory {
   #published: readonly ClusterCandidate[] = [];
   /** The candidates by their object. They are made again only if the object or its Secret changes. */
   #made = new Map<string, MadeCandidates>();
+  readonly #scheduler: TimeSliceScheduler;
   #waiting = false;
   #reading = false;
+  #changed = false;
 
   constructor(options: InventoryOptions, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
+    this.#scheduler = new TimeSliceScheduler(options.clock);
     this.#reader = new SecretReader(() => options.api(options.holder));
   }
 
@@ -136,23 +140,35 @@ class Inventory {
     this.#waiting = true;
     void this.#options.clock.sleep(settleMs, this.#signal).then(() => {
       this.#waiting = false;
-      if (!this.#signal.aborted) this.#read();
+      void this.#readAlone();
     });
   }
 
-  #read(): void {
+  /** Reads everything, once more if a change came meanwhile. Only one reading runs at a time. */
+  async #readAlone(): Promise<void> {
+    this.#changed = true;
+    if (this.#reading) return;
+    this.#reading = true;
+    while (this.#changed && !this.#signal.aborted) {
+      this.#changed = false;
+      await this.#read();
+    }
+    this.#reading = false;
+  }
+
+  async #read(): Promise<void> {
     const described = this.#descriptions();
     if (described === undefined) return;
     const unread = described.filter(({ place, version }) => place && version && !this.#reader.isRead(place, version));
-    if (unread.length > 0) return void this.#readSecrets(unread);
+    if (unread.length > 0) await this.#readSecrets(unread);
+    if (this.#signal.aborted) return;
+    await this.#publish(described);
     this.#reader.keepOnly(described.flatMap(({ place, version }) => (place && version ? [place] : [])));
-    this.#publish(described);
   }
 
-  /** Reads Secrets whose version is new, then all again. A Secret that cannot be read is tried again after 5 s. */
+  /** Reads Secrets whose version is new. A Secret that cannot be read keeps its former values, and is tried again after 5 s. */
   async #readSecrets(unread: readonly Description[]): Promise<void> {
-    if (this.#reading) return;
-    this.#reading = true;
+    const { clock } = this.#options;
     const results = await Promise.all(
       unread.map(async ({ place, version }) => {
         if (place === undefined || version === undefined) return undefined;
@@ -163,12 +179,7 @@ class Inventory {
         return failed;
       }),
     );
-    this.#reading = false;
-    if (this.#signal.aborted) return;
-    if (results.every((failed) => failed === undefined)) return this.#soon();
-    this.#publish(this.#descriptions() ?? []);
-    await this.#options.clock.sleep(retryMs, this.#signal);
-    this.#soon();
+    if (results.some((failed) => failed !== undefined)) void clock.sleep(retryMs, this.#signal).then(() => this.#soon());
   }
 
   /** Returns the objects that describe clusters, in order. Undefined while they or their Secrets are not known. */
@@ -239,20 +250,15 @@ class Inventory {
     this.#options.onSet({ candidates: this.#published, faults: [problem] });
   }
 
-  #publish(described: readonly Description[]): void {
-    const context = this.#context(() => []);
-    const made = described.map(({ object, place, version }) => {
-      const data = place && version ? this.#reader.dataOf(place) : undefined;
-      const before = this.#made.get(placeKeyOf(object));
-      if (before !== undefined && before.object === object && before.data === data) return before;
-      const keys: string[] = [];
-      const candidates = this.#clustersOf(object, data, context).map((found) => {
-        const key = `${placeKeyOf(object)}/${found.name}`;
-        keys.push(key);
-        return this.#candidateOf(found, { object, key });
-      });
-      return { object, data, keys, candidates };
-    });
+  /** Makes the candidates and publishes them. Works in slices, because certificates of hundreds of clusters take long. */
+  async #publish(described: readonly Description[]): Promise<void> {
+    const slices = this.#scheduler.createSlices(() => undefined);
+    const made: MadeCandidates[] = [];
+    for (const description of described) {
+      made.push(this.#makeCandidates(description));
+      await slices.pause();
+      if (this.#signal.aborted) return;
+    }
     this.#made = new Map(made.map((one) => [placeKeyOf(one.object), one]));
     const used = new Set(made.flatMap(({ keys }) => keys));
     for (const key of this.#lastGood.keys()) if (!used.has(key)) this.#lastGood.delete(key);
@@ -260,6 +266,23 @@ class Inventory {
     this.#published = candidates;
     const problem = this.#problem();
     this.#options.onSet({ candidates, faults: problem === undefined ? [] : [problem] });
+  }
+
+  #makeCandidates({ object, place, version }: Description): MadeCandidates {
+    const data = place && version ? this.#reader.dataOf(place) : undefined;
+    const before = this.#made.get(placeKeyOf(object));
+    if (before !== undefined && before.object === object && before.data === data) return before;
+    const keys: string[] = [];
+    const candidates = this.#clustersOf(
+      object,
+      data,
+      this.#context(() => []),
+    ).map((found) => {
+      const key = `${placeKeyOf(object)}/${found.name}`;
+      keys.push(key);
+      return this.#candidateOf(found, { object, key });
+    });
+    return { object, data, keys, candidates };
   }
 
   #clustersOf(object: KubernetesObject, data: SecretData | undefined, context: AdapterContext): readonly FoundCluster[] {

@@ -6,6 +6,7 @@ import { firstAnswerCase } from './cases/first-answer-case.ts';
 import { helloCase, listToBytesCase } from './cases/front-case.ts';
 import { importCase } from './cases/import-case.ts';
 import { groupsCase, indexCase } from './cases/index-case.ts';
+import { joiningCase } from './cases/joining-case.ts';
 import { kubectlCase } from './cases/kubectl-case.ts';
 import { mirrorCase } from './cases/mirror-case.ts';
 import { intentsAtRestCase, planCase, propagateCases, realMoveCase, realPropagateCase } from './cases/propagate-case.ts';
@@ -39,6 +40,7 @@ export const cases: readonly BenchCase[] = [
   firstStateCase,
   latencyCase,
   restCase,
+  joiningCase,
   planCase,
   ...propagateCases,
   intentsAtRestCase,
