@@ -19,7 +19,7 @@ const objects: readonly KubernetesObject[] = [
   bindingOf(undefined, 'admin', 'ClusterRole/writer', 'User/admin'),
 ];
 
-/** Headers with which clients of other gateways became somebody else. */
+/** Headers with which clients of other gateways took the identity of another user. */
 const attacks: readonly (readonly [string, Readonly<Record<string, string | string[]>>])[] = [
   ['Impersonate-User', { 'Impersonate-User': 'admin' }],
   [

@@ -10,7 +10,7 @@ type Group = Map<string, Socket>;
 /**
  * Bounds the connections of a listener. A connection belongs to the network of its peer until a request on it has shown its caller, and then to
  * that caller. If there are too many connections, the network or caller with the most loses one: a new connection of its own, else its oldest.
- * So nobody closes the listener to others.
+ * So one network or caller cannot close the listener to the others.
  */
 export class ConnectionLimit {
   readonly #most: number;
