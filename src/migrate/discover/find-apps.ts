@@ -90,7 +90,11 @@ function holdersByNeed(
  * Returns an object outside the migration that needs this object of the source. Undefined if there is none. Takes time in proportion to the
  * objects of the namespace.
  */
-export function holderOf(key: ObjectKey, source: SourceObjects, moving: Omit<MovingObjects, 'namespaces'>): DiscoveredObject | undefined {
+export function outsideHolderOf(
+  key: ObjectKey,
+  source: SourceObjects,
+  moving: Omit<MovingObjects, 'namespaces'>,
+): DiscoveredObject | undefined {
   const { namespace = '' } = key;
   return holdersByNeed(partsAround(key, source), { ...moving, namespaces: [namespace] }).get(textOfKey(key));
 }

@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { deletionOf } from '../../propagate/plan/copies/copy-marks.ts';
 import { kindsToRead } from '../discover/app-kinds.ts';
-import { holderOf } from '../discover/find-apps.ts';
+import { outsideHolderOf } from '../discover/find-apps.ts';
 import { readLiveSource } from '../discover/source-objects.ts';
 import { isEnded, isReturning } from '../model/migrated-app.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
@@ -31,7 +31,7 @@ export async function outsideNeedOf(
   );
   const [unread] = read.faults;
   if (unread !== undefined) return { fault: unread };
-  const holder = holderOf(key, read.objects, leavingIn(pass, app));
+  const holder = outsideHolderOf(key, read.objects, leavingIn(pass, app));
   if (holder === undefined) return 'unneeded';
   const client = pass.client('source');
   const address = addressIn(pass, 'source', holder.key);

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { textOfKey } from '../../../src/manifests/object-key.ts';
 import { partsOf } from '../../../src/migrate/discover/app-parts.ts';
-import { findApps, holderOf, neededByOthers } from '../../../src/migrate/discover/find-apps.ts';
+import { findApps, neededByOthers, outsideHolderOf } from '../../../src/migrate/discover/find-apps.ts';
 import { type DiscoveredObject, indexSourceObjects } from '../../../src/migrate/discover/source-objects.ts';
 import { type MigrationSpec, parseMigrationSpec } from '../../../src/migrate/model/migration.ts';
 
@@ -129,7 +129,9 @@ describe('objects that other workloads need', () => {
     const set = neededByOthers(source, { ...leaving, namespaces: ['shop'] });
     // The check of one object has the same result as the check of all.
     const keys = objects.map(({ key }) => key);
-    expect(keys.filter((key) => holderOf(key, source, leaving) !== undefined)).toEqual(keys.filter((key) => set.has(textOfKey(key))));
+    expect(keys.filter((key) => outsideHolderOf(key, source, leaving) !== undefined)).toEqual(
+      keys.filter((key) => set.has(textOfKey(key))),
+    );
     return [...set].map((text) => text.split('/').at(-1)).toSorted();
   };
   const shop = deployment('shop', envFrom('own', 'common'));
