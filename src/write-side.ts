@@ -44,12 +44,13 @@ import type { Requester } from './propagate/model/spec.ts';
 import { createPlanner } from './propagate/plan/create-planner.ts';
 import type { Planner } from './propagate/plan/planner.ts';
 import type { ClientOf } from './propagate/plan/snapshot/plan-request.ts';
+import { renewTokens } from './registration/renew-tokens.ts';
 import { writeRegistrationStatuses } from './registration/write-statuses.ts';
 import { createMemberObjects } from './watch/clusters/member-objects.ts';
-import type { Mirrors } from './watch/mirrors.ts';
+import type { MirrorRegistry } from './watch/clusters/registry.ts';
 
 export interface WriteSideOptions {
-  readonly mirrors: Mirrors;
+  readonly mirrors: MirrorRegistry;
   readonly fleet: Fleet;
   readonly found: FoundClusters;
   /** Decides what callers and requesters may see and do. */
@@ -202,8 +203,12 @@ function upkeepOf(
 }
 
 /** Returns the work of the leader for registered clusters. */
-function registrationsOf({ fleet, mirrors, found, clock, log }: WriteSideOptions, hub: Hub): (term: Term) => Promise<void> {
-  return (term) => writeRegistrationStatuses({ hub, fleet, mirrors, registered: () => found.registered(), clock, log }, term);
+function registrationsOf({ fleet, mirrors, found, config, clock, log }: WriteSideOptions, hub: Hub): (term: Term) => Promise<void> {
+  const { systemNamespace } = config;
+  const ports = { hub, systemNamespace, fleet, mirrors, registered: () => found.registered(), clock, log };
+  return async (term) => {
+    await Promise.all([writeRegistrationStatuses(ports, term), renewTokens(ports, term)]);
+  };
 }
 
 function membersOf({ mirrors, fleet, accounts, clock, log }: WriteSideOptions, signal: AbortSignal): Members {

@@ -1,4 +1,4 @@
-import { parseJsonBody } from '../core/json.ts';
+import { isJsonObject, parseJsonBody } from '../core/json.ts';
 import { listAt, textAt } from '../core/json-at.ts';
 
 /** The access to a member: no more than a registered kubeconfig may have. */
@@ -30,4 +30,11 @@ export function printRegisteredKubeconfig({ server, authority, tlsServerName, to
 /** Returns the token of a kubeconfig that `printRegisteredKubeconfig` has printed. Undefined for any other text. */
 export function tokenOfKubeconfig(kubeconfig: Uint8Array): string | undefined {
   return textAt(listAt(parseJsonBody(kubeconfig), 'users')[0], 'user', 'token');
+}
+
+/** Returns the kubeconfig with another token. Undefined if `printRegisteredKubeconfig` has not printed it. */
+export function withTokenInKubeconfig(kubeconfig: Uint8Array, token: string): string | undefined {
+  const config = parseJsonBody(kubeconfig);
+  if (!isJsonObject(config) || tokenOfKubeconfig(kubeconfig) === undefined) return undefined;
+  return JSON.stringify({ ...config, users: [{ name: only, user: { token } }] });
 }

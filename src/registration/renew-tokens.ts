@@ -1,0 +1,191 @@
+import { describeFault } from '../changes/describe-fault.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Fault } from '../core/faults.ts';
+import type { JsonObject } from '../core/json.ts';
+import { textAt } from '../core/json-at.ts';
+import type { Log } from '../core/log.ts';
+import { loggableError } from '../core/loggable-error.ts';
+import { type ClusterName, parseClusterName } from '../core/names.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import { whenAborted } from '../core/scheduling/until-aborted.ts';
+import type { ClusterCandidate } from '../fleet/cluster-source.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Term } from '../propagate/controller/lease/lease.ts';
+import { createWorkQueue } from '../propagate/controller/state/work-queue.ts';
+import { type Hub, hubFault } from '../propagate/hub/hub.ts';
+import type { MirrorRegistry } from '../watch/clusters/registry.ts';
+import { createBoundToken } from './bound-token.ts';
+import { registrationMarks } from './joined-objects.ts';
+import { tokenOfKubeconfig, withTokenInKubeconfig } from './registered-kubeconfig.ts';
+import { registrationKinds } from './registration-kinds.ts';
+import { renewalMsOf, type TokenLife, tokenLifeOf } from './token-life.ts';
+
+/** Milliseconds between two new tokens of one cluster, and after a failed attempt. */
+const spacingMs = 5 * 60_000;
+
+/** Milliseconds after which a Secret is looked at again that this gateway has not read yet. */
+const unreadMs = 1_000;
+
+/** Milliseconds after which a Secret is looked at again whose Cluster is missing. */
+const strangerMs = 60_000;
+
+/** Milliseconds that the other gateways of the hub get to read a Secret that this one has read. */
+const othersMs = 5_000;
+
+/** Maximum milliseconds until the next look at a token. Clocks may jump. */
+const longestWaitMs = 3_600_000;
+
+const renewalsAtOnce = 8;
+
+export interface TokenPorts {
+  readonly hub: Hub;
+  readonly systemNamespace: string;
+  readonly fleet: Pick<Fleet, 'roleOf' | 'member'>;
+  readonly mirrors: Pick<MirrorRegistry, 'followSecrets'>;
+  /** Returns the candidate of each registered cluster that was read, by name. */
+  readonly registered: () => ReadonlyMap<ClusterName, ClusterCandidate>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Renews the tokens that `muster join` has made, for one term: when a third of their life is left, and at least 20 minutes before their end.
+ * At most one attempt in 5 minutes and cluster. The new token is bound to the same Secret in the member, so deleting that Secret revokes
+ * both. The old token ends with its life. Open streams do not notice.
+ *
+ * Also reports that this gateway uses a token, by removing a mark: `muster join --rotate` waits for it. Resolves when the term has ended and
+ * no request runs.
+ */
+export async function renewTokens(ports: TokenPorts, term: Term): Promise<void> {
+  const { hub, clock, log, mirrors, systemNamespace } = ports;
+  const { objects } = hub.members;
+  const triedMs = new Map<string, number>();
+  let secrets: ReturnType<TokenPorts['mirrors']['followSecrets']>;
+  const follow = () => {
+    if (secrets === undefined || secrets.isEnded()) secrets = mirrors.followSecrets(hub.cluster, systemNamespace, addAll, term.signal);
+  };
+
+  async function work(name: string): Promise<number | undefined> {
+    const life = tokenLifeOf(secrets?.all()?.find(({ metadata }) => metadata.name === name));
+    const member = parseClusterName(name);
+    const candidate = member === undefined ? undefined : ports.registered().get(member);
+    if (life === undefined || member === undefined) return undefined;
+    if (candidate === undefined) return strangerMs;
+    const dueMs = Math.max(
+      renewalMsOf(life) - clock.now(),
+      (triedMs.get(name) ?? Number.NEGATIVE_INFINITY) + spacingMs - clock.monotonic(),
+    );
+    if (!life.isReported && dueMs > 0) return Math.min(dueMs, longestWaitMs);
+    const used = usedToken(ports, candidate);
+    const request = { name, member, life, used };
+    if (used === undefined || !term.isLeading()) return unreadMs;
+    if (life.isReported) return report(ports, request, term);
+    triedMs.set(name, clock.monotonic());
+    const failed = await renew(ports, request, term);
+    if (failed !== undefined && !term.signal.aborted)
+      log.warn({ cluster: name, problem: failed }, 'the token of a registered cluster could not be renewed');
+    return spacingMs;
+  }
+
+  const onBug = (name: string, error: unknown) => log.error({ cluster: name, error: loggableError(error) }, 'bug: a pass threw an error');
+  const queue = createWorkQueue({ work, onBug, most: renewalsAtOnce, clock }, term.signal);
+  function addAll(): void {
+    for (const secret of secrets?.all() ?? []) if (tokenLifeOf(secret) !== undefined) queue.add(secret.metadata.name);
+  }
+  objects.onChange((changes) => {
+    if (changes.some(({ type, cluster }) => type === 'cluster' && cluster === hub.cluster)) follow();
+  }, term.signal);
+  follow();
+  addAll();
+  await whenAborted(term.signal);
+  await queue.idle();
+}
+
+interface TokenRenewal {
+  readonly name: string;
+  readonly member: ClusterName;
+  readonly life: TokenLife;
+  /** The token that this gateway uses now. */
+  readonly used: string | undefined;
+}
+
+/** Returns the token with which this gateway reads the cluster. Undefined if the registration is not the source of the member. */
+function usedToken({ fleet }: TokenPorts, candidate: ClusterCandidate): string | undefined {
+  if (candidate.result !== 'usable' || fleet.roleOf(candidate).role !== 'member') return undefined;
+  const { credentials } = candidate.endpoint;
+  return credentials.type === 'token' ? credentials.token : undefined;
+}
+
+/** Removes the mark if the Secret has the token that is used. Returns the delay until the next attempt. Undefined: it is done. */
+async function report(ports: TokenPorts, { name, used }: TokenRenewal, term: Term): Promise<number | undefined> {
+  const read = await readSecret(ports, name, term.signal);
+  if (read.result === 'failed' || tokenOfKubeconfig(kubeconfigOf(read.secret)) !== used) return unreadMs;
+  const { secret } = read;
+  await ports.clock.sleep(othersMs, term.signal);
+  if (!term.isLeading()) return undefined;
+  const failed = await patchSecret(
+    ports,
+    { secret, patch: { metadata: { annotations: { [registrationMarks.unused]: null } } } },
+    term.signal,
+  );
+  return failed === undefined ? undefined : unreadMs;
+}
+
+/** Makes a new token and saves it on the hub. Returns why it failed. */
+async function renew(ports: TokenPorts, { name, member, life, used }: TokenRenewal, term: Term): Promise<string | undefined> {
+  const api = ports.fleet.member(member)?.api;
+  const read = await readSecret(ports, name, term.signal);
+  if (read.result === 'failed') return describeFault(read.fault);
+  const { secret } = read;
+  const before = kubeconfigOf(secret);
+  // Another process has saved a token that this gateway has not read yet.
+  if (api === undefined || tokenOfKubeconfig(before) !== used) return undefined;
+  const { boundTo, issuedMs, expiresMs } = life;
+  const lifetimeSeconds = Math.round((expiresMs - issuedMs) / 1_000);
+  const made = await createBoundToken(api, { boundTo, lifetimeSeconds, now: ports.clock.now() }, term.signal);
+  if ('fault' in made) return describeFault(made.fault);
+  const kubeconfig = withTokenInKubeconfig(before, made.token);
+  if (kubeconfig === undefined || !term.isLeading()) return undefined;
+  const annotations = { [registrationMarks.issued]: made.issued, [registrationMarks.expires]: made.expires };
+  const data = { kubeconfig: Buffer.from(kubeconfig).toString('base64') };
+  const failed = await patchSecret(ports, { secret, patch: { metadata: { annotations }, data } }, term.signal);
+  return failed && describeFault(failed);
+}
+
+async function readSecret(
+  { hub, systemNamespace: namespace }: TokenPorts,
+  name: string,
+  signal: AbortSignal,
+): Promise<{ readonly result: 'read'; readonly secret: KubernetesObject } | { readonly result: 'failed'; readonly fault: Fault }> {
+  const client = hub.client();
+  if (client === undefined) return { result: 'failed', fault: gone(hub) };
+  const answer = await client.get({ resource: registrationKinds.secret, namespace, name }, signal);
+  if (answer.result === 'answered') return { result: 'read', secret: answer.object };
+  return { result: 'failed', fault: answer.result === 'failed' ? answer.fault : gone(hub) };
+}
+
+/** Patches the Secret as it was read: another version is a conflict. */
+async function patchSecret(
+  { hub, systemNamespace: namespace }: TokenPorts,
+  {
+    secret: { metadata },
+    patch,
+  }: { readonly secret: KubernetesObject; readonly patch: { readonly metadata: JsonObject; readonly data?: JsonObject } },
+  signal: AbortSignal,
+): Promise<Fault | undefined> {
+  const { name, uid = '', resourceVersion = '' } = metadata;
+  const guarded = { ...patch, metadata: { ...patch.metadata, uid, resourceVersion } };
+  const answer = await hub
+    .client()
+    ?.patch({ resource: registrationKinds.secret, namespace, name, type: 'merge', patch: guarded, run: 'real' }, signal);
+  if (answer === undefined || answer.result === 'absent') return gone(hub);
+  return answer.result === 'failed' ? answer.fault : undefined;
+}
+
+function kubeconfigOf(secret: KubernetesObject): Uint8Array {
+  return Buffer.from(textAt(secret, 'data', 'kubeconfig') ?? '', 'base64');
+}
+
+function gone(hub: Hub): Fault {
+  return hubFault(hub, 'GONE', 'the Secret, or the hub, is gone');
+}

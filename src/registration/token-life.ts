@@ -1,0 +1,34 @@
+import { labelsAt } from '../core/json-at.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import { registrationMarks } from './joined-objects.ts';
+import { isOwn } from './registration-kinds.ts';
+
+/** The life of a token that `muster join` has made, as its Secret on the hub describes it. */
+export interface TokenLife {
+  /** The Secret in the member that the token is bound to. */
+  readonly boundTo: string;
+  /** Unix milliseconds. */
+  readonly issuedMs: number;
+  readonly expiresMs: number;
+  /** True: the leader shall report that it uses the token. */
+  readonly isReported: boolean;
+}
+
+/** Returns the life of the token. Undefined for a Secret that `muster join` has not made, or whose annotations are damaged. */
+export function tokenLifeOf(secret: KubernetesObject | undefined): TokenLife | undefined {
+  if (!isOwn(secret)) return undefined;
+  const annotations = labelsAt(secret, 'metadata', 'annotations');
+  const boundTo = annotations[registrationMarks.boundTo] ?? '';
+  const issuedMs = Date.parse(annotations[registrationMarks.issued] ?? '');
+  const expiresMs = Date.parse(annotations[registrationMarks.expires] ?? '');
+  if (boundTo === '' || !(expiresMs > issuedMs)) return undefined;
+  return { boundTo, issuedMs, expiresMs, isReported: annotations[registrationMarks.unused] !== undefined };
+}
+
+/** A token is renewed when a third of its life is left, but never later than this time before its end. */
+const leastLeftMs = 20 * 60_000;
+
+/** Returns the time in Unix milliseconds from which a token is due for renewal. */
+export function renewalMsOf({ issuedMs, expiresMs }: Pick<TokenLife, 'issuedMs' | 'expiresMs'>): number {
+  return expiresMs - Math.max((expiresMs - issuedMs) / 3, leastLeftMs);
+}
