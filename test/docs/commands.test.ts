@@ -19,7 +19,7 @@ const commands = commandsOf(blocksOf());
 const habits = codeCells('docs/guide/coming-from.md');
 
 /** True for commands that need a separate hub. `operate.test.ts` runs them. */
-const needsHub = (command: string) => /^(?:kubectl|sed) |NAMESPACE/.test(command);
+const needsHub = (command: string) => /^(?:kubectl|sed|muster join|muster leave) |NAMESPACE/.test(command);
 const musterCommands = [
   ...new Set(
     [...commands.map(({ command }) => command), ...habits].filter((command) => command.startsWith('muster ') && !needsHub(command)),

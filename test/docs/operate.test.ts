@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { manifestFile, settings } from '../support/cli/intent-files.ts';
-import { type RealCluster, realPrograms, realServerTitle, startRealCluster } from '../support/cluster/real-cluster.ts';
+import { type RealCluster, realPrograms, realServerTitle, renamedContext, startRealCluster } from '../support/cluster/real-cluster.ts';
 import { blocksOf, commandsOf, repository } from '../support/documentation.ts';
 import { type RunningProcess, runMuster } from '../support/run-process.ts';
 
@@ -48,13 +49,13 @@ describe.skipIf(needed.some((file) => file === undefined || !existsSync(file)))(
   let url = '';
   const ran = new Set<string>();
 
-  async function shell(text: string): Promise<string> {
+  async function shell(text: string, kubeconfig = path.join(folder, 'kubeconfig')): Promise<string> {
     ran.add(text);
     const script = text.replace(/^muster /, `"${process.execPath}" "${repository}/src/main.ts" `);
     const env = {
       PATH: `${realPrograms}:${process.env.PATH}`,
       HOME: folder,
-      KUBECONFIG: path.join(folder, 'kubeconfig'),
+      KUBECONFIG: kubeconfig,
       MUSTER_GATEWAY: url,
     };
     const { stdout } = await exec('/bin/bash', ['-o', 'pipefail', '-ec', script], { cwd: folder, env, timeout: 60_000 });
@@ -69,7 +70,7 @@ describe.skipIf(needed.some((file) => file === undefined || !existsSync(file)))(
     folder = await mkdtemp(path.join(tmpdir(), 'muster-operate-'));
     cluster = await startRealCluster();
     // The pages name the context of the hub `north`.
-    await writeFile(path.join(folder, 'kubeconfig'), cluster.kubeconfig.replaceAll(/(?<=: )envtest$/gm, 'north'));
+    await writeFile(path.join(folder, 'kubeconfig'), renamedContext(cluster.kubeconfig, 'north'));
     await symlink(path.join(repository, 'deploy'), path.join(folder, 'deploy'));
     const spec = { template: [{ json: settings('notes') }], placement: { clusters: ['north'] } };
     const metadata = { name: 'notes', namespace: 'default' };
@@ -143,8 +144,27 @@ describe.skipIf(needed.some((file) => file === undefined || !existsSync(file)))(
     expect(await shell(command('muster rollout resume', '--confirm-prune'))).toContain('notes');
   });
 
+  test('a cluster joins with few rights, gets more and a new token, and leaves', async () => {
+    await using member = await startRealCluster();
+    const both = parse(renamedContext(cluster.kubeconfig, 'north'));
+    const other = parse(renamedContext(member.kubeconfig, 'south'));
+    for (const list of ['clusters', 'contexts', 'users']) both[list].push(...other[list]);
+    const contexts = path.join(folder, 'contexts');
+    await writeFile(contexts, JSON.stringify(both));
+    const joins = (part: string) => shell(command('muster join south', part), contexts);
+    expect(await joins('--label tier=prod')).toMatch(/^south +serviceaccount\/muster-member +created$/m);
+    expect(await joins('--write')).toMatch(/^south +clusterrole\/muster-member +configured$/m);
+    expect(await joins('--rotate')).toMatch(/^south +secret\/muster-member-1 +deleted$/m);
+    const registered = await shell('kubectl get cluster south -o jsonpath={.metadata.labels.tier}/{.spec.region}');
+    expect(registered).toBe('prod/eu-2');
+    expect(await shell(command('kubectl apply', 'rbac/registration.yaml'))).toContain('muster-registration created');
+    expect(await shell(command('muster leave south', '--hub-only'), contexts)).toMatch(/^north +cluster\/south +deleted$/m);
+    const rest = shown.find((text) => text === 'muster leave south --hub north') ?? '';
+    expect(await shell(rest, contexts)).toMatch(/^south +serviceaccount\/muster-member +deleted$/m);
+  }, 120_000);
+
   test('every command of these pages that needs a hub has run', () => {
-    const own = shown.filter((text) => /^(?:kubectl|sed) |NAMESPACE/.test(text));
+    const own = shown.filter((text) => /^(?:kubectl|sed|muster join|muster leave) |NAMESPACE/.test(text));
     const missing = own.filter((text) => !ran.has(text.replaceAll('NAMESPACE', 'default').replaceAll('NAME', 'notes')));
     expect(missing).toEqual([]);
   });

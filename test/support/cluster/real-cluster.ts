@@ -59,6 +59,11 @@ export async function startRealCluster(options: Pick<TestEnvironmentOptions, 'ap
   };
 }
 
+/** Returns the kubeconfig with another name for its context, its cluster and its user. */
+export function renamedContext(kubeconfig: string, name: string): string {
+  return kubeconfig.replaceAll(/(?<=(?:name|cluster|user|current-context): "?)envtest(?:-\w+)?(?="?$)/gm, name);
+}
+
 function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
