@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { textAt } from '../../core/json-at.ts';
 import { groupOfApiVersion } from '../../core/kinds.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
-import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { dependenciesOf } from '../../propagate/plan/snapshot/dependencies.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 import type { ImportScope } from './import-scope.ts';
@@ -18,7 +18,7 @@ interface NeededRequest {
 }
 
 /**
- * Reads the objects that resources need, such as their ConfigMaps, except those that are known. Only metadata is read, because the
+ * Reads the objects that resources need, such as their ConfigMaps, except those that are known and those that the scope does not concern. Only metadata is read, because the
  * Propagations refer to these objects. An object that does not exist is left out.
  */
 export async function readNeededObjects(reader: ClusterReader, { users, known, scope }: NeededRequest): Promise<readonly LivingObject[]> {
@@ -31,7 +31,9 @@ export async function readNeededObjects(reader: ClusterReader, { users, known, s
       if (!knownKeys.has(text)) needed.set(text, { key, followsScope: isInScope || needed.get(text)?.followsScope === true });
     }
   }
-  const byKind = Map.groupBy(needed.values(), ({ key: { apiVersion, kind } }) => `${apiVersion} ${kind}`);
+  // A Propagation outside the scope is not part of the result, so its objects need not be readable.
+  const wanted = [...needed.values()].filter(({ key, followsScope }) => followsScope || scope.includes(groupKindOfKey(key)));
+  const byKind = Map.groupBy(wanted, ({ key: { apiVersion, kind } }) => `${apiVersion} ${kind}`);
   const read = await Promise.all(
     byKind.values().map((ofKind) =>
       listNeeded(

@@ -158,3 +158,34 @@ test('a cluster without Karmada has no objects and no fault', async () => {
   expect(await readKarmada(reader, new ImportScope())).toEqual({ objects: [] });
   expect(reader.faults).toEqual([]);
 });
+
+test('the objects that resources need are read by name, without their contents, if the scope concerns them', async () => {
+  const using = (name: string, ...configMaps: readonly string[]) => {
+    const object = deployment(`shop/${name}`, 1);
+    const volumes = [
+      ...configMaps.map((one) => ({ name: one, configMap: { name: one } })),
+      { name: 'keys', secret: { secretName: 'keys' } },
+    ];
+    return { ...object, spec: { template: { spec: { containers: [], volumes } } } } as unknown as typeof object;
+  };
+  const follows = { ...selects({ ...deployments, name: 'web' }), propagateDeps: true };
+  await using living = await startLivingCluster([
+    ...karmadaDefinitions,
+    using('web', 'a', 'gone'),
+    using('other', 'b'),
+    ...['shop/a', 'shop/b', 'bank/a'].map(configMap),
+    objectOf('v1 Secret', 'shop/keys', { type: 'Opaque', data: { key: 'aGlkZGVu' } }),
+    karmadaPolicy('PropagationPolicy', 'shop/web', follows),
+    karmadaPolicy('PropagationPolicy', 'shop/other', selects({ ...deployments, name: 'other' })),
+  ]);
+  const needed = async (...kinds: readonly { readonly group: string; readonly kind: string }[]) =>
+    namesIn((await readKarmada(living.reader(), new ImportScope(kinds))).objects).filter((name) => /^(ConfigMap|Secret)/.test(name));
+  expect(await needed(...apps)).toEqual(['ConfigMap shop/a', 'Secret shop/keys']);
+  expect(await needed({ group: '', kind: 'ConfigMap' })).toEqual(['ConfigMap shop/a']);
+  expect(await needed({ group: 'batch', kind: 'Job' })).toEqual([]);
+  const lists = living.cluster.requests.filter(({ path }) => /configmaps$/.test(path));
+  expect(new Set(lists.map(({ query }) => query.fieldSelector))).toEqual(new Set(['metadata.name=a', 'metadata.name=gone']));
+  const { objects } = await readKarmada(living.reader(), new ImportScope());
+  expect(objects.find(({ json }) => json.kind === 'ConfigMap')?.json).not.toHaveProperty('data');
+  expect(JSON.stringify(objects)).not.toContain('aGlkZGVu');
+});
