@@ -1,8 +1,9 @@
 /**
  * `npm run chart`: creates what deploy/chart has in common with other files, and deploy/muster.yaml from the chart.
  *
- * The definitions come from deploy/crds, the rules of roles from deploy/rbac, and the schema of `config` from schema/config.schema.json. Only
- * deploy/muster.yaml needs Helm: the program that HELM names, else the one in the cache, else none, and the file stays as it is.
+ * The definitions come from deploy/crds, the rules of roles from deploy/rbac and from `muster join --write`, and the schema of `config` from
+ * schema/config.schema.json. Only deploy/muster.yaml needs Helm: the program that HELM names, else the one in the cache. Without Helm the
+ * file stays as it is.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,6 +11,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import type { Json, JsonObject } from '../src/core/json.ts';
+import { writeRules } from '../src/registration/member-rights.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -35,6 +37,7 @@ export function chartFiles(): ReadonlyMap<string, string> {
     files.set(`${chartFolder}/files/crds/${file}`, keptDefinition(read(`deploy/crds/${file}`)));
   for (const [name, { file, role }] of Object.entries(roles))
     files.set(`${chartFolder}/files/${name}.yaml`, `# ${written}\n${stringify(rulesOf(file, role), { lineWidth: 0 })}`);
+  files.set(`${chartFolder}/files/writer.yaml`, `# ${written}\n${stringify(writeRules(), { lineWidth: 0, aliasDuplicateObjects: false })}`);
   files.set(`${chartFolder}/templates/admission.yaml`, admissionTemplate(read('deploy/crds/admission.yaml')));
   files.set(`${chartFolder}/values.schema.json`, `${JSON.stringify(valuesSchema(), undefined, 2)}\n`);
   const { version } = JSON.parse(read('package.json')) as { readonly version: string };

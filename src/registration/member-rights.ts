@@ -45,7 +45,8 @@ export function memberRules(served: readonly ServedResource[], { write }: { read
   ];
 }
 
-function writeRules(): readonly RightsRule[] {
+/** Returns the rules of an account that may write. The role of the chart is made from them. */
+export function writeRules(): readonly RightsRule[] {
   return [
     ...writtenKinds.map(([group, ...resources]) => ({ apiGroups: [group], resources, verbs: writeVerbs })),
     { apiGroups: ['apps'], resources: ['deployments/scale', 'replicasets/scale', 'statefulsets/scale'], verbs: ['update', 'patch'] },
