@@ -14,7 +14,7 @@ export interface LeaseClaim {
 export function claimedSpec(before: V1Lease | undefined, { identity, nowMs, leaseMs }: LeaseClaim): V1LeaseSpec {
   const { acquireTime, leaseTransitions = 0 } = before?.spec ?? {};
   const at = new V1MicroTime(nowMs);
-  const isOurs = holderOf(before) === identity;
+  const isOurs = leaseHolderOf(before) === identity;
   return {
     ...before?.spec,
     holderIdentity: identity,
@@ -32,7 +32,7 @@ export function releasedSpec({ spec }: V1Lease, nowMs: number): V1LeaseSpec {
 }
 
 /** Returns the identity of the holder. Empty: none. */
-export function holderOf(lease: V1Lease | undefined): string {
+export function leaseHolderOf(lease: V1Lease | undefined): string {
   return lease?.spec?.holderIdentity ?? '';
 }
 

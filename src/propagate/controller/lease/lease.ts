@@ -7,7 +7,7 @@ import type { Fault } from '../../../core/faults.ts';
 import type { Log } from '../../../core/log.ts';
 import { callHub, type HubConnection, hubFault } from '../../hub/hub.ts';
 import type { LeaderStatus } from './leadership.ts';
-import { claimedSpec, holderOf, releasedSpec, textOfRecord } from './lease-record.ts';
+import { claimedSpec, leaseHolderOf, releasedSpec, textOfRecord } from './lease-record.ts';
 
 /** Another process may acquire the Lease after it has been unchanged for this time. */
 const leaseMs = 15_000;
@@ -125,7 +125,7 @@ class HubLease implements Lease {
     if (signal.aborted) return false;
     const found = await this.#read(signal);
     if (found === 'unknown' || signal.aborted) return false;
-    if (found === 'seen' && holderOf(this.#seen?.lease) !== this.#options.identity) this.#heldUntilMs = Number.NEGATIVE_INFINITY;
+    if (found === 'seen' && leaseHolderOf(this.#seen?.lease) !== this.#options.identity) this.#heldUntilMs = Number.NEGATIVE_INFINITY;
     if (found === 'seen' && !this.#isFree()) return false;
     return this.#write(signal);
   }
@@ -180,7 +180,7 @@ class HubLease implements Lease {
   }
 
   #isFree(): boolean {
-    const holder = holderOf(this.#seen?.lease);
+    const holder = leaseHolderOf(this.#seen?.lease);
     const { identity, clock } = this.#options;
     return holder === '' || holder === identity || clock.monotonic() >= (this.#seen?.atMs ?? 0) + leaseMs;
   }
