@@ -2,7 +2,7 @@ import { RequestRefusal } from '../../operations/refusal.ts';
 
 /** The maximum load of one caller at a time. */
 export interface CallerLimits {
-  /** Operations in flight over HTTP. A stream does not count once it has begun. */
+  /** Operations in flight, over HTTP and WebSocket. A stream does not count once it has begun. */
   readonly operations: number;
   /** Streams of server-sent events. */
   readonly streams: number;

@@ -32,6 +32,25 @@ test('a caller may have 20 operations in flight over HTTP, and another notices n
   for (const stream of streams) stream[Symbol.dispose]();
 });
 
+test('queries over WebSocket count among the 20 operations, so that a caller with many sockets leaves room for others', async () => {
+  await using edge = await startAuthenticated();
+  const gate = Promise.withResolvers<void>();
+  edge.source.gate = gate.promise;
+  const opening = Array.from({ length: 20 }, () => askForEvents(edge.url, { query: 'subscription { ticks { n } }' }, edge.as('alice')));
+  await vi.waitUntil(() => edge.source.opened === 20);
+  const query = async (name: string) => {
+    const socket = await connect(edge, name);
+    await acknowledged(socket);
+    socket.subscribe('1', '{ hello }');
+    return socket.until(({ id }) => id === '1');
+  };
+  expect(await query('alice')).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'OVERLOADED' } }] });
+  expect(await query('bob')).toMatchObject({ type: 'next', payload: { data: { hello: 'hello world' } } });
+  gate.resolve();
+  for (const stream of await Promise.all(opening)) stream[Symbol.dispose]();
+  expect((await query('alice')).type).toBe('next');
+});
+
 test('a caller may have 100 streams of server-sent events', async () => {
   await using edge = await startAuthenticated();
   const open = (name: string) => askForEvents(edge.url, { query: 'subscription { ticks { n } }' }, edge.as(name));
