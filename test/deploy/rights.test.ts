@@ -62,6 +62,13 @@ describe('the rights of the gateway', () => {
     for (const resource of ['secrets', 'pods/log', 'pods/exec', 'nodes/proxy', 'serviceaccounts/token'])
       expect(resources.has(resource)).toBe(false);
   });
+
+  test('for registrations are rights to the Secrets of one namespace, without creating or deleting', async () => {
+    const [role, ...others] = await manifestsIn('rbac/registration.yaml');
+    expect([role?.kind, role?.metadata.namespace, others.map(({ kind }) => kind)]).toEqual(['Role', 'muster-system', ['RoleBinding']]);
+    const verbs = ['get', 'list', 'watch', 'update', 'patch'];
+    expect(role?.rules).toEqual([{ apiGroups: [''], resources: ['secrets'], verbs }]);
+  });
 });
 
 const plurals: Readonly<Record<string, string>> = {

@@ -76,7 +76,7 @@ export function addRegistrationCommands(program: Commander, session: Registratio
     .addHelpText('after', joinHelp)
     .action(async (context: string, flags: JoinFlags) => {
       const { label, region, provider, write = false, rotate = false, tokenLifetime: lifetimeSeconds } = flags;
-      const common = commonInput(flags, flags.name ?? context, session);
+      const common = commonInput(flags, flags.name ?? context, { ...session, advice: ': set it with --name' });
       const labels = label === undefined ? undefined : Object.fromEntries(label.map(parseLabel));
       const outcome = await registrations.join({ ...common, context, labels, region, provider, write, rotate, lifetimeSeconds });
       onEnd(await printOutcome(session, common, outcome));
@@ -107,11 +107,20 @@ function withRegistrationOptions(command: Commander): Commander {
   );
 }
 
-function commonInput(flags: RegistrationFlags, name: string, { environment }: RegistrationSession) {
+/**
+ * Returns the input that both commands have.
+ *
+ * @param advice The end of the message about a bad name.
+ */
+function commonInput(
+  flags: RegistrationFlags,
+  name: string,
+  { environment, advice = '' }: RegistrationSession & { readonly advice?: string },
+) {
   if (!/^[a-z0-9](?:[-a-z0-9]{0,46}[a-z0-9])?$/.test(name))
     throw new CommandFailure(
       exitCodes.refused,
-      `expected a name of at most 48 small letters, digits and -, got ${name.slice(0, 80)}: set it with --name`,
+      `expected a name of at most 48 small letters, digits and -, got ${name.slice(0, 80)}${advice}`,
     );
   const { kubeconfig, namespace } = flags;
   const hub = flags.hub ?? (environment.MUSTER_HUB || undefined);
