@@ -93,7 +93,12 @@ export async function renewTokens(ports: TokenPorts, term: Term): Promise<void> 
     for (const secret of secrets?.all() ?? []) if (tokenLifeOf(secret) !== undefined) queue.add(secret.metadata.name);
   }
   objects.onChange((changes) => {
-    if (changes.some(({ type, cluster }) => type === 'cluster' && cluster === hub.cluster)) follow();
+    for (const { type, cluster } of changes) {
+      if (type !== 'cluster') continue;
+      if (cluster === hub.cluster) follow();
+      // The Secret may have been seen before its cluster has joined the fleet.
+      queue.add(cluster);
+    }
   }, term.signal);
   follow();
   addAll();
@@ -141,7 +146,8 @@ async function renew(ports: TokenPorts, { name, member, life, used }: TokenRenew
   // Another process has saved a token that this gateway has not read yet.
   if (api === undefined || tokenOfKubeconfig(before) !== used) return undefined;
   const { boundTo, issuedMs, expiresMs } = life;
-  const lifetimeSeconds = Math.round((expiresMs - issuedMs) / 1_000);
+  // Whole minutes: the API server cuts its times to seconds, and makes no token for less than 10 minutes.
+  const lifetimeSeconds = Math.ceil((expiresMs - issuedMs) / 60_000) * 60;
   const made = await createBoundToken(api, { boundTo, lifetimeSeconds, now: ports.clock.now() }, term.signal);
   if ('fault' in made) return describeFault(made.fault);
   const kubeconfig = withTokenInKubeconfig(before, made.token);

@@ -23,10 +23,12 @@ interface WorldOptions {
   readonly managedBy?: string;
   /** The token that the gateway uses at first. */
   readonly used?: string;
+  /** Default: true. */
+  readonly isMemberAtFirst?: boolean;
 }
 
 /** One registered cluster, whose Secret this gateway reads as soon as it changes, and a member that makes tokens. */
-function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0' }: WorldOptions = {}) {
+function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0', isMemberAtFirst = true }: WorldOptions = {}) {
   const clock = createManualClock({ startMs: start });
   const name = clusterName('south');
   const life = { 'muster.dev/token-issued': timeAt(0), 'muster.dev/token-expires': timeAt(3 * hour) };
@@ -39,6 +41,11 @@ function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0' 
     data: { kubeconfig: kubeconfig('token-0') },
   } as KubernetesObject;
   let fails = false;
+  let isMember = isMemberAtFirst;
+  let onMembers = (_changes: readonly JsonObject[]) => undefined as unknown;
+  const onChange = (callback: typeof onMembers) => {
+    onMembers = callback;
+  };
   let changed: () => void = () => undefined;
   const requests: LiveRequest[] = [];
   const tokens = () => requests.length;
@@ -64,7 +71,11 @@ function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0' 
   const candidate = () =>
     ({ result: 'usable', name, endpoint: { credentials: { type: 'token', token: used } } }) as unknown as ClusterCandidate;
   const ports = {
-    hub: { cluster: clusterName('north'), client: () => client, members: { objects: { onChange: () => undefined } } },
+    hub: {
+      cluster: clusterName('north'),
+      client: () => client,
+      members: { objects: { onChange } },
+    },
     systemNamespace: 'muster-system',
     fleet: { roleOf: () => ({ role: 'member' }), member: () => ({ api: { cluster: name, send } }) },
     mirrors: {
@@ -73,7 +84,7 @@ function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0' 
         return { all: () => [secret], isEnded: () => false, fault: () => undefined };
       },
     },
-    registered: () => new Map([[name, candidate()]]),
+    registered: () => new Map(isMember ? [[name, candidate()]] : []),
     clock,
     log: silentLog,
   } as unknown as TokenPorts;
@@ -85,6 +96,10 @@ function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0' 
     secret: () => secret,
     use: (token: string) => {
       used = token;
+    },
+    join: () => {
+      isMember = true;
+      onMembers([{ type: 'cluster', cluster: name }]);
     },
     fail: (isFailing: boolean) => {
       fails = isFailing;
@@ -140,6 +155,17 @@ test('a token that this gateway does not use yet is not renewed', async () => {
   world.use('another');
   await world.clock.advance(2 * hour + 6 * 60_000);
   expect(world.requests).toEqual([]);
+  await world.end();
+});
+
+test('a token that is due when its cluster joins the fleet is renewed at once', async () => {
+  const world = createWorld({ isMemberAtFirst: false, annotations: { 'muster.dev/token-expires': timeAt(hour / 6 - 900) } });
+  await world.clock.advance(1_000);
+  expect(world.requests).toEqual([]);
+  world.join();
+  await world.clock.advance(1_000);
+  expect(tokenOf(world.secret())).toBe('token-1');
+  expect(world.requests[0]?.body).toMatchObject({ spec: { expirationSeconds: 600 } });
   await world.end();
 });
 
