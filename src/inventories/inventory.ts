@@ -123,7 +123,10 @@ class Inventory {
     return [this.#options.adapter.kind, namespaceKind].some((own) => own.group === kind.group && own.kind === kind.kind);
   }
 
-  /** Follows the Secrets of each namespace, unless they are followed already. A holder that left, or joined again, has ended what was followed. */
+  /**
+   * Follows the Secrets of each namespace that is not followed now. Following ends when the holder leaves the fleet, so this runs again after
+   * each change of the holder.
+   */
   #followSecrets(): void {
     const { followSecrets, holder, inventory, adapter, systemNamespace } = this.#options;
     const namespaces = inventory.namespaces ?? adapter.namespaces?.({ systemNamespace }) ?? [undefined];

@@ -20,7 +20,10 @@ export interface SimControllerOptions {
   readonly clock: Clock;
   /** Milliseconds between two rounds. A round does nothing unless an object has changed or a timer has elapsed. Default: 250. */
   readonly roundMs?: number;
-  /** Objects to apply first. An object with a controller is written once, in the state that it would have reached by now. Default: none. */
+  /**
+   * Objects to apply first. Default: none. If a controller works on the kind of an object, the object is written once, in the state that it
+   * would have reached by now.
+   */
   readonly objects?: readonly KubernetesObject[];
 }
 

@@ -20,7 +20,7 @@ export function impersonationHeaders(impersonation: Impersonation | undefined): 
 /**
  * Returns why this impersonation must not be requested. Undefined if it may be.
  *
- * Members of `system:masters` pass every check, and old rules that grant impersonation cannot exclude them. So the gateway excludes them.
+ * Members of `system:masters` pass every check. RBAC rules with the verb `impersonate` cannot exclude this group, so the gateway refuses it.
  * Without a user, the server would use the gateway's own identity. An endpoint that already impersonates a user cannot impersonate
  * another one.
  *

@@ -10,7 +10,7 @@ import type { ClusterStatus, Mirrors } from '../../watch/mirrors.ts';
 import { debounce } from './debounce.ts';
 import { type FetchDocument, pathOfGroupVersion } from './unknown-kinds.ts';
 
-/** The descriptions of the built-in kinds, from the cluster with the newest release. */
+/** The descriptions of the built-in kinds. Each document is read from a cluster of the newest release that serves it. */
 interface KindDescriptions {
   /** Returns the descriptions from all documents that were read. Empty until the first document was read. */
   now(): ModelDescriptions;

@@ -59,7 +59,7 @@ const maxBytes = 64 << 20;
  * Opens the lock file. It may not exist yet, and several gateways may share it.
  *
  * No problem with the file is thrown, because a gateway works without it. Problems are logged and returned by `problem`. A file that is no lock
- * is renamed to `<file>.broken-<time>`. A file that cannot be read, or has another version, is left as it is. Each write checks again.
+ * is renamed to `<file>.broken-<time>`. A file that cannot be read, or has another version, is left as it is. Each write reads the file again, and treats it in the same way.
  */
 export async function openSchemaLock({ file, clock, log }: SchemaLockFileOptions): Promise<SchemaLockFile> {
   if (file === undefined) return noSchemaLock;

@@ -197,7 +197,7 @@ async function deleteExisting(copy: CopyToRemove, object: KubernetesObject): Pro
   return attemptOf(copy, answer, () => removedResult(entry, 'Deleted'));
 }
 
-/** Returns the result of a removal from the answer to its last write: that of `done` if the write succeeded. */
+/** Turns the answer to the last write of a removal into the result of the removal. If the write succeeded, returns the result of `done`. */
 function attemptOf(copy: CopyToRemove, answer: GuardedAnswer, done: () => CopyResult): RemovalAttempt {
   switch (answer.result) {
     case 'answered':

@@ -23,7 +23,7 @@ export function acceptedShape(accept: string | undefined, kind: SimKind, answer:
   return { ...apiRefusal(406, `406: Not Acceptable\n\nAvailable representations: ${representations}`), details: {} };
 }
 
-/** True if the body of the request is JSON. */
+/** True if the Content-Type says JSON, is absent, or is any type: the body is then read as JSON. */
 export function isJsonType(contentType: string | undefined): boolean {
   const type = contentType?.split(';')[0]?.trim() ?? '';
   return type === '' || type === 'application/json' || type === '*/*';

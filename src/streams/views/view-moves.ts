@@ -21,7 +21,7 @@ interface ViewMovesOptions<Target extends MoveTarget> {
 /** Milliseconds after which one call of `proceed` stops. */
 const pieceMs = 2;
 
-/** Moves readers whose rights have grown to the view of their new scope, one reader after the other, in pieces of 2 ms. */
+/** Moves readers whose rights have grown. Each gets the view of its new scope, one reader after the other, in pieces of 2 ms. */
 export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget> {
   readonly #options: ViewMovesOptions<Target>;
   /** The new scopes, by key of the caller. */

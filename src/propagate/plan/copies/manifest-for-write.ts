@@ -33,7 +33,7 @@ interface ManifestForWriteRequest {
   readonly desired: Manifest;
   /** The existing object. Absent: there is none. */
   readonly live?: KubernetesObject;
-  /** `exact` of the spec. Undefined: the rules of Muster apply. */
+  /** `exact` of the spec. It decides the prefix of annotations that record managed labels. Undefined: `muster.dev`. */
   readonly exact?: ExactSpec | undefined;
   /** `RenderedObject.overriding` of the copy. `desired` is then used for its marks only. Undefined: `desired` is the whole manifest. */
   readonly overriding?: Overriding | undefined;

@@ -7,7 +7,7 @@ import { itemsOf, type Stored } from '../../../core/stored.ts';
 /** Amounts of resources by name, in whole units: CPU in millicores, memory in bytes, Pods as a number. Exact below 2⁵³. */
 export type ResourceAmounts = ReadonlyMap<string, number>;
 
-/** Reads a ResourceList (core/v1). Rounds up to whole units, and leaves out values that are not quantities. */
+/** Reads a ResourceList (core/v1). Rounds up to whole units (CPU: millicores), and leaves out values that are not quantities. */
 export function amountsIn(list: Json | undefined): ResourceAmounts {
   const amounts = new Map<string, number>();
   for (const [name, value] of Object.entries(objectAt(list))) {

@@ -78,7 +78,7 @@ export interface SnapshotCluster {
   readonly missingKinds: readonly string[];
   /** Additional replicas that fit, by the workload's index in `templates`. A workload without an entry: unlimited or unknown. */
   readonly capacities: ReadonlyMap<number, number>;
-  /** True if the requester may not see `capacities`. They decide, but the plan must not show them. Default: false. */
+  /** True if the requester may not see `capacities`. The planner uses them, but the plan must not show them. Default: false. */
   readonly isRoomHidden?: boolean;
   /**
    * The running replicas of each existing workload, by its index in `templates`. Absent: the replicas are not divided by the rules of
