@@ -238,7 +238,7 @@ describe('remembers', () => {
   });
 });
 
-test('asks at most 10 at the same time and 200 within a second', async () => {
+test('asks for one user at most 8 at the same time and 150 within a second, so that others have room', async () => {
   const world = createAccessWorld();
   const north = world.join('north');
   north.delayMs = 5;
@@ -251,13 +251,12 @@ test('asks at most 10 at the same time and 200 within a second', async () => {
   const startedMs = world.clock.monotonic();
   const seen = world.see(requestOf(ann, north.name));
   await world.clock.advance(999);
-  expect(north.reviews.length).toBeGreaterThan(150);
-  expect(north.reviews.length).toBeLessThanOrEqual(200);
+  expect(north.reviews.length).toBe(150);
   expect(await seen).toMatchObject({ type: 'none', fault: { code: 'FORBIDDEN' } });
-  expect(north.inFlight.most).toBe(10);
+  expect(north.inFlight.most).toBe(8);
   expect(north.reviews).toHaveLength(451);
-  expect(world.clock.monotonic() - startedMs).toBeGreaterThan(2_000);
-  expect(world.clock.monotonic() - startedMs).toBeLessThan(2_500);
+  expect(world.clock.monotonic() - startedMs).toBeGreaterThan(3_000);
+  expect(world.clock.monotonic() - startedMs).toBeLessThan(3_500);
 });
 
 describe('a change of RBAC objects', () => {
