@@ -76,8 +76,9 @@ class DescriptionReader implements KindDescriptions {
     this.#options = options;
     this.#signal = signal;
     this.#changed = debounce({ clock, quietMs, atMostMs, run: () => void this.#readNewest() }, signal);
+    // Whether there are new candidates is checked after the pause: it takes the state of every cluster, and a fleet that starts sends many changes.
     mirrors.onChange(({ type }) => {
-      if (this.#hasBegun && type !== 'mirrored' && this.#hasNewCandidates()) this.#changed();
+      if (this.#hasBegun && type !== 'mirrored') this.#changed();
     }, signal);
   }
 
