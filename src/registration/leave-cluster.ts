@@ -45,7 +45,7 @@ export async function leaveCluster(request: LeaveRequest, ports: LeavePorts, sig
       copiesIn(steps, hub, name),
       member === undefined ? undefined : objectsInMember(steps, { member, hub }).catch(withHint),
     ]);
-    if (inMember !== undefined) demandSameCluster(request, { registered: onHub.cluster, memberUid: inMember.uid });
+    if (inMember !== undefined) demandSameCluster(request, { registered: onHub.cluster, others: onHub.others, memberUid: inMember.uid });
     if (copies.length > 0 && !abandon)
       throw new RegistrationProblem(
         `${name} has copies of ${listed(copies.map(nameOfCopies))}: move or delete them first, or leave them as they are with --abandon`,
@@ -62,13 +62,14 @@ export async function leaveCluster(request: LeaveRequest, ports: LeavePorts, sig
 
 /** Reads the Cluster and its Secret. Refuses a Cluster that was made in another way. */
 async function objectsOnHub(steps: RegistrationSteps, hub: ContextCluster, { name, namespace }: LeaveRequest) {
-  const [cluster, secret] = await Promise.all([
-    steps.read(hub, { resource: registrationKinds.cluster, name }),
+  const [clusters, secret] = await Promise.all([
+    steps.list(hub, registrationKinds.cluster, {}),
     steps.read(hub, { resource: registrationKinds.secret, namespace, name }),
   ]);
+  const cluster = clusters.find(({ metadata }) => metadata.name === name);
   if (cluster !== undefined && !isOwn(cluster))
     throw new RegistrationProblem(`${hub.name}: cluster/${name} was not made by muster join: delete it with kubectl`);
-  return { cluster, secret: isOwn(secret) ? secret : undefined };
+  return { cluster, others: clusters.filter((one) => one !== cluster), secret: isOwn(secret) ? secret : undefined };
 }
 
 /** Adds the next step to the problem of a member that cannot be read. */
@@ -113,11 +114,18 @@ const accountPlaces = memberObjects([])
     place: { name: memberAccount, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) },
   }));
 
-/** Refuses a context that leads to another cluster than the registered one. */
+/** Refuses a context that leads to another cluster than the registered one, or to a cluster that is registered under another name. */
 function demandSameCluster(
   { name }: LeaveRequest,
-  { registered, memberUid }: { readonly registered: KubernetesObject | undefined; readonly memberUid: string },
+  {
+    registered,
+    others,
+    memberUid,
+  }: { readonly registered: KubernetesObject | undefined; readonly others: readonly KubernetesObject[]; readonly memberUid: string },
 ): void {
+  const other = others.find((one) => joinedUidOf(one) === memberUid)?.metadata.name;
+  if (other !== undefined)
+    throw new RegistrationProblem(`the cluster of this context is registered as ${other}: expected muster leave ${other}`);
   const uid = joinedUidOf(registered);
   if (uid === undefined || uid === memberUid) return;
   throw new RegistrationProblem(

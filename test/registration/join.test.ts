@@ -85,6 +85,11 @@ describe.skipIf(realPrograms === undefined)(`joining and leaving on ${realServer
     expect(await join({ name: 'other' })).toMatchObject({ message: 'the cluster has joined this hub already, under the name south' });
     expect(await join({ context: 'north' })).toMatchObject({ message: expect.stringContaining('is the hub itself') });
     expect(await leave({ context: 'north' })).toMatchObject({ message: expect.stringContaining('registered as another cluster') });
+    expect(await leave({ name: 'typo' })).toMatchObject({
+      result: 'failed',
+      steps: [],
+      message: 'the cluster of this context is registered as south: expected muster leave south',
+    });
   });
 
   test('the registration leaves alone, the rest later, and then nothing is left', async () => {

@@ -66,11 +66,8 @@ function runPlugin(
   signal: AbortSignal,
 ): Promise<PluginRun> {
   return new Promise((resolve) => {
-    const child = spawn(plugin.command, [...plugin.args], {
-      env: { ...plugin.environment, KUBERNETES_EXEC_INFO: info },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      windowsHide: true,
-    });
+    const child = spawnSafely(plugin, info);
+    if (child === undefined) return resolve({ result: 'failed', why: 'could not be started', stderr: '' });
     const over = new AbortController();
     const out: Buffer[] = [];
     const stderrChunks: Buffer[] = [];
@@ -109,6 +106,19 @@ function runPlugin(
     if (signal.aborted) aborted();
     else signal.addEventListener('abort', aborted, { once: true });
   });
+}
+
+/** Starts the plugin. Undefined if the system refuses at once, as for an environment that is too long (E2BIG): `spawn` throws then. */
+function spawnSafely({ command, args, environment }: ExecPlugin, info: string) {
+  try {
+    return spawn(command, [...args], {
+      env: { ...environment, KUBERNETES_EXEC_INFO: info },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+  } catch {
+    return undefined;
+  }
 }
 
 function readCredential(text: string, plugin: ExecPlugin): ExecOutcome {

@@ -217,6 +217,11 @@ describe('exec plugins', () => {
     expect(await credentials.obtain(never)).toMatchObject({ failure: { message: 'the exec plugin was not found (get it there)' } });
   });
 
+  test('an environment that the system refuses is a failure, and ends nothing else', async () => {
+    const { credentials } = provider(exec('', { provideClusterInfo: true, config: 'x'.repeat(4 << 20) }));
+    expect(await credentials.obtain(never)).toMatchObject({ failure: { message: 'the exec plugin could not be started' } });
+  });
+
   test('one that hangs is killed after 60 s, and not run again for 10 s', async () => {
     const pidFile = path.join(folder, 'pid');
     const { clock, credentials } = provider(

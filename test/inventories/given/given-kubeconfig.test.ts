@@ -129,3 +129,8 @@ test.each([
 ])('a text that is %s is no kubeconfig', (_what, text) => {
   expect(read(text)).toMatchObject({ code: 'INVALID', message: expect.stringMatching(/^kubeconfig: expected/) });
 });
+
+test('YAML with tens of thousands of keys is read in one pass', () => {
+  const text = Array.from({ length: 40_000 }, (_, at) => `k${at}: 1`).join('\n');
+  expect(read(text)).toMatchObject({ code: 'INVALID', message: 'current-context: expected a name' });
+});
