@@ -28,14 +28,10 @@ export async function runJoin(
   { environment, clock }: CommandPorts,
   signal: AbortSignal,
 ): Promise<RegistrationResult> {
-  const life = new AbortController();
-  try {
-    const open = await readContexts({ kubeconfig, environment, clock }, life.signal);
+  return withContexts({ kubeconfig, environment, clock }, (open) => {
     const member = { ...open(context), name: request.name };
-    return await joinCluster(request, { member, hub: open(hub), clock }, signal);
-  } finally {
-    life.abort();
-  }
+    return joinCluster(request, { member, hub: open(hub), clock }, signal);
+  });
 }
 
 /**
@@ -48,11 +44,23 @@ export async function runLeave(
   { environment, clock }: CommandPorts,
   signal: AbortSignal,
 ): Promise<RegistrationResult> {
+  return withContexts({ kubeconfig, environment, clock }, (open) => {
+    const member = context === undefined ? undefined : { ...open(context), name: request.name };
+    return leaveCluster(request, { member, hub: open(hub), clock }, signal);
+  });
+}
+
+type ContextSources = Parameters<typeof readContexts>[0];
+type OpenContext = Awaited<ReturnType<typeof readContexts>>;
+
+/** Runs a command with the contexts of the kubeconfig. Closes their connections afterwards. */
+async function withContexts(
+  sources: ContextSources,
+  command: (open: OpenContext) => Promise<RegistrationResult>,
+): Promise<RegistrationResult> {
   const life = new AbortController();
   try {
-    const open = await readContexts({ kubeconfig, environment, clock }, life.signal);
-    const member = context === undefined ? undefined : { ...open(context), name: request.name };
-    return await leaveCluster(request, { member, hub: open(hub), clock }, signal);
+    return await command(await readContexts(sources, life.signal));
   } finally {
     life.abort();
   }
