@@ -95,6 +95,7 @@ class Inventory {
   #waiting = false;
   #reading = false;
   #changed = false;
+  #isRetrying = false;
 
   constructor(options: InventoryOptions, signal: AbortSignal) {
     this.#options = options;
@@ -182,7 +183,12 @@ class Inventory {
         return failed;
       }),
     );
-    if (results.some((failed) => failed !== undefined)) void clock.sleep(retryMs, this.#signal).then(() => this.#soon());
+    if (this.#isRetrying || results.every((failed) => failed === undefined)) return;
+    this.#isRetrying = true;
+    void clock.sleep(retryMs, this.#signal).then(() => {
+      this.#isRetrying = false;
+      this.#soon();
+    });
   }
 
   /** Returns the objects that describe clusters, in order. Undefined while they or their Secrets are not known. */

@@ -191,6 +191,22 @@ test('while the Secrets are not listed the last set stays, and so it does while 
   expect((await settled())?.candidates).toMatchObject([{ endpoint: { credentials: { token: 'two' } } }, { name: 'b' }]);
 });
 
+test('a Secret that cannot be read is tried again once in 5 s, however many changes fail', async () => {
+  const { register, write, begin, settled, state } = follow();
+  for (const name of ['a', 'b']) {
+    register(name);
+    write(name, goodKubeconfig());
+  }
+  begin();
+  await settled();
+  state.readFault = fault('UNREACHABLE', 'no answer', { cluster: hub, retry: 'LATER' });
+  write('a', goodKubeconfig('two'));
+  for (let change = 0; change < 5; change++) await settled();
+  const reads = state.reads.length;
+  await clock.advance(20_000);
+  expect(state.reads.length - reads).toBeLessThanOrEqual(5);
+});
+
 test('an inventory that cannot be read is a fault of its holder that names the inventory', async () => {
   const { begin, settled, state } = follow({ adapter: karmada, where: 'inventories[1]' });
   state.served = false;
