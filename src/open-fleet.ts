@@ -50,7 +50,7 @@ export async function openFleet(
     hub: hub === undefined ? undefined : clusterName(hub),
     settings: { allowPrivate, inventories },
     changes: (until) => settingsChanges({ config, hub, clock, log }, until),
-    ...{ environment, systemNamespace, clock, log },
+    ...{ environment, systemNamespace, clock },
   });
   const fleet = stack.use(
     await createFleet({

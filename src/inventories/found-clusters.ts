@@ -2,7 +2,6 @@ import type { ConfiguredInventory } from '../config/config.ts';
 import type { FoundClusterSettings } from '../config/load-config.ts';
 import { sha256Of } from '../core/json/canonical-json.ts';
 import type { Json } from '../core/json.ts';
-import type { Log } from '../core/log.ts';
 import { type ClusterName, clusterName } from '../core/names.ts';
 import type { ClusterCandidate, ClusterListing, ClusterSource } from '../fleet/cluster-source.ts';
 import { adapters } from './adapters/adapters.ts';
@@ -17,7 +16,6 @@ export interface FoundClustersOptions extends HolderPorts {
   readonly settings: FoundClusterSettings;
   /** Yields the settings after each change, until the signal aborts. */
   readonly changes: (signal: AbortSignal) => AsyncIterable<FoundClusterSettings>;
-  readonly log: Log;
 }
 
 /** The source of registered and found clusters. */
@@ -34,6 +32,8 @@ const registrations: ConfiguredInventory = {
 interface RunningInventory {
   readonly inventory: ConfiguredInventory;
   readonly adapter: InventoryAdapter;
+  /** The position in the config. Undefined for registered clusters. */
+  readonly where: string | undefined;
   /** Equal for inventories that are read in the same way from the same place. */
   readonly key: string;
   readonly life: AbortController;
@@ -106,13 +106,15 @@ function restarted(
     const key = sha256Of([inventory, allowPrivate, where ?? ''] as unknown as Json);
     const same = before.find((one) => one.key === key);
     if (same !== undefined) return same;
-    const former = before.find((one) => one.adapter === adapter && one.inventory.cluster === inventory.cluster);
-    const started: RunningInventory = { inventory, adapter, key, life: new AbortController(), set: former?.set ?? { candidates: [] } };
+    const isFormer = (one: RunningInventory) =>
+      one.where === where && one.adapter === adapter && one.inventory.cluster === inventory.cluster;
+    const set = before.find(isFormer)?.set ?? emptySet;
+    const started: RunningInventory = { inventory, adapter, where, key, life: new AbortController(), set };
     const holder = inventory.cluster === undefined ? options.hub : clusterName(inventory.cluster);
     if (holder === undefined) return started;
     const { systemNamespace } = options;
-    const onSet = (set: ClusterListing) => {
-      started.set = set;
+    const onSet = (now: ClusterListing) => {
+      started.set = now;
       tell();
     };
     followInventory(
