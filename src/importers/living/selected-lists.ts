@@ -7,7 +7,7 @@ import type { LivingList } from './cluster-reader.ts';
 /** Maximum number of objects that are requested by their names. For more, the whole kind is listed. */
 const maxNames = 20;
 
-/** The objects to list: one by its name, or all in a namespace. Absent or empty: any. */
+/** The objects to list. Without `name`, those of every name; without `namespace`, those of every namespace. An empty text counts as absent. */
 interface ListedSelector {
   readonly namespace?: string | null;
   readonly name?: string | null;

@@ -65,7 +65,7 @@ export function decideRollout({ clusters: assessments, propagation, spec, plan, 
   return { waves, surge, waitingPurge, isPaused, mayDrain: !isStopped, start: new Set(isPaused ? [] : waves.start) };
 }
 
-/** Adds the cluster that a migration leaves to `held`, if the plan has no copies there. Its copies then stay for now. */
+/** Keeps the copies in the cluster `held`, which a migration leaves, although the plan has none there. Without such a cluster, changes nothing. */
 function withHeldDrain(surge: SurgeDecision, assessments: readonly ClusterAssessment[], held: string | undefined): SurgeDecision {
   const leaving = assessments.find(({ cluster, rendered }) => cluster === held && rendered === undefined);
   if (leaving === undefined) return surge;
