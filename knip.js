@@ -10,13 +10,16 @@ export default {
   entry: [
     'scripts/*.ts',
     'test/bench/{bench,programs/**/*,store-hold}.ts',
+    'test/execution/oracle.ts',
     'test/schedules/schedules.ts',
-    'test/soak/{soak,programs/*}.ts',
+    'test/soak/{soak,rolling,programs/*}.ts',
+    'test/support/execution/repeated-query.ts',
   ],
-  project: ['bin/**/*.js!', 'src/**/*.ts!', 'scripts/**/*.ts', 'test/**/*.ts'],
+  project: ['bin/**/*.js!', 'src/**/*.{ts,tsx}!', 'scripts/**/*.ts', 'test/**/*.ts'],
   ignoreExportsUsedInFile: isProduction,
   // The scripts call biome through scripts/on-node, where knip does not look. A test imports the parser only where it is installed.
-  ignoreDependencies: ['@biomejs/biome', '@actions/workflow-parser'],
+  // The code generator loads its plugin by a short name, and a test reads axe as a file.
+  ignoreDependencies: ['@biomejs/biome', '@actions/workflow-parser', '@graphql-codegen/typescript-operations', 'axe-core'],
   // The bench pins its processes where the machine has it.
   ignoreBinaries: ['mkfifo', 'taskset'],
 };

@@ -2,8 +2,8 @@
  * `npm run chart`: creates what deploy/chart has in common with other files, and deploy/muster.yaml from the chart.
  *
  * The definitions come from deploy/crds, the rules of roles from deploy/rbac and from `muster join --write`, and the schema of `config` from
- * schema/config.schema.json. Only deploy/muster.yaml needs Helm: the program that HELM names, else the one in the cache. Without Helm the
- * file stays as it is.
+ * schema/config.schema.json. The home page and the image come from `homepage` in package.json. Only deploy/muster.yaml needs Helm: the
+ * program that HELM names, else the one in the cache. Without Helm the file stays as it is.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -40,8 +40,11 @@ export function chartFiles(): ReadonlyMap<string, string> {
   files.set(`${chartFolder}/files/writer.yaml`, `# ${written}\n${stringify(writeRules(), { lineWidth: 0, aliasDuplicateObjects: false })}`);
   files.set(`${chartFolder}/templates/admission.yaml`, admissionTemplate(read('deploy/crds/admission.yaml')));
   files.set(`${chartFolder}/values.schema.json`, `${JSON.stringify(valuesSchema(), undefined, 2)}\n`);
-  const { version } = JSON.parse(read('package.json')) as { readonly version: string };
-  files.set(`${chartFolder}/Chart.yaml`, read(`${chartFolder}/Chart.yaml`).replaceAll(/(?<=^(?:version|appVersion): ).*$/gm, version));
+  const { version, homepage } = JSON.parse(read('package.json')) as { readonly version: string; readonly homepage: string };
+  const chart = read(`${chartFolder}/Chart.yaml`).replaceAll(/(?<=^(?:version|appVersion): ).*$/gm, version);
+  files.set(`${chartFolder}/Chart.yaml`, chart.replace(/(?<=^home: ).*$/m, homepage));
+  const repository = `ghcr.io${new URL(homepage).pathname.toLowerCase()}`;
+  files.set(`${chartFolder}/values.yaml`, read(`${chartFolder}/values.yaml`).replace(/(?<=^ {2}repository: ).*$/m, repository));
   return files;
 }
 
@@ -65,13 +68,14 @@ function keptDefinition(text: string): string {
   return text.replace('\nmetadata:\n', '\nmetadata:\n  annotations:\n    helm.sh/resource-policy: keep\n');
 }
 
-/** Makes a template of the admission policy. The policy of a release trusts the account of this release only. */
+/** Makes a template of the admission policies. The policies of a release trust the account of this release only. */
 function admissionTemplate(text: string): string {
   const policies = text
     .replaceAll(/^#.*\n/gm, '')
     .replaceAll('propagations.muster.dev', '{{ $policy }}')
-    .replace('name: muster-gateway', 'name: {{ include "muster.fullname" . }}-gateway')
-    .replace('namespace: muster-system', 'namespace: {{ .Release.Namespace }}');
+    .replaceAll('state.muster.dev', 'state.{{ $policy }}')
+    .replaceAll('name: muster-gateway', 'name: {{ include "muster.fullname" . }}-gateway')
+    .replaceAll('namespace: muster-system', 'namespace: {{ .Release.Namespace }}');
   return `{{- /* ${written} */ -}}
 {{- if hasKey .Values.config "authentication" }}
 {{- $policy := printf "%s.%s.muster.dev" .Release.Namespace (include "muster.fullname" .) }}

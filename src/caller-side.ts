@@ -57,7 +57,10 @@ interface CallerSideOptions {
   readonly log: Log;
 }
 
-/** Creates the authenticator of the config. Undefined in local mode. Also follows the files of TLS, which have authorities of callers. */
+/**
+ * Creates the authenticator of the config. Undefined in local mode. Also follows the TLS files, because they contain the authorities that sign the
+ * certificates of callers.
+ */
 export async function authenticatorOf(
   options: CallerSideOptions,
   { listening, fleet, hub }: CallerSideParts,
@@ -137,10 +140,10 @@ export function createAccess(
 ): { readonly access: Access; readonly rights: OwnRights } {
   if (config.authentication === undefined) {
     const served = (name: ClusterName, kind: GroupKind) =>
-      mirrors.cluster(name)?.resources === undefined ? undefined : (mirrors.served(name, kind) ?? 'absent');
+      mirrors.servedKinds(name) === undefined ? undefined : (mirrors.served(name, kind) ?? 'absent');
     return { access: createLocalAccess(), rights: createLocalRights({ api: (name) => fleet.member(name)?.api, served }) };
   }
-  const access = createReviewedAccess({ objects: createMemberObjects({ mirrors, clock, log }, signal), clock, log }, signal);
+  const access = createReviewedAccess({ objects: createMemberObjects({ mirrors: mirrors.own, clock, log }, signal), clock, log }, signal);
   fleet.onJoin(({ name, api, settings, signal: life }) => {
     const { identity, authorization } = settings;
     access.engage({ name, api, identity, authorization }, life);

@@ -24,6 +24,7 @@ import { createCatalog } from './load/catalog/catalog.ts';
 import { defaultSchemaLock, openSchemaLock } from './load/catalog/schema-lock-file.ts';
 import { createDocumentFetcher } from './load/catalog/unknown-kinds.ts';
 import { createQueueBudget } from './load/queue-budget.ts';
+import { createLiveListFactory } from './load/reads/live-lists.ts';
 import { createLoaderFactory } from './load/reads/operation-loaders.ts';
 import { openClusters } from './open-clusters.ts';
 import { openFleet } from './open-fleet.ts';
@@ -33,6 +34,7 @@ import { gatewayHealthOf, untilReady } from './readiness.ts';
 import type { GatewayHealth } from './serve/monitoring/health.ts';
 import type { ClusterGauges } from './serve/monitoring/metrics.ts';
 import type { Serving } from './serve/serve.ts';
+import type { Traces } from './traces/open-traces.ts';
 import type { MirrorRegistry } from './watch/clusters/registry.ts';
 import { createWriteSide, type WriteSide } from './write-side.ts';
 
@@ -100,17 +102,19 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     options.token ?? (config.tokenFile === undefined ? undefined : readToken(config.tokenFile)),
     readSealKey(config, log),
   ]);
+  const traces = stack.use(await tracesOf(options));
   const clusters = stack.use(await openClusters(options));
   const { demo } = clusters;
   const hub = demo ? demoHub : (config.hub ?? clusters.ownCluster);
-  const { mirrors, fleet, found, heap, scheduler, counts, anomalies } = await openFleet(options, { clusters, hub, stack }, ending.signal);
+  const opened = await openFleet(options, { clusters, hub, traces, stack }, ending.signal);
+  const { mirrors, fleet, found, heap, scheduler, counts, anomalies } = opened;
 
   const parts = await loadParts();
   const { baseline, createLiveSchema, serve, examples } = parts;
   const fetchDocument = createDocumentFetcher((name) => fleet.member(name)?.api);
   const lock = stack.use(await openSchemaLock({ file: lockFileOf(config, demo), clock, log }));
-  const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, lock, clock, log }, ending.signal);
-  const schema = createLiveSchema({ models, clock, log }, ending.signal);
+  const models = createCatalog({ mirrors: mirrors.own, baseline, groups: config.kinds, fetchDocument, lock, clock, log }, ending.signal);
+  const schema = createLiveSchema({ models, graph: { federation: config.federation }, clock, log }, ending.signal);
   const { access, rights } = createAccess(options, { mirrors, fleet }, ending.signal);
   const health = gatewayHealthOf({ mirrors, models, schema, access }, ending.signal);
   const readSide = readSideOf(parts, { mirrors, fleet, access, audit, schema, sealKey, scheduler, options }, ending.signal);
@@ -118,6 +122,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const authenticator = await authenticatorOf({ config, clock, log }, { listening, fleet, hub }, ending.signal);
   const { controllerStartMs } = options;
   const model = () => schema.current().model;
+  traces?.nameKinds(model);
   const writeSide = stack.use(
     createWriteSide({ mirrors, fleet, found, access, accounts, audit, model, hub, config, controllerStartMs, clock, log }, ending.signal),
   );
@@ -140,6 +145,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     examples: examples.all,
     heap,
+    traces,
     clock,
     log,
   });
@@ -152,6 +158,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
 function auditOf({ config: { audit, configFile }, auditOutput = process.stdout, clock, log }: GatewayOptions) {
   return openAudit({ audit, configFile, output: auditOutput, clock, log });
+}
+
+/** Opens the traces of the gateway. Undefined without a collector. The packages of OpenTelemetry are loaded only if there is one. */
+async function tracesOf({ config, clock, log }: GatewayOptions): Promise<Traces | undefined> {
+  if (config.traces === undefined) return undefined;
+  const { openTraces } = await import('./traces/open-traces.ts');
+  return openTraces({ settings: config.traces, version: gatewayVersion, clock, log });
 }
 
 interface ContextParts {
@@ -175,8 +188,8 @@ function createContexts({
   rights,
 }: ContextParts): (scope: OperationScope) => GraphContext {
   const { config, clock } = options;
-  const { relationsOf, ...readers } = readSide;
-  const loadersOf = createLoaderFactory({ mirrors, clock });
+  const { relationsOf, listsOf, ...readers } = readSide;
+  const loadersOf = createLoaderFactory({ mirrors, listsOf, clock });
   const timeSlices = new TimeSliceScheduler(clock);
   return ({ servedSchema: served, resources: held, isMessage, throwIfOver, ...asked }: OperationScope) => {
     const budget = createBudget(throwIfOver, config.limits.answerBytes);
@@ -184,7 +197,7 @@ function createContexts({
       throwIfOver();
       budget.throwIfSpent();
     };
-    const loaders = held.use(loadersOf({ signal: asked.signal, isMessage }));
+    const loaders = held.use(loadersOf({ ...asked, isMessage }));
     const read = { ...asked, loaders, countReads: budget.countReads, timeSlices: timeSlices.createSlices(throwIfDone) };
     return {
       ...readers,
@@ -192,7 +205,7 @@ function createContexts({
       ...writeSide.resolvers,
       rights,
       read,
-      gateway: gatewayView(served, { schema, demo, leadership: writeSide.leadership }),
+      gateway: gatewayView(served, { schema, demo, readOnly: config.readOnly, leadership: writeSide.leadership }),
       clock,
       budget,
     };
@@ -215,7 +228,10 @@ function readSideOf(
   { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof loadParts>>,
   { mirrors, fleet, access, audit, schema, sealKey, scheduler, options }: ReadSide,
   signal: AbortSignal,
-): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & { readonly relationsOf: ReturnType<typeof createRelations> } {
+): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & {
+  readonly relationsOf: ReturnType<typeof createRelations>;
+  readonly listsOf: ReturnType<typeof createLiveListFactory>;
+} {
   const { clock, log, config } = options;
   const { sensitiveKinds } = config;
   const shared = { mirrors, access, model: () => schema.current().model, clock, log };
@@ -224,7 +240,8 @@ function readSideOf(
   const settingsOf = (name: ClusterName) => member(name)?.settings;
   return {
     reads: createReads({ ...shared, member, sealKey, sensitiveKinds, audit }),
-    relationsOf: createRelations({ ...shared, sealKey, sensitiveKinds }),
+    relationsOf: createRelations({ ...shared, member, sealKey, sensitiveKinds }),
+    listsOf: createLiveListFactory({ mirrors, member, sensitiveKinds, clock }),
     streams: createStreams({ ...shared, budget, scheduler, onModel: schema.onSwap, settingsOf, sealKey, sensitiveKinds }, signal),
     logs: createLogs({ ...shared, member, budget }),
   };
@@ -267,13 +284,15 @@ function gaugesOf(mirrors: MirrorRegistry, clock: Clock): readonly ClusterGauges
 interface GatewayFacts {
   readonly schema: LiveSchema;
   readonly demo: boolean;
+  readonly readOnly: boolean;
   readonly leadership: WriteSide['leadership'];
 }
 
-function gatewayView(served: ServedSchema, { schema, demo, leadership }: GatewayFacts): GatewayView {
+function gatewayView(served: ServedSchema, { schema, demo, readOnly, leadership }: GatewayFacts): GatewayView {
   return {
     version: gatewayVersion,
     demo,
+    readOnly,
     // A getter, because the hash needs a printed schema and most operations do not select it.
     get schemaHash() {
       return served.hash;

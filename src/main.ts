@@ -1,14 +1,11 @@
 #!/usr/bin/env node
 import { randomBytes } from 'node:crypto';
-import { openListener } from './caller-side.ts';
 import { exitCodes } from './cli/client/command-failure.ts';
-import { createProcessLog, withQuietFaults, withQuietInfo } from './cli/output/process-log.ts';
 import { createStartView } from './cli/output/start-view.ts';
 import { createTerminal } from './cli/output/terminal.ts';
 import { type OwnGateway, type OwnGatewayOptions, runProgram } from './cli/program.ts';
 import type { Config, Flags } from './config/config.ts';
 import { gatewayVersion } from './config/gateway-version.ts';
-import { loadConfig } from './config/load-config.ts';
 import { systemClock } from './core/clock.ts';
 import { MusterError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
@@ -87,6 +84,16 @@ function registrationCommands() {
   return import('./registration/registration-commands.ts');
 }
 
+/** Imported at the first use, because a command that asks a running gateway needs no config file, log or listener. */
+async function gatewayParts() {
+  const [{ loadConfig }, { createProcessLog, withQuietFaults, withQuietInfo }, { openListener }] = await Promise.all([
+    import('./config/load-config.ts'),
+    import('./cli/output/process-log.ts'),
+    import('./caller-side.ts'),
+  ]);
+  return { loadConfig, createProcessLog, withQuietFaults, withQuietInfo, openListener };
+}
+
 async function serve(flags: Flags): Promise<number> {
   isServing = true;
   try {
@@ -100,6 +107,7 @@ async function serve(flags: Flags): Promise<number> {
 }
 
 async function schemaText(flags: Flags): Promise<string> {
+  const { loadConfig, createProcessLog } = await gatewayParts();
   const { schemaLock, stateDirectory, kinds: groups } = await loadConfig({ flags, environment: process.env, directory: process.cwd() });
   const [{ offlineSchema }, { defaultSchemaLock }] = await Promise.all([
     import('./graph/offline-schema.ts'),
@@ -110,6 +118,7 @@ async function schemaText(flags: Flags): Promise<string> {
 }
 
 async function runGateway(flags: Flags): Promise<void> {
+  const { loadConfig, openListener, createProcessLog, withQuietInfo } = await gatewayParts();
   const config = await loadConfig({ flags, environment: process.env, directory: process.cwd() });
   await using listening = await openListener(config);
   const log = createProcessLog({ level: config.logLevel, write: (line) => stderr.write(line), isTerminal: stderr.isTTY === true });
@@ -137,6 +146,7 @@ async function runGateway(flags: Flags): Promise<void> {
  */
 async function startOwn(options: OwnGatewayOptions): Promise<OwnGateway> {
   const { writes, onProgress } = options;
+  const { loadConfig, createProcessLog, withQuietFaults } = await gatewayParts();
   const { context, kubeconfig, hub, demo, config: file } = options.flags;
   const flags: Flags = { host: '127.0.0.1', port: '0', context, kubeconfig, hub, demo, config: file };
   const loaded = await loadConfig({ flags, environment: process.env, directory: process.cwd() });

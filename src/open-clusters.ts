@@ -1,6 +1,6 @@
 import { loadKubeconfig } from './cluster/kubeconfig/kubeconfig.ts';
 import type { Config } from './config/config.ts';
-import { reloadClusters } from './config/load-config.ts';
+import { demandMirroredHub, reloadClusters } from './config/load-config.ts';
 import type { Clock } from './core/clock.ts';
 import { MusterError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
@@ -31,7 +31,8 @@ export interface OpenClustersOptions {
 /**
  * Opens the clusters of the config file or the kubeconfig; starts the embedded fleet if `demo` is set, or if no cluster is named and none is found.
  *
- * @throws {MusterError} `BAD_INPUT` if a file, context or cluster that the config names is absent or broken.
+ * @throws {MusterError} `BAD_INPUT` if a file, context or cluster that the config names is absent or broken, or if the cluster of the Pod would be a
+ * hub with `authorization: live`.
  */
 export async function openClusters(options: OpenClustersOptions): Promise<OpenedClusters> {
   const { config, withoutClusters, clock, log } = options;
@@ -42,6 +43,7 @@ export async function openClusters(options: OpenClustersOptions): Promise<Opened
     if (found?.origin === 'inCluster') ownCluster ??= ownClusterIn(config, found.currentContext);
     return found;
   };
+  const hub = () => config.hub ?? ownCluster;
   const found = config.demo
     ? undefined
     : await openKubeconfigSource({
@@ -49,11 +51,12 @@ export async function openClusters(options: OpenClustersOptions): Promise<Opened
         ...(kubeconfig === undefined ? {} : { kubeconfig }),
         ...(configFile === undefined ? {} : { configFile }),
         contexts: config.contexts,
-        clusters: createClustersReader(config),
+        clusters: createClustersReader(config, hub),
         secrets: config.secrets,
         clock,
         log,
       });
+  demandMirroredHub(configFile, { clusters: config.clusters, hub: hub() });
   if (found !== undefined) return { source: found, demo: false, ownCluster, [Symbol.asyncDispose]: async () => undefined };
   if (!config.demo && withoutClusters === 'refuse')
     throw new MusterError(
@@ -86,14 +89,17 @@ function ownClusterIn({ clusters }: Config, context: string | undefined): string
 }
 
 /** Returns a reader of the cluster settings. Its first call gives the settings of the loaded config. Later calls read the config file again. */
-function createClustersReader({ clusters, configFile }: Config): () => Promise<Config['clusters']> {
+function createClustersReader(
+  { clusters, configFile, authentication }: Config,
+  hub: () => string | undefined,
+): () => Promise<Config['clusters']> {
   let first = true;
   return async () => {
     if (first || configFile === undefined) {
       first = false;
       return clusters;
     }
-    return reloadClusters(configFile);
+    return reloadClusters(configFile, { authentication, hub: hub() });
   };
 }
 

@@ -15,6 +15,7 @@ import { UpstreamCounts } from './fleet/upstream-counts.ts';
 import { createFoundClusters } from './inventories/found-clusters.ts';
 import type { OpenedClusters } from './open-clusters.ts';
 import { measureProcessHeap } from './serve/monitoring/process-heap.ts';
+import type { Traces } from './traces/open-traces.ts';
 import { AnomalyCounts } from './watch/clusters/anomaly-counts.ts';
 import { createMemberObjects } from './watch/clusters/member-objects.ts';
 import { createMirrors, type MirrorRegistry } from './watch/clusters/registry.ts';
@@ -26,10 +27,18 @@ interface FleetOptions {
   readonly onProgress?: ((progress: StartProgress) => void) | undefined;
 }
 
+interface FleetParts {
+  readonly clusters: OpenedClusters;
+  readonly hub: string | undefined;
+  /** Traces the calls of operations. Undefined: there are no traces. */
+  readonly traces: Pick<Traces, 'traced'> | undefined;
+  readonly stack: AsyncDisposableStack;
+}
+
 /** Opens the fleet and mirrors its clusters. Adds the fleet and the mirrors to `stack`, whose disposal ends them. */
 export async function openFleet(
   { config, clock, log, onProgress }: FleetOptions,
-  { clusters, hub, stack }: { readonly clusters: OpenedClusters; readonly hub: string | undefined; readonly stack: AsyncDisposableStack },
+  { clusters, hub, traces, stack }: FleetParts,
   signal: AbortSignal,
 ) {
   const counts = new UpstreamCounts();
@@ -55,8 +64,10 @@ export async function openFleet(
   const fleet = stack.use(
     await createFleet({
       sources: [clusters.source, found],
-      connect: (endpoint, life, currentEndpoint) =>
-        counts.counted(connectCluster(endpoint, { clock, log, signal: life, currentEndpoint }), life),
+      connect: (endpoint, life, currentEndpoint) => {
+        const api = counts.counted(connectCluster(endpoint, { clock, log, signal: life, currentEndpoint }), life);
+        return traces?.traced(api) ?? api;
+      },
       log,
     }),
   );
@@ -66,15 +77,26 @@ export async function openFleet(
   return { mirrors, fleet, found, heap, scheduler, counts, anomalies };
 }
 
-/** Yields the settings about found clusters after each change of the config file. A broken file is logged and changes nothing. */
+/**
+ * Yields the settings about found clusters after each change of the config file. A broken file is logged and changes nothing, and so does
+ * another system namespace: the Lease of the leader and the Secrets of registered clusters can only move together, at a restart.
+ */
 async function* settingsChanges(
-  { config: { configFile }, hub, clock, log }: Omit<FleetOptions, 'onProgress'> & { readonly hub: string | undefined },
+  {
+    config: { configFile, systemNamespace, authentication },
+    hub,
+    clock,
+    log,
+  }: Omit<FleetOptions, 'onProgress'> & { readonly hub: string | undefined },
   signal: AbortSignal,
 ): AsyncIterable<FoundClusterSettings> {
   if (configFile === undefined) return;
   for await (const _ of watchFiles([configFile], clock, signal)) {
     try {
-      yield await reloadInventories(configFile, hub);
+      const { systemNamespace: wanted, ...settings } = await reloadInventories(configFile, { hub, authentication });
+      if (wanted !== systemNamespace)
+        log.warn({ namespace: wanted }, 'another systemNamespace needs a restart of all gateways: the former one stays in use');
+      yield settings;
     } catch (error) {
       if (!(error instanceof MusterError)) throw error;
       log.warn({ problem: error.message }, 'the config file has become unreadable: inventories stay as they were');
@@ -109,6 +131,7 @@ function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal
       get secrets() {
         return member.settings.secrets;
       },
+      reads: member.settings.authorization === 'live' ? ('live' as const) : ('mirrored' as const),
     };
     mirrors.engage(engaged, member.signal);
   }, signal);

@@ -17,7 +17,7 @@ interface StartOptions {
   readonly onProgress?: ((progress: StartProgress) => void) | undefined;
 }
 
-/** Resolves when all clusters are ready, and reports progress until then. */
+/** Resolves when all clusters are ready, or when the signal aborts. Until then, reports their progress to `onProgress`. */
 export async function untilReady({ mirrors, schema, health, clock, onProgress }: StartOptions, signal: AbortSignal): Promise<void> {
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);

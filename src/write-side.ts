@@ -45,7 +45,7 @@ import { createPlanner } from './propagate/plan/create-planner.ts';
 import type { Planner } from './propagate/plan/planner.ts';
 import type { ClientOf } from './propagate/plan/snapshot/plan-request.ts';
 import { renewTokens } from './registration/renew-tokens.ts';
-import { writeRegistrationStatuses } from './registration/write-statuses.ts';
+import { gatewayCaller, writeRegistrationStatuses } from './registration/write-statuses.ts';
 import { createMemberObjects } from './watch/clusters/member-objects.ts';
 import type { MirrorRegistry } from './watch/clusters/registry.ts';
 
@@ -61,7 +61,10 @@ export interface WriteSideOptions {
   readonly model: () => Model;
   /** The cluster that keeps Propagations. Undefined: there is no hub. */
   readonly hub?: string | undefined;
-  readonly config: Pick<Config, 'importers' | 'hooks' | 'backups' | 'sensitiveKinds' | 'systemNamespace' | 'environment'>;
+  readonly config: Pick<
+    Config,
+    'allowPrivate' | 'importers' | 'hooks' | 'backups' | 'sensitiveKinds' | 'systemNamespace' | 'environment' | 'readOnly'
+  >;
   /** Milliseconds before the controller sends its first request. Default: 0. */
   readonly controllerStartMs?: number | undefined;
   readonly clock: Clock;
@@ -96,7 +99,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const { fleet, access, accounts, model, clock, log } = options;
   const members = membersOf(options, signal);
   const clients = createActingClients({ member: (name) => fleet.member(name), access, accounts });
-  const { own, ofIdentity: clientOf, sight } = clients;
+  const { own, clientOf, sight } = clients;
   const sensitiveKinds = createSensitiveKinds(options.config.sensitiveKinds);
   const listRulesOf = listRulesIn(model);
   const hub = options.hub === undefined ? undefined : hubNamed(clusterName(options.hub), { members, own }, signal);
@@ -116,7 +119,9 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
     await Promise.all([upkeep?.(term), migrations.leaderWork?.(term), registrations?.(term)]);
   };
   const controller =
-    hub === undefined ? undefined : createController({ ...shared, ...local, hub: hub.hub, planner, stores: hub, leaderWork }, signal);
+    hub === undefined || options.config.readOnly
+      ? undefined
+      : createController({ ...shared, ...local, hub: hub.hub, planner, stores: hub, leaderWork }, signal);
   return {
     resolvers: {
       writes: createObjectChanges({
@@ -165,7 +170,7 @@ function migrationSideOf(general: WriteSideOptions, options: MigrationSideOption
   const { hooks, backups } = config;
   const { hub, ...shared } = options;
   const { members, clientOf, sight } = shared;
-  const readBackup = createBackupReader({ members, clientOf, sight, config: backups, clock });
+  const readBackup = createBackupReader({ members, clientOf, sight, config: backups, allowPrivate: config.allowPrivate, clock });
   const onHub = hub && { hub: hub.hub, migrations: createMigrationStore(hub.hub, signal) };
   const planner = createMigrationPlanner({
     ...{ ...shared, readBackup, clock, migrations: onHub?.migrations },
@@ -203,9 +208,9 @@ function upkeepOf(
 }
 
 /** Returns the work of the leader for registered clusters. */
-function registrationsOf({ fleet, mirrors, found, config, clock, log }: WriteSideOptions, hub: Hub): (term: Term) => Promise<void> {
+function registrationsOf({ fleet, mirrors, found, config, audit, clock, log }: WriteSideOptions, hub: Hub): (term: Term) => Promise<void> {
   const { systemNamespace } = config;
-  const ports = { hub, systemNamespace, fleet, mirrors, registered: () => found.registered(), clock, log };
+  const ports = { hub, systemNamespace, fleet, mirrors, registered: () => found.registered(), audit, clock, log };
   return async (term) => {
     await Promise.all([writeRegistrationStatuses(ports, term), renewTokens(ports, term)]);
   };
@@ -214,14 +219,14 @@ function registrationsOf({ fleet, mirrors, found, config, clock, log }: WriteSid
 function membersOf({ mirrors, fleet, accounts, clock, log }: WriteSideOptions, signal: AbortSignal): Members {
   const settingsOf = (name: ClusterName) => fleet.member(name)?.settings;
   const views = createClusterViews({ mirrors, access: createLocalAccess(), settingsOf });
-  const everybody = { key: 'gateway' };
-  // Plans show faults of members, also to callers who may not see the cluster that such a fault names.
+  // With many accounts, faults with `other` are left out. Such a fault names a second cluster, and plans would show this name to callers who may
+  // not see that cluster.
   const shown = (view: ClusterView): ClusterView =>
     accounts === 'one' ? view : { ...view, faults: view.faults.filter(({ other }) => other === undefined) };
   return {
-    all: () => views.visible(everybody).map(shown),
+    all: () => views.visible(gatewayCaller).map(shown),
     get(name) {
-      const view = views.find(everybody, name);
+      const view = views.find(gatewayCaller, name);
       return view && shown(view);
     },
     api: (name) => fleet.member(name)?.api,

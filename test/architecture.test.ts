@@ -16,11 +16,24 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cluster: [],
   fleet: ['cluster'],
   inventories: ['config', 'cluster', 'store', 'fleet', 'watch'],
-  registration: ['cluster', 'store', 'fleet', 'watch', 'manifests', 'changes', 'propagate/model', 'propagate/hub', 'propagate/controller'],
+  registration: [
+    'cluster',
+    'access',
+    'audit',
+    'store',
+    'fleet',
+    'watch',
+    'manifests',
+    'changes',
+    'propagate/model',
+    'propagate/hub',
+    'propagate/controller',
+  ],
   watch: ['cluster', 'store'],
   access: ['cluster', 'store'],
   audit: ['access'],
   identity: ['config', 'access', 'cluster'],
+  execution: [],
   streams: [],
   load: ['cluster', 'fleet', 'watch', 'store', 'access', 'audit', 'model', 'streams'],
   'streams/messages': ['streams', 'load', 'model'],
@@ -62,7 +75,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'propagate/status',
   ],
   migrate: [],
-  'migrate/backups': ['config', 'store', 'manifests', 'changes', 'propagate/plan', 'migrate/model', 'migrate/discover'],
+  'migrate/backups': ['config', 'cluster', 'store', 'manifests', 'changes', 'propagate/plan', 'migrate/model', 'migrate/discover'],
   'migrate/traffic': ['config', 'manifests', 'migrate/model'],
   'migrate/model': ['manifests', 'changes', 'propagate/model'],
   'migrate/discover': ['store', 'manifests', 'changes', 'propagate/model', 'propagate/plan', 'migrate/model'],
@@ -112,6 +125,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'migrate/plan',
     'migrate/traffic',
   ],
+  traces: ['config', 'cluster', 'model', 'operations'],
   importers: ['cluster', 'access', 'manifests', 'changes', 'propagate/model', 'propagate/karmada', 'propagate/kubefed', 'propagate/plan'],
   'importers/upkeep': [
     'access',
@@ -127,6 +141,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   graph: [
     'access',
+    'execution',
     'importers',
     'load',
     'streams',
@@ -137,11 +152,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'migrate/model',
     'model',
   ],
-  operations: ['streams', 'access', 'load', 'graph'],
-  'streams/sending': ['streams', 'access', 'graph', 'operations'],
-  serve: ['config', 'access', 'audit', 'identity', 'operations', 'streams', 'streams/sending'],
+  operations: ['streams', 'access', 'load', 'execution', 'graph'],
+  'streams/sending': ['streams', 'access', 'execution', 'graph', 'operations'],
+  serve: ['config', 'access', 'audit', 'identity', 'execution', 'operations', 'streams', 'streams/sending'],
   sim: ['config', 'model'],
   cli: ['config'],
+  console: ['model', 'propagate/model'],
 };
 
 /** Packages and the only folders that may import them by value. The client and server halves of a library have separate rows. */
@@ -153,7 +169,8 @@ const soleUsers: readonly { readonly names: RegExp; readonly users: readonly str
   { names: /^@pothos\//, users: ['graph'] },
   { names: /^(graphql-yoga|@graphql-yoga\/.*)$/, users: ['operations', 'serve'] },
   { names: /^(ws|graphql-ws|graphql-ws\/use\/.*|prom-client)$/, users: ['serve'] },
-  { names: /^graphql-ws\/client$/, users: ['cli'] },
+  { names: /^graphql-ws\/client$/, users: ['cli', 'console'] },
+  { names: /^(preact|@preact\/.*)$/, users: ['console'] },
   { names: /^node:https?$/, users: ['serve', 'identity', 'cluster', 'sim', 'migrate'] },
   { names: /^commander$/, users: ['cli'] },
   { names: /^jose$/, users: ['identity'] },
@@ -170,7 +187,7 @@ interface Import {
 }
 
 const source = path.resolve('src');
-const files = filesBelow(source).filter((file) => file.endsWith('.ts'));
+const files = filesBelow(source).filter((file) => /\.tsx?$/.test(file));
 const imports = files.flatMap(importsOf);
 
 test('every folder of src stands in the table', () => {
@@ -208,7 +225,9 @@ test('core, model and store have neither network nor process beneath them', () =
 test('files stay under 400 lines and say what is inside', () => {
   const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 401);
   expect(long.map((file) => path.relative(source, file))).toEqual([]);
-  const vague = files.filter((file) => /(^|\/)(utils?|common|helpers?|misc|shared|types|index)(\.ts|\/)/.test(path.relative(source, file)));
+  const vague = files.filter((file) =>
+    /(^|\/)(utils?|common|helpers?|misc|shared|types|index)(\.tsx?|\/)/.test(path.relative(source, file)),
+  );
   expect(vague).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 const root = path.join(import.meta.dirname, '..');
 /** The number of rows per section. */
-const sections = { A: 18, B: 20, C: 9, D: 18, E: 10, M: 5, P: 18 };
+const sections = { A: 18, B: 20, C: 9, D: 18, E: 12, M: 7, P: 18 };
 const rowName = /\b([ABCDEMP])(\d{1,2})\b/g;
 
 interface PageRow {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const maxFiles = 25;
 const repository = path.resolve('.');
-const sources = filesBelow('src').filter((file) => file.endsWith('.ts'));
+const sources = filesBelow('src').filter((file) => /\.tsx?$/.test(file));
 
 test(`a folder of src or test holds at most ${maxFiles} files`, () => {
   const sizes = Map.groupBy([...sources, ...filesBelow('test')], (file) => path.dirname(file));

@@ -17,11 +17,11 @@ export interface AuditedObject {
   readonly code?: string | undefined;
 }
 
-/** One mutation field, or one live read of a Secret. It holds no values, no manifests and no tokens. */
+/** One mutation field, one live read of a Secret, or one step of the gateway with a registered cluster. It holds no values, no manifests and no tokens. */
 export interface AuditedAction {
   readonly caller: Caller;
   readonly requestId?: string | undefined;
-  /** The mutation field, or `get`. */
+  /** The mutation field, or `get`. For the gateway itself: `register`, `unregister` or `renewToken`. */
   readonly verb: string;
   /** Default: false. */
   readonly dryRun?: boolean | undefined;

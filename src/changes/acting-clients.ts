@@ -30,10 +30,10 @@ export interface ActingClients {
   own(cluster: ClusterName): ObjectClient | undefined;
   ofCaller(cluster: ClusterName, operation: CallerOperation): ObjectClient | undefined;
   /**
-   * With many accounts, the client of a ServiceAccount checks before each call that the requester may impersonate that account in the
+   * With authentication, the client of a ServiceAccount checks before each call that the requester may impersonate that account in the
    * cluster. If not, or without a requester, the call is `FORBIDDEN`. The account of the gateway is never used.
    */
-  ofIdentity(cluster: ClusterName, identity: ActingIdentity): ObjectClient | undefined;
+  clientOf(cluster: ClusterName, identity: ActingIdentity): ObjectClient | undefined;
   /** Finds out what the requester of an identity may see. Undefined in local mode: every requester may see everything. */
   readonly sight: IdentitySight | undefined;
 }
@@ -58,7 +58,7 @@ type VisibilityRequest = Pick<AccessRequest, 'cluster' | 'kind' | 'namespaces'> 
 
 /** The objects of one kind that a requester may get or list. */
 export interface VisibleObjects {
-  /** True if the requester may see the objects in this namespace. Undefined: objects without a namespace, or in all namespaces. */
+  /** True if the requester may see objects in this namespace. An undefined namespace stands for objects without one, or for all namespaces. */
   has(namespace: string | undefined): boolean;
   /** The reason why the rights are unknown where `has` returns false. Undefined: the requester has no right there. */
   readonly fault?: Fault | undefined;
@@ -127,7 +127,7 @@ export function createActingClients({ member, access, accounts }: ActingClientsO
       if (found === undefined) return undefined;
       return createObjectClient(found.api, { as: caller.user && impersonationIn(found.settings.identity, caller.user), requestId });
     },
-    ofIdentity(cluster, identity) {
+    clientOf(cluster, identity) {
       const found = member(cluster);
       if (found === undefined) return undefined;
       if (accounts === 'one' && identity.runAs.type === 'requester') return own(cluster);

@@ -96,7 +96,7 @@ async function changeTargets(
   });
 }
 
-/** Deletes each target, guarded only by the uid and version that the target has. */
+/** Deletes each target. The only condition is that the object still has the uid and version that the target names, if it names them. */
 async function deleteTargets(
   options: TargetChangesOptions,
   request: ChangeRequestInContext,

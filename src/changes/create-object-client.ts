@@ -39,8 +39,9 @@ const patchTypes: Readonly<Record<PatchObjectRequest['type'], string>> = {
 /**
  * Creates a client for the objects of one API server, with one identity.
  *
- * All clients of a cluster share one write queue: 10 writes in flight per cluster, 256 in all clusters. Dry runs count as writes. Users take
- * turns, and one user has at most 8 of the 10 and 192 of the 256. An object above 1.5 MiB is `TOO_LARGE` without a call. Integers beyond 2⁵³−1 are read and written exactly. Answers contain `managedFields`.
+ * All clients of a cluster share one write queue: 10 writes in flight per cluster, 256 in all clusters. Dry runs count as writes. Users take turns,
+ * and one user has at most 8 of the 10 and 192 of the 256. An object above 1.5 MiB is `TOO_LARGE` without a call. Integers beyond 2⁵³−1 are read and
+ * written exactly. Answers contain `managedFields`.
  *
  * An abort cancels the request. The promise then resolves to a fault, which the aborted caller ignores.
  *
@@ -191,7 +192,7 @@ function isStatusOf(value: Json | undefined): value is JsonObject {
   return isJsonObject(value) && value.kind === 'Status' && value.status === 'Success';
 }
 
-/** Builds the object of a deletion that the server answered with a Status: only its name and uid are known. */
+/** Builds the deleted object if the server answered the deletion with a Status, which has only the name and uid of the object. */
 function goneObject(status: JsonObject, { resource, namespace, name }: ObjectAddress): KubernetesObject {
   const uid = textAt(objectAt(status, 'details'), 'uid');
   return {
@@ -201,7 +202,10 @@ function goneObject(status: JsonObject, { resource, namespace, name }: ObjectAdd
   };
 }
 
-/** Maximum writes in flight: in one cluster, and in all clusters (docs/internals/propagation.md 5.1). A user leaves some to the others. */
+/**
+ * Maximum writes in flight: in one cluster, and in all clusters (docs/internals/propagation.md 5.1). One user may have fewer, so that places are left
+ * for others.
+ */
 const inCluster = { places: 10, placesPerUser: 8, boundless: '' };
 const inAll = { places: 256, placesPerUser: 192, boundless: '' };
 

@@ -18,11 +18,17 @@ import { addConfigCommand } from './commands/config.ts';
 import { addDeleteCommand } from './commands/delete.ts';
 import { addDemoCommand } from './commands/demo.ts';
 import { addDescribeCommand } from './commands/describe.ts';
+import { addDiscoveryCommands } from './commands/discovery/api-resources.ts';
+import { addVersionCommand } from './commands/discovery/version.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addRegistrationCommands } from './commands/join.ts';
+import { addLabelCommands } from './commands/label.ts';
 import { addListCommand } from './commands/list.ts';
 import { addLogsCommand } from './commands/logs.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
+import { addDiffCommand } from './commands/objects/diff.ts';
+import { addWaitCommand } from './commands/objects/wait.ts';
+import { addPatchCommand } from './commands/patch.ts';
 import { addPlanCommand } from './commands/plan.ts';
 import { addPropagateCommand } from './commands/propagate.ts';
 import { addQueryCommand } from './commands/query.ts';
@@ -31,6 +37,7 @@ import { addSchemaCommand, addServeCommand } from './commands/serve.ts';
 import { addTreeCommand } from './commands/tree.ts';
 import { addWatchCommand } from './commands/watch.ts';
 import { addRestartCommand, addScaleCommand } from './commands/workloads.ts';
+import { addCompletionCommand, runCompletion } from './completion/run-completion.ts';
 import { StartLine, type StartProgress } from './output/start-view.ts';
 import { printable } from './output/table.ts';
 import type { Terminal } from './output/terminal.ts';
@@ -96,12 +103,16 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   };
   for (const add of [...readers, ...writers]) add(program, run);
   addConfigCommand(program, options);
+  addCompletionCommand(program, terminal);
+  addVersionCommand(program, run, version);
   const onEnd = (code: number) => {
     exitCode = code;
   };
   const { schema, registrations } = options;
   if (registrations !== undefined) addRegistrationCommands(program, { ...options, registrations, onEnd });
   if (schema !== undefined) addSchemaCommand(program, async (flags) => void terminal.out(await schema(flags)));
+  if (args[0] === '__complete')
+    return runCompletion(program, args.slice(1), { terminal, signal: options.signal, gateway: (flags) => remoteOf(flags, options) });
   // `serve` is the default command, so the help of the program lists its flags too.
   const ownOptions = (of: Commander) => new Help().visibleOptions(of);
   program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving.options, ...ownOptions(of)] : ownOptions(of)) });
@@ -123,10 +134,13 @@ const readers = [
   addWatchCommand,
   addLogsCommand,
   addQueryCommand,
+  addWaitCommand,
+  addDiscoveryCommands,
   addAuthCommand,
 ];
 const writers = [
   addPlanCommand,
+  addDiffCommand,
   addPropagateCommand,
   addImportCommand,
   addRolloutCommand,
@@ -135,6 +149,8 @@ const writers = [
   addDeleteCommand,
   addScaleCommand,
   addRestartCommand,
+  addLabelCommands,
+  addPatchCommand,
   addDemoCommand,
 ];
 
@@ -145,7 +161,7 @@ interface NamedCommand {
   readonly effect: CommandEffect;
 }
 
-/** Runs one command with its gateway. The terminal is restored at the end. */
+/** Runs one command with its gateway, and returns the exit code. At the end, keeps what is drawn on the terminal and shows the cursor again. */
 async function runCommand(named: NamedCommand, options: ProgramOptions): Promise<number> {
   const { terminal, signal } = options;
   try {
@@ -200,8 +216,8 @@ async function askGateway({ command, flags, effect }: NamedCommand, options: Pro
 }
 
 /**
- * Returns the remote gateway that the flags or the environment name. With a flag for an own gateway the environment is ignored, because
- * flags win over MUSTER_GATEWAY. Undefined: the command uses a gateway of its own.
+ * Returns the remote gateway that the flags or the environment name. Undefined: the command starts a gateway of its own. `MUSTER_GATEWAY` is ignored
+ * if a flag is given that only an own gateway uses.
  */
 async function remoteOf(flags: GatewayFlags, { environment, directory }: ProgramOptions): Promise<GatewayAddress | undefined> {
   const isOwn = flags.demo !== undefined || flags.kubeconfig !== undefined || flags.hub !== undefined || flags.config !== undefined;
@@ -226,7 +242,7 @@ async function startOwn({ flags, effect }: Omit<NamedCommand, 'command'>, { star
   }
 }
 
-/** Returns the promise, but rejects as soon as the signal aborts. */
+/** Returns the result of the promise. Rejects at once with the reason of the signal if the signal aborts first. */
 async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const stop = Promise.withResolvers<never>();
   const abort = () => stop.reject(signal.reason);

@@ -31,6 +31,8 @@ export interface ExecPlugin {
   readonly config?: Json;
   /** True: failures do not show what the plugin wrote to stderr. Default: they show its beginning. */
   readonly isQuiet?: boolean;
+  /** The provider of the config that the plugin belongs to. Plugins of other providers do not wait for it. Default: a kubeconfig of the operator. */
+  readonly provider?: string;
 }
 
 /** The credentials of the endpoint, in addition to a client certificate. */

@@ -81,7 +81,7 @@ const auditKeys = {
   file: configText.describe('The file that lines are appended to.'),
 };
 
-/** The keys of the file about callers, besides those of clusters. */
+/** The keys of the file about callers, except those of single clusters. */
 export const callerKeys = {
   tls: mapping(tlsKeys)
     .exactOptional()
@@ -103,21 +103,15 @@ const memberIdentityKeys = {
   groupPrefix: prefix.exactOptional().describe('The prefix that names of groups get in this cluster. Default: none.'),
 };
 
-/** A text of `authorization` that this version does not know. `live` gets a message of its own, because the design names it. */
-const unknownAuthorization = ({ input }: { readonly input?: unknown }) =>
-  input === 'live'
-    ? 'expected sar or rbac, got "live", which this version does not have: sar decides as the API server does (docs/decisions/0021)'
-    : undefined;
-
 /** The keys of one cluster about callers. */
 export const memberAccessKeys = {
   identity: mapping(memberIdentityKeys)
     .exactOptional()
     .describe('How users and groups are named in this cluster. Default: as they are named by the gateway.'),
-  authorization: oneOf(authorizationModes, unknownAuthorization)
+  authorization: oneOf(authorizationModes)
     .exactOptional()
     .describe(
-      `How rights of callers are decided: sar asks the cluster, rbac evaluates its RBAC objects; ${defaultAuthorization} by default.`,
+      `How rights of callers are decided: sar asks the cluster, rbac evaluates its RBAC objects, live mirrors no objects and reads as the caller; ${defaultAuthorization} by default.`,
     ),
 };
 

@@ -39,8 +39,8 @@ function authenticationOf(
 }
 
 /**
- * Checks the files of the settings about callers: each can be read, certificate files hold certificates, and the key of `tls` belongs to
- * its certificate. Opens the file of the audit for writing, and creates it. Call this function before the gateway listens.
+ * Checks the files of the settings about callers: each can be read, certificate files hold certificates, and the key of `tls` belongs to its
+ * certificate. Also opens the file of the audit for writing, which creates a missing file. Call this function before the gateway listens.
  *
  * @throws {MusterError} `BAD_INPUT` with one line: the config file, the path of the key, and the problem.
  */

@@ -206,6 +206,12 @@ const fileKeys = {
   kinds: mapping(kindsKeys)
     .exactOptional()
     .describe('The custom kinds in the schema. This keeps the schema small; it is not access control.'),
+  federation: flag
+    .exactOptional()
+    .describe('True: the schema is a subgraph of Apollo Federation, with _service and _entities. Default: false.'),
+  readOnly: flag
+    .exactOptional()
+    .describe('True: the gateway refuses every mutation, and never keeps Propagations in sync. Default: false.'),
   shutdownDelaySeconds: integerBetween({ min: 0, max: 600 })
     .exactOptional()
     .describe('Seconds between reporting "not ready" and refusing connections.'),

@@ -31,14 +31,9 @@ export function integerBetween({ min, max }: { readonly min: number; readonly ma
   return z.int(expected).min(min, expected).max(max, expected);
 }
 
-/** Defines one of these words. `explain` may return a message for a value that is none of them. Default: the message lists the words. */
-export function oneOf<const Word extends string>(
-  words: readonly Word[],
-  explain: (issue: { readonly input?: unknown }) => string | undefined = () => undefined,
-) {
-  const general = typeError(words.join(', '));
-  const explained: typeof general = { ...general, error: (issue) => explain(issue) ?? general.error(issue) };
-  return z.enum(words, explained);
+/** Defines one of these words. */
+export function oneOf<const Word extends string>(words: readonly Word[]) {
+  return z.enum(words, typeError(words.join(', ')));
 }
 
 /** Defines a list of at most 1,000 members. Default of `min`: 0. */

@@ -1,4 +1,5 @@
 import type { AuthorizationMode, InventoryType, Limits, LogLevel, SecretsMode } from './defaults.ts';
+import type { TraceSettings } from './trace-settings.ts';
 
 /** One cluster of the config file. Paths are absolute. */
 export interface ConfiguredCluster {
@@ -184,6 +185,12 @@ export interface Config {
   readonly sensitiveKinds: readonly string[];
   /** Groups, or `*.` and a suffix, whose custom kinds the schema includes or excludes. `deny` wins. Without `allow` all are included. */
   readonly kinds: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
+  /** True: the schema is a subgraph for routers of Apollo Federation. */
+  readonly federation: boolean;
+  /** The collector of traces. Undefined: there are no traces. */
+  readonly traces?: TraceSettings | undefined;
+  /** True: every mutation is refused, and this gateway never becomes the leader. */
+  readonly readOnly: boolean;
   readonly limits: Limits;
   /** Seconds between reporting "not ready" and refusing new connections. */
   readonly shutdownDelaySeconds: number;
@@ -213,5 +220,8 @@ export interface Flags {
   readonly allowOrigin?: readonly string[] | undefined;
   readonly tokenFile?: string | undefined;
   readonly schemaLock?: string | undefined;
+  readonly federation?: boolean | undefined;
+  readonly readOnly?: boolean | undefined;
+  readonly otlp?: string | undefined;
   readonly logLevel?: string | undefined;
 }

@@ -49,9 +49,9 @@ export type SecretsMode = (typeof secretsModes)[number];
 
 /**
  * How the rights of callers in a cluster are decided. `sar`: by SubjectAccessReviews. `rbac`: from its RBAC objects, for clusters without
- * another authorizer.
+ * another authorizer. `live`: by the API server at each read, which the gateway sends as the caller. Objects of such a cluster are not mirrored.
  */
-export const authorizationModes = ['sar', 'rbac'] as const;
+export const authorizationModes = ['sar', 'rbac', 'live'] as const;
 
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
@@ -68,7 +68,7 @@ export const inventoryTypes = [
 
 export type InventoryType = (typeof inventoryTypes)[number];
 
-/** The namespace of the hub for Secrets of registered clusters, outside of a Pod. In a Pod it is the Pod's own namespace. */
+/** The namespace of the hub in which Secrets of registered clusters are kept. A gateway in a Pod uses the namespace of the Pod instead. */
 export const defaultSystemNamespace = 'muster-system';
 
 /** The authorization of clusters without a setting of their own. SubjectAccessReviews are right with every authorizer. */

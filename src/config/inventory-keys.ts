@@ -28,7 +28,9 @@ const inventoryKeys = {
   cluster: configText.exactOptional().describe('The cluster of `clusters` that holds the inventory. Default: the hub.'),
   namespaces: configList(namespaceName)
     .exactOptional()
-    .describe('Namespaces to look in. Default: istio-system for Istio, argocd for ArgoCD, else all.'),
+    .describe(
+      'Namespaces to look in. Default: istio-system for Istio, argocd for ArgoCD, else all. MulticlusterRuntime needs them with `authentication`.',
+    ),
   labels: checkedSchema(configText, checkSelector)
     .exactOptional()
     .describe('Only objects that this label selector selects, such as `tier in (prod)`. Default: all.'),
@@ -66,18 +68,28 @@ export const foundClusterKeys = {
 
 type FoundClusterKeys = { readonly [Key in keyof typeof foundClusterKeys]?: z.output<(typeof foundClusterKeys)[Key]> };
 
-/** Checks the keys against `clusters` and the hub. Throws `BAD_INPUT` with one line if they do not fit together. */
+interface InventorySurroundings {
+  readonly clusters: readonly string[];
+  readonly hub: string | undefined;
+  /** True if several users share the gateway. */
+  readonly hasAuthentication: boolean;
+}
+
+/** Checks the keys against the rest of the config. Throws `BAD_INPUT` with one line if they do not fit together. */
 export function demandConsistentInventories(
   { inventories = [] }: FoundClusterKeys,
-  { clusters, hub }: { readonly clusters: readonly string[]; readonly hub: string | undefined },
+  { clusters, hub, hasAuthentication }: InventorySurroundings,
 ): void {
-  for (const [at, { type, cluster, consumer, serviceAccount, providers }] of inventories.entries()) {
+  for (const [at, { type, cluster, namespaces, consumer, serviceAccount, providers }] of inventories.entries()) {
     const refuse = (key: string, message: string): never => {
       throw new MusterError('BAD_INPUT', `inventories[${at}]${key}: ${message}`);
     };
     if (cluster === undefined && hub === undefined) refuse('', 'expected `cluster`, or a hub that holds the inventory');
     if (cluster !== undefined && clusters.length > 0 && !clusters.includes(cluster))
       refuse('.cluster', `expected one of clusters: ${clusters.slice(0, 10).join(', ')}`);
+    // The role `edit` of one namespace is enough to create such a Secret.
+    if (type === 'MulticlusterRuntime' && hasAuthentication && namespaces === undefined)
+      refuse('.namespaces', 'expected namespaces with `authentication`, because each author of a Secret there adds clusters to the fleet');
     if (type !== 'ClusterProfile' && consumer !== undefined) refuse('.consumer', 'expected only with type ClusterProfile');
     if (type !== 'ClusterProfile' && providers !== undefined) refuse('.providers', 'expected only with type ClusterProfile');
     if (type !== 'OpenClusterManagement' && serviceAccount !== undefined)

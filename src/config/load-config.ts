@@ -21,6 +21,7 @@ import {
 } from './defaults.ts';
 import { isLoopback, parseOrigin } from './host.ts';
 import { demandConsistentInventories, inventoriesOf, systemNamespaceOf } from './inventory-keys.ts';
+import { readTraceSettings } from './trace-settings.ts';
 
 /** The sources of settings, besides the config file. */
 export interface ConfigSources {
@@ -45,7 +46,8 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
   if (given.tokenFile !== undefined && file.authentication !== undefined)
     throw new MusterError('BAD_INPUT', `${given.tokenFile.name}: expected no token file with \`authentication\` in ${configFile}`);
   const hub = given.hub?.value ?? file.clusters?.find((cluster) => cluster.hub === true)?.name;
-  checkFile(configFile, () => demandConsistentInventories(file, { clusters: (file.clusters ?? []).map(({ name }) => name), hub }));
+  checkFile(configFile, () => checkInventories(file, hub));
+  demandMirroredHub(configFile, { ...file, hub });
   const schemaLock = given.schemaLock === undefined ? fromFile(file.schemaLock) : path.resolve(directory, given.schemaLock.value);
   const config: Config = {
     demo: given.demo,
@@ -76,6 +78,9 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
     secrets: secretsOf(file),
     sensitiveKinds: file.sensitiveKinds ?? [],
     kinds: file.kinds ?? {},
+    federation: given.federation ?? file.federation ?? false,
+    traces: readTraceSettings(given.otlp, environment),
+    readOnly: given.readOnly ?? file.readOnly ?? false,
     limits: { ...defaultLimits, ...file.limits },
     shutdownDelaySeconds: file.shutdownDelaySeconds ?? defaultShutdownDelaySeconds,
     stateDirectory: path.join(environment.XDG_STATE_HOME || path.join(environment.HOME ?? homedir(), '.local/state'), 'muster'),
@@ -132,25 +137,70 @@ function demandConsistent({ configFile, authentication, tokenFile, hub, ...confi
  *
  * @throws {MusterError} `BAD_INPUT` as `loadConfig` does.
  */
-export async function reloadClusters(configFile: string): Promise<readonly ConfiguredCluster[]> {
-  return clustersOf(await readConfigFile(configFile), configFile);
+export async function reloadClusters(
+  configFile: string,
+  running: Pick<Config, 'authentication' | 'hub'>,
+): Promise<readonly ConfiguredCluster[]> {
+  const file = await readConfigFileAgain(configFile, running);
+  demandMirroredHub(configFile, { ...file, hub: running.hub });
+  return clustersOf(file, configFile);
+}
+
+/**
+ * Reads the file again. A file that adds or removes `authentication` is refused, because the gateway authenticates as it did at the start, and
+ * the defaults of other keys depend on it.
+ */
+async function readConfigFileAgain(configFile: string, { authentication }: Pick<Config, 'authentication'>): Promise<ConfigFile> {
+  const file = await readConfigFile(configFile);
+  if ((file.authentication === undefined) === (authentication === undefined)) return file;
+  const problem = authentication === undefined ? 'expected none' : 'expected the key to stay';
+  throw new MusterError('BAD_INPUT', `${configFile}: authentication: ${problem} until the gateway is started again`);
 }
 
 /** The settings about registered and found clusters that are followed while the gateway runs. */
 export type FoundClusterSettings = Pick<Config, 'allowPrivate' | 'inventories'>;
 
 /**
- * Reads `allowPrivate` and `inventories` of the config file again.
+ * Reads `allowPrivate` and `inventories` of the config file again. `systemNamespace` is returned too, to warn about a change, which needs a
+ * restart.
  *
  * @throws {MusterError} `BAD_INPUT` as `loadConfig` does.
  */
-export async function reloadInventories(configFile: string, hub: string | undefined): Promise<FoundClusterSettings> {
-  const file = await readConfigFile(configFile);
-  checkFile(configFile, () => demandConsistentInventories(file, { clusters: (file.clusters ?? []).map(({ name }) => name), hub }));
-  return deeplyFrozen({ allowPrivate: file.allowPrivate ?? [], inventories: inventoriesOf(file) });
+export async function reloadInventories(
+  configFile: string,
+  running: Pick<Config, 'authentication' | 'hub'>,
+): Promise<FoundClusterSettings & Pick<Config, 'systemNamespace'>> {
+  const file = await readConfigFileAgain(configFile, running);
+  checkFile(configFile, () => checkInventories(file, running.hub));
+  return deeplyFrozen({
+    allowPrivate: file.allowPrivate ?? [],
+    inventories: inventoriesOf(file),
+    systemNamespace: await systemNamespaceOf(file),
+  });
 }
 
-/** Calls a check of the file. A refusal gets the name of the file in front. */
+function checkInventories(file: Partial<ConfigFile>, hub: string | undefined): void {
+  const clusters = (file.clusters ?? []).map(({ name }) => name);
+  demandConsistentInventories(file, { clusters, hub, hasAuthentication: file.authentication !== undefined });
+}
+
+interface HubSettings {
+  readonly clusters?: readonly Partial<Pick<ConfiguredCluster, 'name' | 'authorization'>>[] | undefined;
+  readonly hub: string | undefined;
+}
+
+/**
+ * Refuses a hub that is not mirrored: the gateway itself reads Propagations and registered clusters from its mirrors.
+ *
+ * @throws {MusterError} `BAD_INPUT`, one line, with the file and the key.
+ */
+export function demandMirroredHub(configFile: string | undefined, { clusters = [], hub }: HubSettings): void {
+  const index = clusters.findIndex(({ name, authorization }) => authorization === 'live' && name === hub);
+  if (index >= 0)
+    throw new MusterError('BAD_INPUT', `${configFile}: clusters[${index}].authorization: expected sar or rbac for the hub, got "live"`);
+}
+
+/** Calls a check of the settings. If it refuses them, puts the name of the config file in front of the error message. */
 function checkFile(configFile: string | undefined, check: () => void): void {
   try {
     check();
@@ -178,7 +228,7 @@ function mergeFlags(flags: Flags, environment: EnvironmentVariables) {
   const pickList = (flag: readonly string[] | undefined, name: string): readonly string[] =>
     flag !== undefined && flag.length > 0 ? flag.map((one) => notEmpty(one, `--${name}`)) : (pick(undefined, name)?.value.split(',') ?? []);
   return {
-    demo: flags.demo ?? booleanOf(pick(undefined, 'demo')),
+    demo: flags.demo ?? givenBoolean(pick(undefined, 'demo')) ?? false,
     kubeconfig: pick(flags.kubeconfig, 'kubeconfig'),
     contexts: pickList(flags.context, 'context'),
     hub: pick(flags.hub, 'hub'),
@@ -189,6 +239,9 @@ function mergeFlags(flags: Flags, environment: EnvironmentVariables) {
     allowOrigins: pickList(flags.allowOrigin, 'allow-origin'),
     tokenFile: pick(flags.tokenFile, 'token-file'),
     schemaLock: pick(flags.schemaLock, 'schema-lock'),
+    federation: flags.federation ?? givenBoolean(pick(undefined, 'federation')),
+    otlp: pick(flags.otlp, 'otlp'),
+    readOnly: flags.readOnly ?? givenBoolean(pick(undefined, 'read-only')),
     logLevel: pick(flags.logLevel, 'log-level'),
   };
 }
@@ -247,8 +300,9 @@ function notEmpty(value: string, name: string): string {
   return value;
 }
 
-function booleanOf(given: GivenSetting | undefined): boolean {
-  if (given === undefined || given.value === 'false' || given.value === '0') return false;
+function givenBoolean(given: GivenSetting | undefined): boolean | undefined {
+  if (given === undefined) return undefined;
+  if (given.value === 'false' || given.value === '0') return false;
   if (given.value === 'true' || given.value === '1') return true;
   throw new MusterError('BAD_INPUT', `${given.name}: expected true or false, got ${describeValue(given.value)}`);
 }

@@ -25,7 +25,7 @@ export class MusterError extends Error {
   }
 }
 
-/** A bug in this project: a condition did not hold. The client receives a masked error (`src/operations/masking.ts`). */
+/** A condition did not hold that only a bug in this project can break. The client receives a masked error (`src/operations/masking.ts`). */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }

@@ -76,3 +76,12 @@ export function describeValue(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   return isJsonObject(value) ? 'an object' : (JSON.stringify(value) ?? String(value));
 }
+
+/** Parses text of a user as JSON with exact numbers. Text that is not JSON stays text. */
+export function parseJsonOrText(text: string): Json {
+  try {
+    return parseJsonExactly(text);
+  } catch {
+    return text;
+  }
+}

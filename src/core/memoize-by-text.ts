@@ -2,8 +2,8 @@ const maxTexts = 4_096;
 const maxTextLength = 64;
 
 /**
- * Wraps a pure function of a text so that it remembers its results. A fleet repeats the same few texts. It remembers at most 4,096 texts
- * of up to 64 characters, and forgets all of them when there are more.
+ * Wraps a pure function of a text so that it remembers its results, because a fleet repeats the same few texts. It remembers at most 4,096 texts of
+ * up to 64 characters. When it is full, it forgets all of them.
  */
 export function memoizeByText<T>(read: (text: string) => T): (text: string) => T {
   const known = new Map<string, { readonly found: T }>();

@@ -9,8 +9,8 @@ export function nearestWord(word: string, candidates: Iterable<string>): string 
 }
 
 /**
- * Returns the result of `nearestWord` with its distance in edits, by which a caller can choose between the results for several lists.
- * Undefined if no candidate is near enough.
+ * Like `nearestWord`, but also returns the distance in edits. With it, a caller can choose between the results for several lists. Undefined if no
+ * candidate is close.
  */
 export function nearestWordWithEdits(
   word: string,

@@ -10,9 +10,9 @@ export function isSecret({ group, kind }: GroupKind): boolean {
 
 /** The rule that decides how much of an object may leave the gateway. */
 export interface RedactionRule {
-  /** True if the values of this kind are confidential. */
+  /** True if the values of the object's kind are confidential (`SensitiveKinds`). */
   readonly sensitive: boolean;
-  /** True if the object was read live for this one answer. */
+  /** True if the object was read live for this one answer. False: it comes from a mirror. */
   readonly live: boolean;
 }
 

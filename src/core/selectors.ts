@@ -216,7 +216,8 @@ function readValues(cursor: TokenCursor): ReadonlySet<string> {
 }
 
 const namePattern = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+/** The syntax of a lowercase DNS subdomain, without its maximum length of 253 characters. */
+export const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
 /** True for a valid label name, and for a valid value that is not empty: at most 63 letters, digits, `-`, `_` and `.`. */
 function isLabelName(text: string): boolean {

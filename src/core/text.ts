@@ -2,3 +2,10 @@
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
+
+const encoder = new TextEncoder();
+
+/** Returns the number of bytes of a text in UTF-8. Unlike `Buffer.byteLength`, it also runs in a browser. */
+export function utf8Length(text: string): number {
+  return encoder.encode(text).length;
+}

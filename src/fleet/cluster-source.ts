@@ -9,10 +9,13 @@ interface CandidateFacts {
   readonly name: ClusterName;
   readonly settings: MemberSettings;
   /**
-   * True if the cluster was registered or found while the gateway runs. If its `kube-system` has the uid of an earlier candidate, it is the
-   * same cluster at any address. False or absent: the operator's own files name it, and it counts as another cluster at another address.
+   * How the cluster was found while the gateway runs: registered on the hub, or listed by an inventory. If its `kube-system` has the uid of an
+   * earlier candidate, it is the same cluster at any address. Absent: the operator's own files name it, and it counts as another cluster at
+   * another address.
    */
-  readonly found?: boolean;
+  readonly found?: 'registered' | 'listed';
+  /** The generation of the object that describes the cluster. Absent: it has none. */
+  readonly generation?: number | undefined;
 }
 
 /**
@@ -23,10 +26,10 @@ export type ClusterCandidate =
   | (CandidateFacts & {
       readonly result: 'usable';
       readonly endpoint: Endpoint;
-      /** Problems of the description, shown beside those of the connection. Present while an older description stays in use. */
+      /** The problems of the description. Users see them with the problems of the connection. Present while an older description stays in use. */
       readonly problems?: readonly ClusterFailure[];
     })
-  /** The message of `problem` is one line: what was expected, and what came. */
+  /** The message of `problem` is one line with the expected and the actual value. */
   | (CandidateFacts & { readonly result: 'broken'; readonly problem: ClusterFailure });
 
 /** All clusters of a source at one time, in order of precedence. */

@@ -10,12 +10,30 @@ export interface PlannedMember {
   readonly twins: readonly ClusterName[];
 }
 
+/** True if no other candidate has the address of this one or `uid`. Then the plan is the same before and after its uid becomes known. */
+export function isAlone(
+  candidate: ClusterCandidate,
+  {
+    uid,
+    candidates,
+    uids,
+  }: { readonly uid: string; readonly candidates: readonly ClusterCandidate[]; readonly uids: ReadonlyMap<ClusterName, string> },
+): boolean {
+  const address = addressOf(candidate);
+  return candidates.every(
+    (other) => other === candidate || (uids.get(other.name) !== uid && (address === undefined || addressOf(other) !== address)),
+  );
+}
+
 /**
  * Decides which candidates become members. Of several candidates for one cluster, only the earliest becomes a member.
  *
  * An address is server, TLS name and CA. Two candidates with one address are one cluster, unless the uids of their `kube-system` are known
- * and differ. One uid at two addresses is one cluster if the later candidate was registered or found. Of two candidates of the operator's
- * own files it is two clusters, because a cluster that was restored from another cluster's backup has the same uid.
+ * and differ. If an inventory lists the earlier candidate, both are members until both uids are known. Otherwise a Secret with the public
+ * address of a cluster and invalid credentials would keep that cluster out of the fleet.
+ *
+ * One uid at two addresses is one cluster if the later candidate was registered or found. Of two candidates of the operator's own files it
+ * is two clusters, because a cluster that was restored from another cluster's backup has the same uid.
  */
 export function planMembers(candidates: readonly ClusterCandidate[], uids: ReadonlyMap<ClusterName, string>): readonly PlannedMember[] {
   const planned: { readonly candidate: ClusterCandidate; readonly duplicates: ClusterName[]; readonly uid: string | undefined }[] = [];
@@ -25,8 +43,9 @@ export function planMembers(candidates: readonly ClusterCandidate[], uids: Reado
     const address = addressOf(candidate);
     const atAddress = address === undefined ? [] : (byAddress.get(address) ?? []);
     const earlier =
-      atAddress.find((member) => uid === undefined || member.uid === undefined || member.uid === uid) ??
-      (candidate.found === true && uid !== undefined ? planned.find((member) => member.uid === uid) : undefined);
+      atAddress.find((member) =>
+        uid !== undefined && member.uid !== undefined ? member.uid === uid : member.candidate.found !== 'listed',
+      ) ?? (candidate.found !== undefined && uid !== undefined ? planned.find((member) => member.uid === uid) : undefined);
     if (earlier !== undefined) {
       earlier.duplicates.push(candidate.name);
       continue;
@@ -71,7 +90,9 @@ const addressOf = remembered((candidate) => {
 function remembered<Key extends string | undefined>(keyOf: (candidate: ClusterCandidate) => Key): (candidate: ClusterCandidate) => Key {
   const known = new WeakMap<ClusterCandidate, { readonly key: Key }>();
   return (candidate) => {
-    const { key } = known.get(candidate) ?? { key: keyOf(candidate) };
+    const before = known.get(candidate);
+    if (before !== undefined) return before.key;
+    const key = keyOf(candidate);
     known.set(candidate, { key });
     return key;
   };

@@ -16,10 +16,10 @@ export interface MemberSettings {
    */
   readonly secrets: 'none' | 'metadata' | 'live';
   /**
-   * How the rights of callers are decided; without meaning in local mode. `sar`: by SubjectAccessReviews. `rbac`: from the RBAC objects of the
-   * cluster.
+   * How the rights of callers are decided. `sar`: by SubjectAccessReviews. `rbac`: from the RBAC objects of the cluster. `live`: by the API
+   * server at each read. The cluster is then not mirrored, in local mode too. The other values have no meaning in local mode.
    */
-  readonly authorization: 'sar' | 'rbac';
+  readonly authorization: 'sar' | 'rbac' | 'live';
   /** The texts that are put in front of the names of users and groups in this cluster. An empty text changes nothing. Default: none. */
   readonly identity?: { readonly userPrefix: string; readonly groupPrefix: string };
 }

@@ -5,7 +5,7 @@ import { type Fault, fault } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { ClusterCandidate, ClusterListing } from './cluster-source.ts';
-import { connectionKeyOf, descriptionKeyOf, type PlannedMember, planMembers } from './duplicates.ts';
+import { connectionKeyOf, descriptionKeyOf, isAlone, type PlannedMember, planMembers } from './duplicates.ts';
 import type { Member, MemberSettings } from './member.ts';
 
 /**
@@ -58,7 +58,10 @@ export class Roster {
   readonly #entries = new Map<ClusterName, MemberEntry>();
   readonly #callbacks = new Set<(member: Member) => void>();
   readonly #redescribed = new Set<(member: Member) => void>();
-  /** The uids by name, also of candidates that left as duplicates. Otherwise they would join again at the next change. */
+  /**
+   * The uid of `kube-system` in each cluster, by the name of the cluster. Candidates that left as duplicates keep their entry: without it, they would
+   * join again at the next change.
+   */
   readonly #uids = new Map<ClusterName, string>();
   #candidates: readonly ClusterCandidate[] = [];
   #sourceFaults: readonly Fault[] = [];
@@ -90,8 +93,12 @@ export class Roster {
   }
 
   identified(name: ClusterName, uid: string): readonly DuplicateName[] {
-    if (this.#uids.get(name) === uid || !this.#entries.has(name)) return [];
+    const known = this.#uids.get(name);
+    const entry = this.#entries.get(name);
+    if (known === uid || entry === undefined) return [];
+    const changesNothing = known === undefined && isAlone(entry.plan.candidate, { uid, candidates: this.#candidates, uids: this.#uids });
     this.#uids.set(name, uid);
+    if (changesNothing) return [];
     const before = new Set(this.#entries.keys());
     this.#updateMembers();
     return this.duplicates().filter((duplicate) => before.has(duplicate.name));

@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { runAtOnce, type Steps } from '../core/scheduling/operation-scheduler.ts';
 import type { Model } from '../model/model.ts';
 import { createGraphBuilder } from './builder/builder.ts';
+import { addFederation } from './federation/add-federation.ts';
 import { addClusters, addGateway } from './fleet/clusters.ts';
 import { addFaults } from './fleet/faults.ts';
 import { addKinds } from './fleet/kinds.ts';
@@ -24,6 +25,11 @@ import { addJobs } from './streams/job-status.ts';
 import { addLogs } from './streams/logs.ts';
 import { addSubscription } from './streams/subscription.ts';
 
+export interface GraphOptions {
+  /** True: the schema is a subgraph for routers of Apollo Federation. Default: false. */
+  readonly federation?: boolean;
+}
+
 /**
  * Builds the schema of these kinds, in the order of the model. Its resolvers need a `GraphContext`.
  *
@@ -31,12 +37,12 @@ import { addSubscription } from './streams/subscription.ts';
  *
  * @throws {Error} if the model makes no valid schema. The message names the types or fields.
  */
-export function buildGraph(model: Model): GraphQLSchema {
-  return runAtOnce(buildGraphInSteps(model));
+export function buildGraph(model: Model, options?: GraphOptions): GraphQLSchema {
+  return runAtOnce(buildGraphInSteps(model, options));
 }
 
 /** Like `buildGraph`, but the caller can interrupt it between steps. */
-export function* buildGraphInSteps(model: Model): Steps<GraphQLSchema> {
+export function* buildGraphInSteps(model: Model, { federation = false }: GraphOptions = {}): Steps<GraphQLSchema> {
   const builder = createGraphBuilder(model);
   yield;
   addFaults(builder);
@@ -67,6 +73,7 @@ export function* buildGraphInSteps(model: Model): Steps<GraphQLSchema> {
   addMigration(builder, propagation);
   addJobs(builder, { enums, ...propagation });
   addLogs(builder);
+  if (federation) addFederation(builder, propagation.propagation);
   yield;
   return yield* schemaInSteps(builder);
 }

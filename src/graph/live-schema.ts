@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { runAtOnce, type Steps, TimeSliceScheduler } from '../core/scheduling/operation-scheduler.ts';
 import type { Model, ModelKind, ModelType, TypeReference } from '../model/model.ts';
-import { buildGraphInSteps } from './graph.ts';
+import { buildGraphInSteps, type GraphOptions } from './graph.ts';
 
 /** A schema with the model that it was built from. */
 interface BuiltSchema {
@@ -44,6 +44,8 @@ export interface LiveSchema {
 
 export interface LiveSchemaOptions {
   readonly models: ModelSource;
+  /** Options of each schema that is built. */
+  readonly graph?: GraphOptions;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -57,7 +59,7 @@ export interface LiveSchemaOptions {
  *
  * @throws {Error} if the first model makes no schema even without custom kinds.
  */
-export function createLiveSchema({ models, clock, log }: LiveSchemaOptions, signal: AbortSignal): LiveSchema {
+export function createLiveSchema({ models, graph, clock, log }: LiveSchemaOptions, signal: AbortSignal): LiveSchema {
   const timeSlices = new TimeSliceScheduler(clock);
   const readers = new Set<() => void>();
   let newest: Model | undefined;
@@ -66,7 +68,7 @@ export function createLiveSchema({ models, clock, log }: LiveSchemaOptions, sign
   let current = runAtOnce(build(models.model(), undefined));
 
   function* build(model: Model, good: Model | undefined): Steps<PrintableSchema> {
-    const { schema, used, problem } = yield* buildWhatCanBe(model, good);
+    const { schema, used, problem } = yield* buildWhatCanBe({ model, good, graph });
     const built = new PrintableSchema(schema, used, clock.now());
     if (good !== undefined) yield* built.print();
     failure = problem;
@@ -139,6 +141,13 @@ class PrintableSchema implements BuiltSchema {
   }
 }
 
+interface Wanted {
+  readonly model: Model;
+  /** The model of the schema in use. Undefined for the first build. */
+  readonly good: Model | undefined;
+  readonly graph: GraphOptions | undefined;
+}
+
 interface WhatCouldBeBuilt {
   readonly schema: GraphQLSchema;
   readonly used: Model;
@@ -146,17 +155,19 @@ interface WhatCouldBeBuilt {
 }
 
 /**
- * Tries to build the whole model. `good` is the model of the schema in use, and undefined for the first build. If the whole model fails,
- * the groups that cannot be built alone are taken from `good`. If that fails too, these groups are left out.
+ * Builds the schema of the whole model. If that fails, tries the models of `remedies` one after the other: the groups of custom kinds that cannot be
+ * built are as in `good`, or left out.
+ *
+ * @throws the first error, if no attempt succeeds.
  */
-function* buildWhatCanBe(model: Model, good: Model | undefined): Steps<WhatCouldBeBuilt> {
+function* buildWhatCanBe({ model, good, graph }: Wanted): Steps<WhatCouldBeBuilt> {
   try {
-    return { schema: yield* buildGraphInSteps(model), used: model, problem: undefined };
+    return { schema: yield* buildGraphInSteps(model, graph), used: model, problem: undefined };
   } catch (error) {
     const broken = yield* brokenGroupsOf(model);
     for (const used of remedies(model, broken, good)) {
       try {
-        const schema = yield* buildGraphInSteps(used);
+        const schema = yield* buildGraphInSteps(used, graph);
         return { schema, used, problem: [[...broken].join(', '), messageOf(error)].filter(Boolean).join(': ') };
       } catch {
         // The next attempt uses less of the model. The first error is reported.

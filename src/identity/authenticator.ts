@@ -65,7 +65,7 @@ export type RefusalReason =
   | 'rejected'
   | 'wrong';
 
-/** The answer to the question who sent a request. */
+/** The result of `Authenticator.identify`: who sent a request. */
 export type Identification =
   | { readonly result: 'known'; readonly session: CallerSession }
   | { readonly result: 'unknown'; readonly method: CredentialMethod; readonly reason: RefusalReason }

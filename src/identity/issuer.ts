@@ -6,7 +6,10 @@ import { IssuerKeys, isKeyFailure } from './issuer-keys.ts';
 import { identified } from './named-user.ts';
 import { TokenCache } from './token-cache.ts';
 
-/** Milliseconds that clocks may differ: an expired token is accepted for so long, and a token of the future so early. */
+/**
+ * Milliseconds by which clocks may differ. An expired token is accepted until this long after its end, and a new token from this long before its
+ * start.
+ */
 export const leewayMs = 30_000;
 
 /** Maximum number of keys that are tried for a token that does not name its key. */

@@ -18,14 +18,14 @@ const rememberedMs = 10_000;
 const maxTokens = 10_000;
 
 /**
- * Remembers for 10 s what tokens were found to be: at most 10,000 accepted and 10,000 refused tokens, by their SHA-256. So tokens without a
- * meaning displace no accepted ones. Calls for one token share one check.
+ * Remembers for 10 s the user of each accepted token, and each refusal: at most 10,000 of both, by the SHA-256 of the token. They are stored
+ * separately, so that many invalid tokens displace no accepted ones. Concurrent calls for one token share one check.
  */
 export class TokenCache {
   readonly #clock: Clock;
   /** Milliseconds after its end for which a token is still accepted. */
   readonly #leewayMs: number;
-  /** False if a refused token is judged again each time. */
+  /** True: a refusal is remembered too. False: a refused token is checked again each time. */
   readonly #remembersUnknown: boolean;
   readonly #accepted = new LRUCache<string, Entry>({ max: maxTokens });
   readonly #refused = new LRUCache<string, Entry>({ max: maxTokens });

@@ -49,10 +49,11 @@ export interface SentToken {
 }
 
 /**
- * Tokens that the hub judges, such as those of service accounts. Each is reviewed at most once in 10 s. At most 20 reviews are in flight.
+ * Finds the users of tokens that the hub judges, such as those of service accounts. Each token is reviewed at most once in 10 s. At most 20 reviews
+ * are in flight.
  *
- * Clients take turns by their network, so that junk of one network does not keep others out. After many refused tokens, further unknown tokens
- * of the network are `unavailable` for a while. Tokens that were accepted before do not wait for unknown ones.
+ * Clients take turns by their network, so that many invalid tokens from one network do not keep others out. After many refusals, further unknown
+ * tokens from the network are `unavailable` for a while. Tokens that were accepted before do not wait for unknown ones.
  */
 export class TokenReviews {
   readonly #options: TokenReviewsOptions;

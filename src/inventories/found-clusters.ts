@@ -1,16 +1,16 @@
-import type { ConfiguredInventory } from '../config/config.ts';
 import type { FoundClusterSettings } from '../config/load-config.ts';
 import { sha256Of } from '../core/json/canonical-json.ts';
 import type { Json } from '../core/json.ts';
 import { type ClusterName, clusterName } from '../core/names.ts';
 import type { ClusterCandidate, ClusterListing, ClusterSource } from '../fleet/cluster-source.ts';
 import { adapters } from './adapters/adapters.ts';
-import type { InventoryAdapter } from './adapters/inventory-adapter.ts';
+import type { InventoryAdapter, InventorySettings } from './adapters/inventory-adapter.ts';
 import { registeredClusters } from './adapters/kubeconfig-secrets.ts';
+import { createInventoryMemory, type InventoryMemory } from './candidate-maker.ts';
 import { followInventory, type HolderPorts } from './inventory.ts';
 
 export interface FoundClustersOptions extends HolderPorts {
-  /** Undefined: no cluster can be registered, and each inventory names its holder. */
+  /** The hub. Undefined: no cluster can be registered, and only inventories that name their cluster are read. */
   readonly hub: ClusterName | undefined;
   readonly systemNamespace: string;
   readonly settings: FoundClusterSettings;
@@ -18,33 +18,40 @@ export interface FoundClustersOptions extends HolderPorts {
   readonly changes: (signal: AbortSignal) => AsyncIterable<FoundClusterSettings>;
 }
 
-/** The source of registered and found clusters. */
+/** The source of the clusters that are registered on the hub or listed by inventories. */
 export interface FoundClusters extends ClusterSource {
-  /** Returns the candidate of each Cluster of the hub that was yielded last, by name. */
+  /** Returns the candidates of the Clusters on the hub, by name, as they were yielded last. */
   registered(): ReadonlyMap<ClusterName, ClusterCandidate>;
 }
 
-/** The inventory that registered clusters are read by. */
-const registrations: ConfiguredInventory = {
-  ...{ type: 'ClusterAPI', nameAs: '{name}', secrets: 'none', serviceAccount: '', consumer: '', providers: [] },
-};
+/** The settings with which the Clusters on the hub are read. */
+const registrations: InventorySettings = { nameAs: '{name}', secrets: 'none' };
 
-interface RunningInventory {
-  readonly inventory: ConfiguredInventory;
+/** An inventory that the settings ask for. */
+interface WantedInventory {
+  readonly inventory: InventorySettings;
   readonly adapter: InventoryAdapter;
-  /** The position in the config. Undefined for registered clusters. */
+  /** Its position in the config, such as `inventories[0]`. Undefined for registered clusters. */
   readonly where: string | undefined;
-  /** Equal for inventories that are read in the same way from the same place. */
+  /** The cluster that holds the objects of the inventory. Undefined: the config names none and there is no hub, so it lists no cluster. */
+  readonly holder: ClusterName | undefined;
+  /** Identifies the settings of the inventory. Inventories with equal settings have equal keys. */
   readonly key: string;
+}
+
+interface RunningInventory extends WantedInventory {
+  readonly allowPrivate: readonly string[];
   readonly life: AbortController;
+  readonly memory: InventoryMemory;
   set: ClusterListing;
 }
 
 /**
- * Creates the source of the clusters that are registered on the hub, then of those that inventories list, in the order of the config.
+ * Creates the source of found clusters. Clusters that are registered on the hub come first, then the clusters of each inventory, in the order of the
+ * config.
  *
- * Its first set is empty, because the members that hold the others must join first. An inventory whose settings change keeps its last set
- * until it is read again.
+ * The first set is empty, because an inventory can be read only after the cluster that holds it has joined the fleet. If the settings of an inventory
+ * change, its last set stays until it has been read with the new settings.
  */
 export function createFoundClusters(options: FoundClustersOptions): FoundClusters {
   const registered = { set: emptySet };
@@ -87,7 +94,9 @@ async function followSettings(
   for await (const settings of changes(signal)) if (!signal.aborted) follow(settings);
 }
 
-/** Starts new and changed inventories, keeps equal ones, and ends the others. */
+/**
+ * Starts new and changed inventories, keeps unchanged ones running, and ends all others. Returns the running inventories, in the order of the config.
+ */
 function restarted(
   before: readonly RunningInventory[],
   {
@@ -97,32 +106,58 @@ function restarted(
   }: { readonly options: FoundClustersOptions; readonly settings: FoundClusterSettings; readonly tell: () => void },
   signal: AbortSignal,
 ): readonly RunningInventory[] {
-  const { allowPrivate, inventories } = settings;
-  const wanted = [
-    ...(options.hub === undefined ? [] : [{ inventory: registrations, adapter: registeredClusters, where: undefined }]),
-    ...inventories.map((inventory, at) => ({ inventory, adapter: adapters[inventory.type], where: `inventories[${at}]` })),
-  ];
-  const now = wanted.map(({ inventory, adapter, where }) => {
-    const key = sha256Of([inventory, allowPrivate, where ?? ''] as unknown as Json);
-    const same = before.find((one) => one.key === key);
-    if (same !== undefined) return same;
-    const isFormer = (one: RunningInventory) =>
-      one.where === where && one.adapter === adapter && one.inventory.cluster === inventory.cluster;
-    const set = before.find(isFormer)?.set ?? emptySet;
-    const started: RunningInventory = { inventory, adapter, where, key, life: new AbortController(), set };
-    const holder = inventory.cluster === undefined ? options.hub : clusterName(inventory.cluster);
+  const { allowPrivate } = settings;
+  const wanted = wantedBy(settings, options.hub);
+  const formers = formersOf(wanted, before);
+  const isKept = (former: RunningInventory | undefined, { key, where }: WantedInventory): former is RunningInventory =>
+    former?.key === key && former.where === where && isSameList(former.allowPrivate, allowPrivate);
+  const kept = new Set(wanted.flatMap((one, at) => (isKept(formers[at], one) ? [formers[at]] : [])));
+  for (const one of before) if (!kept.has(one)) one.life.abort();
+  return wanted.map((one, at) => {
+    const former = formers[at];
+    if (isKept(former, one)) return former;
+    const { memory = createInventoryMemory(), set = emptySet } = former ?? {};
+    const started: RunningInventory = { ...one, allowPrivate, memory, set, life: new AbortController() };
+    const { holder } = one;
     if (holder === undefined) return started;
-    const { systemNamespace } = options;
     const onSet = (now: ClusterListing) => {
       started.set = now;
       tell();
     };
-    followInventory(
-      { ...options, adapter, inventory, holder, systemNamespace, allowPrivate, where, onSet },
-      AbortSignal.any([signal, started.life.signal]),
-    );
+    followInventory({ ...options, ...one, holder, memory, allowPrivate, onSet }, AbortSignal.any([signal, started.life.signal]));
     return started;
   });
-  for (const one of before) if (!now.includes(one)) one.life.abort();
-  return now;
+}
+
+function wantedBy({ inventories }: FoundClusterSettings, hub: ClusterName | undefined): readonly WantedInventory[] {
+  const registered = { inventory: registrations, adapter: registeredClusters, where: undefined, holder: hub, key: 'registrations' };
+  const listed = inventories.map((inventory, at) => ({
+    inventory,
+    adapter: adapters[inventory.type],
+    where: `inventories[${at}]`,
+    holder: inventory.cluster === undefined ? hub : clusterName(inventory.cluster),
+    key: sha256Of(inventory as unknown as Json),
+  }));
+  return hub === undefined ? listed : [registered, ...listed];
+}
+
+/**
+ * Returns for each wanted inventory the running one whose memory and last set it takes over. Undefined: there is none. It is one with the same
+ * settings at any position, or else one of the same type, holder and position. Each running inventory is used at most once.
+ */
+function formersOf(wanted: readonly WantedInventory[], before: readonly RunningInventory[]): readonly (RunningInventory | undefined)[] {
+  const left = new Set(before);
+  const take = (isFormer: (one: RunningInventory) => boolean) => {
+    const former = [...left].find(isFormer);
+    if (former !== undefined) left.delete(former);
+    return former;
+  };
+  const equal = wanted.map(({ key }) => take((one) => one.key === key));
+  return wanted.map(
+    ({ where, adapter, holder }, at) => equal[at] ?? take((one) => one.where === where && one.adapter === adapter && one.holder === holder),
+  );
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, at) => text === b[at]);
 }

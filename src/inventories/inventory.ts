@@ -1,112 +1,103 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
-import type { ClusterFailure } from '../cluster/cluster-failure.ts';
-import { type ProcessEnvironment, proxyFor } from '../cluster/kubeconfig/proxy-choice.ts';
-import type { ConfiguredInventory } from '../config/config.ts';
+import type { ProcessEnvironment } from '../cluster/kubeconfig/proxy-choice.ts';
 import type { Clock } from '../core/clock.ts';
-import { type Fault, fault } from '../core/faults.ts';
-import { keyOfKind } from '../core/kinds.ts';
+import type { Fault } from '../core/faults.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { TimeSliceScheduler } from '../core/scheduling/operation-scheduler.ts';
 import { matchesLabelSelector, parseLabelSelector } from '../core/selectors.ts';
 import { compareText } from '../core/text.ts';
-import { type ClusterCandidate, type ClusterListing, shownName } from '../fleet/cluster-source.ts';
-import type { MemberSettings } from '../fleet/member.ts';
+import type { ClusterListing } from '../fleet/cluster-source.ts';
 import type { MemberObjects } from '../store/member-objects.ts';
 import type { OwnSecrets } from '../watch/clusters/own-secrets.ts';
-import { isFailure } from './adapters/found.ts';
-import type { AdapterContext, FoundCluster, InventoryAdapter, SecretData, SecretPlace } from './adapters/inventory-adapter.ts';
-import type { GivenAccess } from './given/given-access.ts';
+import { namespaceKind } from '../watch/clusters/warm-kinds.ts';
+import type { AdapterContext, InventoryAdapter, InventorySettings, SecretPlace } from './adapters/inventory-adapter.ts';
+import { CandidateMaker, type InventoryMemory, placeKeyOf, type SecretState } from './candidate-maker.ts';
+import { faultOfInventory, isSecretKind } from './inventory-faults.ts';
 import { SecretReader } from './secret-reader.ts';
 
-/** Milliseconds between a change and the next reading. Changes within this time are read together. */
+/** Milliseconds between a change and the next reading. One reading covers all changes in this time. */
 const settleMs = 50;
-
-/** Milliseconds until a Secret that could not be read is read again. */
-const retryMs = 5_000;
 
 /** The access to the cluster that holds a cluster inventory, with the gateway's own account. */
 export interface HolderPorts {
   readonly objects: MemberObjects;
   readonly api: (cluster: ClusterName) => ClusterApi | undefined;
-  /** As `MirrorRegistry.followSecrets`. */
+  /** The method `MirrorRegistry.followSecrets`. */
   readonly followSecrets: (
     cluster: ClusterName,
     namespace: string | undefined,
     onChange: () => void,
     signal: AbortSignal,
   ) => OwnSecrets | undefined;
-  /** For proxies, and for `PATH` and `HOME` of credential plugins. */
+  /** The environment variables of the gateway: proxies, and `PATH` and `HOME` for credential plugins. */
   readonly environment: ProcessEnvironment;
   readonly clock: Clock;
 }
 
 export interface InventoryOptions extends HolderPorts {
   readonly adapter: InventoryAdapter;
-  readonly inventory: ConfiguredInventory;
+  readonly inventory: InventorySettings;
   readonly holder: ClusterName;
   readonly systemNamespace: string;
   readonly allowPrivate: readonly string[];
-  /** The position in the config, for faults: `inventories[0]`. Undefined for registered clusters, whose absence is no fault. */
+  /**
+   * The position in the config, for faults, such as `inventories[0]`. Undefined for registered clusters: it is no fault if a hub does not serve them.
+   */
   readonly where: string | undefined;
-  /** Called with each whole set, and never after the signal has aborted. */
+  /** The memory of this inventory. No other running inventory uses it. */
+  readonly memory: InventoryMemory;
+  /** Called with the whole set of clusters after each reading. Never called after the signal has aborted. */
   readonly onSet: (set: ClusterListing) => void;
 }
 
-/** One description of clusters, and its Secret if it names one that exists. */
+/** One object that describes clusters, and the place and version of its Secret. `version` is undefined if the Secret does not exist. */
 interface Description {
   readonly object: KubernetesObject;
-  readonly place: SecretPlace | undefined;
+  /** `unknown`: labels of its namespace are not known. */
+  readonly place: SecretPlace | 'unknown' | undefined;
   readonly version: string | undefined;
 }
 
-/** The candidates of one object, and what they were made from. */
-interface MadeCandidates {
-  readonly object: KubernetesObject;
-  readonly data: SecretData | undefined;
-  /** The keys of `#lastGood`. */
-  readonly keys: readonly string[];
-  readonly candidates: readonly ClusterCandidate[];
-}
-
 /**
- * Follows one inventory until the signal aborts: its objects, and the Secrets that they name.
+ * Follows one inventory until the signal aborts: its objects, and the Secrets that they name. Calls `onSet` with each new set of clusters.
  *
- * While the holder does not answer, or the Secrets cannot be listed, the last set stays. A cluster whose description breaks keeps its last
- * good access, and shows the problem beside it. Credentials of a cluster are forgotten when its Secret or its object is deleted.
+ * While the holder does not answer, or the Secrets cannot be listed, the last set stays. If the description of a cluster becomes invalid, the cluster
+ * keeps its last valid access and also shows the problem. The credentials of a cluster are forgotten when its Secret or its object is deleted.
  */
 export function followInventory(options: InventoryOptions, signal: AbortSignal): void {
   new Inventory(options, signal).begin();
 }
 
-const namespaceKind = { group: '', kind: 'Namespace' };
-
 class Inventory {
   readonly #options: InventoryOptions;
   readonly #signal: AbortSignal;
   readonly #reader: SecretReader;
+  readonly #maker: CandidateMaker;
   readonly #secrets = new Map<string | undefined, OwnSecrets | undefined>();
-  readonly #lastGood = new Map<string, GivenAccess>();
-  readonly #readFaults = new Map<string, Fault>();
-  #published: readonly ClusterCandidate[] = [];
-  /** The candidates by their object. They are made again only if the object or its Secret changes. */
-  #made = new Map<string, MadeCandidates>();
   readonly #scheduler: TimeSliceScheduler;
+  #hasPublished = false;
+  /** True if the last reading needed labels of a namespace that are not known. */
+  #lacksNamespaces = false;
   #waiting = false;
   #reading = false;
   #changed = false;
-  #isRetrying = false;
 
   constructor(options: InventoryOptions, signal: AbortSignal) {
+    const { adapter, environment, memory, where, holder, clock } = options;
     this.#options = options;
     this.#signal = signal;
-    this.#scheduler = new TimeSliceScheduler(options.clock);
-    this.#reader = new SecretReader(() => options.api(options.holder));
+    this.#scheduler = new TimeSliceScheduler(clock);
+    const api = () => options.api(holder);
+    this.#reader = new SecretReader({ holder, api, known: memory.secrets, clock, onChange: () => this.#soon() }, signal);
+    const found = where === undefined ? 'registered' : 'listed';
+    this.#maker = new CandidateMaker({ adapter, context: this.#context(() => []), found, environment, memory });
   }
 
   begin(): void {
     const { objects, holder, adapter } = this.#options;
-    if (!this.#isSecretKind) objects.hold(holder, adapter.kind, this.#signal);
+    if (!isSecretKind(adapter.kind)) objects.hold(holder, adapter.kind, this.#signal);
+    objects.hold(holder, namespaceKind, this.#signal);
     objects.onChange((changes) => {
       if (changes.some(({ type, cluster }) => type === 'cluster' && cluster === holder)) this.#followSecrets();
       if (changes.some((change) => change.cluster === holder && (change.type === 'cluster' || this.#concerns(change.kind)))) this.#soon();
@@ -115,18 +106,13 @@ class Inventory {
     this.#soon();
   }
 
-  get #isSecretKind(): boolean {
-    const { group, kind } = this.#options.adapter.kind;
-    return group === '' && kind === 'Secret';
-  }
-
   #concerns(kind: { readonly group: string; readonly kind: string }): boolean {
     return [this.#options.adapter.kind, namespaceKind].some((own) => own.group === kind.group && own.kind === kind.kind);
   }
 
   /**
-   * Follows the Secrets of each namespace that is not followed now. Following ends when the holder leaves the fleet, so this runs again after
-   * each change of the holder.
+   * Starts to follow the Secrets of each namespace that is not followed now. Called again after each change of the holder, because following ends
+   * when the holder leaves the fleet.
    */
   #followSecrets(): void {
     const { followSecrets, holder, inventory, adapter, systemNamespace } = this.#options;
@@ -138,7 +124,7 @@ class Inventory {
     }
   }
 
-  /** Reads everything again within 50 ms. Call this method after any change. */
+  /** Starts a reading in 50 ms, unless one is waiting already. Called after each change. */
   #soon(): void {
     if (this.#waiting || this.#signal.aborted) return;
     this.#waiting = true;
@@ -148,7 +134,7 @@ class Inventory {
     });
   }
 
-  /** Reads everything, once more if a change came meanwhile. Only one reading runs at a time. */
+  /** Reads the whole inventory. If a change comes in the meantime, reads it again. Only one reading runs at a time. */
   async #readAlone(): Promise<void> {
     this.#changed = true;
     if (this.#reading) return;
@@ -160,49 +146,32 @@ class Inventory {
     this.#reading = false;
   }
 
+  /**
+   * Publishes the clusters as they are known now, and starts to read new Secrets. Each read triggers another publication, so one slow Secret does not
+   * delay the other clusters. Only the first publication waits for all reads, because the whole set decides which cluster takes precedence.
+   */
   async #read(): Promise<void> {
     const described = this.#descriptions();
     if (described === undefined) return;
-    const unread = described.filter(({ place, version }) => place && version && !this.#reader.isRead(place, version));
-    if (unread.length > 0) await this.#readSecrets(unread);
-    if (this.#signal.aborted) return;
-    await this.#publish(described);
-    this.#reader.keepOnly(described.flatMap(({ place, version }) => (place && version ? [place] : [])));
+    const reads = this.#reader.keep(described.flatMap(({ place, version }) => (isPlace(place) && version ? [{ place, version }] : [])));
+    if (!this.#hasPublished) await reads;
+    if (!this.#signal.aborted) await this.#publish(described);
   }
 
-  /** Reads Secrets whose version is new. A Secret that cannot be read keeps its former values, and is tried again after 5 s. */
-  async #readSecrets(unread: readonly Description[]): Promise<void> {
-    const { clock } = this.#options;
-    const results = await Promise.all(
-      unread.map(async ({ place, version }) => {
-        if (place === undefined || version === undefined) return undefined;
-        const failed = await this.#reader.read(place, version, this.#signal);
-        const key = `${place.namespace}/${place.name}`;
-        if (failed === undefined) this.#readFaults.delete(key);
-        else this.#readFaults.set(key, failed);
-        return failed;
-      }),
-    );
-    if (this.#isRetrying || results.every((failed) => failed === undefined)) return;
-    this.#isRetrying = true;
-    void clock.sleep(retryMs, this.#signal).then(() => {
-      this.#isRetrying = false;
-      this.#soon();
-    });
-  }
-
-  /** Returns the objects that describe clusters, in order. Undefined while they or their Secrets are not known. */
+  /**
+   * Returns the objects that describe clusters, the oldest first. Undefined while the objects or the Secrets cannot be listed; it then publishes the
+   * last set with the fault, if there is one.
+   */
   #descriptions(): readonly Description[] | undefined {
     const { adapter, inventory } = this.#options;
-    const problem = this.#problem();
-    const objects = this.#isSecretKind ? this.#allSecrets() : this.#objects();
-    if (objects === 'absent') {
-      this.#options.onSet({ candidates: [], faults: problem === undefined ? [] : [problem] });
-      return undefined;
-    }
+    const objects = isSecretKind(adapter.kind) ? this.#allSecrets() : this.#objects();
+    // If the cluster does not serve the kind, it lists no clusters, and their credentials are forgotten.
+    if (objects === 'absent') return [];
     const secrets = this.#allSecrets();
     if (objects === undefined || secrets === undefined) {
-      if (problem !== undefined) this.#tellOf(problem);
+      const problem = this.#problem();
+      const { published } = this.#options.memory;
+      if (problem !== undefined) this.#options.onSet({ candidates: published.map(({ candidate }) => candidate), faults: [problem] });
       return undefined;
     }
     const selector = parseLabelSelector(inventory.labels ?? '');
@@ -215,10 +184,10 @@ class Inventory {
         const isInside = inventory.namespaces === undefined || namespace === '' || inventory.namespaces.includes(namespace);
         return isMarked && isInside && matchesLabelSelector(selector, labels ?? undefined);
       })
-      .toSorted(this.#options.where === undefined ? byAge : byName)
+      .toSorted(byAge)
       .map((object) => {
         const place = adapter.placeOf(object, context);
-        return { object, place, version: place && versions.get(`${place.namespace}/${place.name}`) };
+        return { object, place, version: isPlace(place) ? versions.get(`${place.namespace}/${place.name}`) : undefined };
       });
   }
 
@@ -228,113 +197,48 @@ class Inventory {
     return objects.all(holder, adapter.kind);
   }
 
-  /** Returns the metadata of all followed Secrets. Undefined while a list of them is missing. */
+  /** Returns the metadata of the Secrets in all followed namespaces. Undefined while the list of one namespace is missing. */
   #allSecrets(): readonly KubernetesObject[] | undefined {
     const lists = [...this.#secrets.values()].map((followed) => followed?.all());
     return lists.length === 0 || lists.includes(undefined) ? undefined : lists.flatMap((list) => list ?? []);
   }
 
-  /** Returns why the inventory cannot be read, as a fault of its holder. Undefined: it can be read, or the holder has not answered yet. */
   #problem(): Fault | undefined {
     const { where, objects, holder, adapter } = this.#options;
-    const about = { cluster: holder, retry: 'LATER' } as const;
-    if (!this.#isSecretKind && objects.served(holder, adapter.kind) === 'absent')
-      return where === undefined
-        ? undefined
-        : fault('NOT_SERVED', `${where}: the cluster does not serve ${keyOfKind(adapter.kind)}`, about);
-    const read = this.#isSecretKind ? undefined : objects.read(holder, adapter.kind, { namespace: '', name: 'x' });
-    const ofObjects = read?.result === 'unread' && read.fault.code === 'FORBIDDEN' ? keyOfKind(adapter.kind) : undefined;
-    const ofSecrets = [...this.#secrets].find(([, followed]) => followed?.fault()?.code === 'FORBIDDEN');
-    const isUsed = where !== undefined || (objects.all(holder, adapter.kind) ?? []).length > 0;
-    if (ofObjects !== undefined && where !== undefined) return fault('FORBIDDEN', `${where}: ${ofObjects} may not be listed`, about);
-    const name = where ?? 'registered clusters';
-    const forbiddenIn = ofSecrets?.[0] === undefined ? 'all namespaces' : `namespace ${ofSecrets[0]}`;
-    if (ofSecrets !== undefined && isUsed) return fault('FORBIDDEN', `${name}: Secrets of ${forbiddenIn} may not be listed`, about);
-    const [unread] = this.#readFaults.values();
-    return unread && fault(unread.code, `${name}: a Secret cannot be read`, about);
+    const lists = [...this.#secrets].map(([namespace, followed]) => ({ namespace, fault: followed?.fault() }));
+    return faultOfInventory({
+      where,
+      objects,
+      holder,
+      kind: adapter.kind,
+      lists,
+      unread: this.#reader.anyFault(),
+      lacksNamespaces: this.#lacksNamespaces,
+    });
   }
 
-  /** Publishes the last set again, with this fault. */
-  #tellOf(problem: Fault): void {
-    this.#options.onSet({ candidates: this.#published, faults: [problem] });
-  }
-
-  /** Makes the candidates and publishes them. Works in slices, because certificates of hundreds of clusters take long. */
+  /** Makes the candidates and publishes them. Works in time slices, because checking the certificates of hundreds of clusters takes long. */
   async #publish(described: readonly Description[]): Promise<void> {
     const slices = this.#scheduler.createSlices(() => undefined);
-    const made: MadeCandidates[] = [];
+    const made = [];
     for (const description of described) {
-      made.push(this.#makeCandidates(description));
+      made.push(this.#maker.make(description.object, this.#secretOf(description)));
       await slices.pause();
       if (this.#signal.aborted) return;
     }
-    this.#made = new Map(made.map((one) => [placeKeyOf(one.object), one]));
-    const used = new Set(made.flatMap(({ keys }) => keys));
-    for (const key of this.#lastGood.keys()) if (!used.has(key)) this.#lastGood.delete(key);
-    const candidates = made.flatMap((one) => one.candidates);
-    this.#published = candidates;
+    this.#hasPublished = true;
+    this.#lacksNamespaces = described.some(({ place }) => place === 'unknown');
+    const published = this.#maker.keepOnly(made);
     const problem = this.#problem();
-    this.#options.onSet({ candidates, faults: problem === undefined ? [] : [problem] });
+    this.#options.onSet({ candidates: published.map(({ candidate }) => candidate), faults: problem === undefined ? [] : [problem] });
   }
 
-  #makeCandidates({ object, place, version }: Description): MadeCandidates {
-    const data = place && version ? this.#reader.dataOf(place) : undefined;
-    const before = this.#made.get(placeKeyOf(object));
-    if (before !== undefined && before.object === object && before.data === data) return before;
-    const keys: string[] = [];
-    const candidates = this.#clustersOf(
-      object,
-      data,
-      this.#context(() => []),
-    ).map((found) => {
-      const key = `${placeKeyOf(object)}/${found.name}`;
-      keys.push(key);
-      return this.#candidateOf(found, { object, key });
-    });
-    return { object, data, keys, candidates };
-  }
-
-  #clustersOf(object: KubernetesObject, data: SecretData | undefined, context: AdapterContext): readonly FoundCluster[] {
-    const { mark } = this.#options.adapter;
-    return this.#options.adapter.clustersOf(object, data, context).map((found) => {
-      if (mark === undefined) return found;
-      const { [mark.key]: _, ...labels } = found.settings.labels ?? {};
-      return { ...found, settings: { ...found.settings, labels } };
-    });
-  }
-
-  #candidateOf(
-    { name, settings: own, access }: FoundCluster,
-    { object, key }: { readonly object: KubernetesObject; readonly key: string },
-  ): ClusterCandidate {
-    const { inventory, environment } = this.#options;
-    const member = shownName(
-      inventory.nameAs.replaceAll('{namespace}', () => object.metadata.namespace ?? '').replaceAll('{name}', () => name),
-    );
-    const { access: usable, problems } = this.#usable(access, key);
-    const settings: MemberSettings = { labels: {}, namespaces: [], secrets: inventory.secrets, authorization: 'sar', ...own };
-    if (usable === undefined) return { result: 'broken', found: true, name: member, settings, problem: problems[0] };
-    const { namespace } = usable;
-    const namespaces = namespace === undefined ? settings.namespaces : [...new Set([namespace, ...settings.namespaces])];
-    const proxyUrl = proxyFor(new URL(usable.server), environment);
-    const endpoint = { ...usable, name: member, compression: 'auto', ...(proxyUrl === undefined ? {} : { proxyUrl }) } as const;
-    return { result: 'usable', found: true, name: member, settings: { ...settings, namespaces }, endpoint, problems };
-  }
-
-  /** Returns the access, else the last good one with the problem beside it, unless the Secret is gone. */
-  #usable(
-    access: GivenAccess | ClusterFailure,
-    key: string,
-  ):
-    | { readonly access: GivenAccess; readonly problems: readonly ClusterFailure[] }
-    | { readonly access: undefined; readonly problems: readonly [ClusterFailure] } {
-    if (!isFailure(access)) {
-      this.#lastGood.set(key, access);
-      return { access, problems: [] };
-    }
-    if (access.code === 'NOT_FOUND') this.#lastGood.delete(key);
-    const before = this.#lastGood.get(key);
-    return before === undefined ? { access: undefined, problems: [access] } : { access: before, problems: [access] };
+  #secretOf({ place, version }: Description): SecretState {
+    if (place === 'unknown') return { state: 'unread', fault: undefined };
+    if (place === undefined || version === undefined) return { state: 'known', data: undefined };
+    const data = this.#reader.dataOf(place);
+    if (data === undefined) return { state: 'unread', fault: this.#reader.faultOf(place) };
+    return { state: 'known', data: data === 'absent' ? undefined : data };
   }
 
   #context(secretsIn: AdapterContext['secretsIn']): AdapterContext {
@@ -346,21 +250,22 @@ class Inventory {
       secretsIn,
       labelsOfNamespace: (namespace) => {
         const read = objects.read(holder, namespaceKind, { namespace: '', name: namespace });
+        if (read.result === 'unread') return undefined;
         return read.result === 'held' ? (read.object.metadata.labels ?? {}) : {};
       },
     };
   }
 }
 
-function placeKeyOf({ metadata }: KubernetesObject): string {
-  return `${metadata.namespace ?? ''}/${metadata.name}`;
+function isPlace(place: Description['place']): place is SecretPlace {
+  return place !== undefined && place !== 'unknown';
 }
 
-function byName(a: KubernetesObject, b: KubernetesObject): number {
-  return compareText(a.metadata.namespace ?? '', b.metadata.namespace ?? '') || compareText(a.metadata.name, b.metadata.name);
-}
-
+/**
+ * Compares by time of creation, then by namespace and name. The author of an object can choose its name but not its time of creation, so a later
+ * object cannot take precedence.
+ */
 function byAge(a: KubernetesObject, b: KubernetesObject): number {
   const createdAt = ({ metadata }: KubernetesObject) => String(metadata.creationTimestamp ?? '');
-  return compareText(createdAt(a), createdAt(b)) || compareText(a.metadata.name, b.metadata.name);
+  return compareText(createdAt(a), createdAt(b)) || compareText(placeKeyOf(a), placeKeyOf(b));
 }

@@ -81,7 +81,7 @@ interface ServedOptions extends InModel {
 /** Returns the kinds that a cluster serves. Empty if the cluster is hidden from the caller: a row may name such a cluster. */
 function servedKinds({ mirrors, access, model }: ServedOptions, context: ReadContext, cluster: ClusterView): readonly ServedKindView[] {
   if (!access.maySeeCluster(context.caller, cluster.name)) return [];
-  const resources = mirrors.cluster(cluster.name)?.resources ?? [];
+  const resources = mirrors.servedKinds(cluster.name) ?? [];
   const known = resources.flatMap((resource) => {
     const kind = model.kinds.get(keyOfKind(resource));
     return kind === undefined ? [] : [{ resource, kind }];
@@ -118,7 +118,8 @@ function mirroredKindOf(
   const found = access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'list' }, signal);
   return mapPromiseOrValue(found, (visibility) => {
     if (visibility.type === 'none') return { sync: { ...missing, fault: visibility.fault } };
-    return { sync: { ...mirror.sync(), cluster, kind }, count: countVisible(mirror, visibility) };
+    const sync = { ...mirror.sync(), cluster, kind };
+    return sync.phase === 'MISSING' ? { sync } : { sync, count: countVisible(mirror, visibility) };
   });
 }
 

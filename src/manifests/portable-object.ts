@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../core/json.ts';
 import { listAt, textAt, valueAt } from '../core/json-at.ts';
 import { groupOfApiVersion } from '../core/kinds.ts';
 import { withoutMembers, withoutValueAt, withValueAt } from './json-edits.ts';
+import { isTokenSecret, withoutToken } from './secret-content.ts';
 
 export interface PortableOptions {
   /**
@@ -64,7 +65,7 @@ const rules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
   ['Job', { group: 'batch', prune: pruneJob }],
   ['Service', { group: '', prune: pruneService }],
   ['ServiceAccount', { group: '', prune: pruneServiceAccount }],
-  ['Secret', { group: '', prune: pruneSecret }],
+  ['Secret', { group: '', prune: (object) => (isTokenSecret(object) ? withoutToken(object) : object) }],
   ['PersistentVolumeClaim', { group: '', prune: (object) => withoutAll(object, [annotation('volume.kubernetes.io/selected-node')]) }],
 ]);
 
@@ -103,11 +104,6 @@ function pruneServiceAccount<T extends JsonObject>(account: T, { keepsSecondToke
   }
   if (kept.length === secrets.length) return account;
   return kept.length === 0 ? withoutMembers(account, ['secrets']) : withValueAt(account, ['secrets'], kept);
-}
-
-function pruneSecret<T extends JsonObject>(secret: T): T {
-  if (secret.type !== 'kubernetes.io/service-account-token') return secret;
-  return withoutAll(secret, [['data'], annotation('kubernetes.io/service-account.uid')]);
 }
 
 function withoutAll<T extends JsonObject>(object: T, paths: readonly (readonly string[])[]): T {

@@ -1,6 +1,7 @@
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../core/json.ts';
 import { listAt, textAt, valueAt } from '../core/json-at.ts';
 import { isPathSegment } from '../core/names.ts';
+import { utf8Length } from '../core/text.ts';
 import { isDeeperThan, withoutMembers } from './json-edits.ts';
 import type { Manifest } from './manifest.ts';
 import { withoutServerFields } from './portable-object.ts';
@@ -35,7 +36,7 @@ export function readManifestText(text: string, options: ReadManifestsOptions = {
 export function readManifestJson(json: Json, options: ReadManifestsOptions = {}): ManifestsRead {
   // The depth is checked first, because JSON.stringify recurses.
   if (isDeeperThan(json, maxDepth)) return refused('', `expected at most ${maxDepth} levels, got more`);
-  if (Buffer.byteLength(JSON.stringify(json)) > maxManifestBytes)
+  if (utf8Length(JSON.stringify(json)) > maxManifestBytes)
     return refused('', `expected at most ${maxManifestBytes} bytes of JSON, got more`);
   return readAll([json], options);
 }

@@ -1,6 +1,7 @@
 import { Composer, type CST, Lexer, Parser } from 'yaml';
 import type { Json } from '../core/json.ts';
 import { runAtOnce, type Steps } from '../core/scheduling/operation-scheduler.ts';
+import { utf8Length } from '../core/text.ts';
 import { readJsonDocument } from './read-json-document.ts';
 import { valueOfDocument, YamlRefusal } from './yaml-value.ts';
 
@@ -18,10 +19,13 @@ export const maxDocuments = 1_000;
 export const maxDepth = 200;
 
 /**
- * The maximum number of words, marks and line breaks in one document that is read as YAML. A document with that many takes about 1 s to read.
- * No object that fits into etcd has more.
+ * The maximum number of words, marks and line breaks in one document that is read as YAML. A document with that many takes about 1 s to read,
+ * and its longest step about 0.3 s. No object that fits into etcd has more.
  */
 const maxLexemes = 400_000;
+
+/** The number of words and marks that one step parses. They take about 0.5 ms. */
+const lexemesPerStep = 250;
 
 /**
  * Reads the documents of a YAML text in order, as kubectl does (docs/internals/propagation.md 2.3). Leaves out empty documents: those with
@@ -36,13 +40,16 @@ export function readYamlDocuments(text: string): YamlDocuments {
   return runAtOnce(yamlDocumentsInSteps(text));
 }
 
-/** Like `readYamlDocuments`, but the caller can interrupt it between documents. One document takes at most about 1 s. */
+/**
+ * Like `readYamlDocuments`, but the caller can interrupt it, also within a document. The longest step takes about 0.3 s, in a document with the
+ * maximum number of words and marks.
+ */
 export function* yamlDocumentsInSteps(text: string): Steps<YamlDocuments> {
-  if (Buffer.byteLength(text) > maxManifestBytes) return refused(`expected at most ${maxManifestBytes} bytes of YAML, got more`);
+  if (utf8Length(text) > maxManifestBytes) return refused(`expected at most ${maxManifestBytes} bytes of YAML, got more`);
   const documents: Json[] = [];
   try {
     for (const chunk of chunksOf(text)) {
-      const document = readChunk(chunk);
+      const document = yield* readChunk(chunk);
       if (document !== null) documents.push(document);
       yield;
     }
@@ -81,23 +88,24 @@ function chunksOf(text: string): readonly DocumentText[] {
 // Characters that YAML 1.1 allows only as escapes (5.1), and U+0085, a line break in YAML 1.1 only.
 const unprintable = /[^\P{Cc}\t\n\r]|[\ufffe\uffff]|\p{Cs}/u;
 
-function readChunk({ text, offset }: DocumentText): Json {
+function* readChunk({ text, offset }: DocumentText): Steps<Json> {
   const source = text.startsWith('\ufeff') ? text.slice(1) : text;
   const shift = offset + text.length - source.length;
   try {
     const odd = unprintable.exec(source);
     if (odd !== null) throw new YamlRefusal('expected no control characters', odd.index);
     // The YAML parser counts two levels more than a JSON document has.
-    return readJsonDocument(source, maxDepth - 2) ?? readSource(source);
+    return readJsonDocument(source, maxDepth - 2) ?? (yield* readSource(source));
   } catch (error) {
     throw error instanceof YamlRefusal ? new YamlRefusal(error.message, shift + error.offset) : error;
   }
 }
 
-function readSource(source: string): Json {
-  // The failsafe schema reads scalars as texts. `readPlainScalar` alone decides what they mean.
+function* readSource(source: string): Steps<Json> {
+  // The failsafe schema reads all scalars as texts. Then `readPlainScalar` decides their types.
   const composer = new Composer({ schema: 'failsafe', version: '1.2', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });
-  const [document, another] = [...composer.compose(tokensOf(source))];
+  const [document, another] = [...composer.compose(yield* tokensOf(source))];
+  yield;
   if (document === undefined) return null;
   const problem = document.errors[0];
   if (problem !== undefined) throw new YamlRefusal(`expected YAML, got ${problem.code.toLowerCase().replaceAll('_', ' ')}`, problem.pos[0]);
@@ -106,10 +114,10 @@ function readSource(source: string): Json {
 }
 
 /**
- * Parses a document into tokens. The parser does not recurse, but later code does. So documents that are nested too deeply are refused
- * here.
+ * Parses a document into tokens, in short steps. This is most of the work. The parser does not recurse, but later code does. So documents that
+ * are nested too deeply are refused here.
  */
-function tokensOf(source: string): readonly CST.Token[] {
+function* tokensOf(source: string): Steps<readonly CST.Token[]> {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
   let lexemes = 0;
@@ -121,6 +129,7 @@ function tokensOf(source: string): readonly CST.Token[] {
       if (token.type === 'directive') throw new YamlRefusal('expected no directive', token.offset);
       tokens.push(token);
     }
+    if (lexemes % lexemesPerStep === 0) yield;
     if (parser.stack.length > maxDepth) throw new YamlRefusal(`expected at most ${maxDepth} levels, got more`, parser.offset);
   }
   tokens.push(...parser.end());

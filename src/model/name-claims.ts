@@ -14,7 +14,10 @@ export interface KindNames extends RootFieldNames {
 export interface NameClaims {
   /** Returns the names of a kind. A kind whose names are in `remembered` keeps them. */
   claimKind(kind: GroupKind & { readonly plural: string }): KindNames;
-  /** Returns the names of the structures of one group. The kinds of the group must have claimed their names before. */
+  /**
+   * Returns the part that names the types and fields inside the kinds of one group. Call it once for each group, after all its kinds have
+   * claimed their names.
+   */
   structureNames(): StructureNames;
   /** All names to remember, including the earlier ones. */
   readonly remembered: ReadonlyMap<string, string>;

@@ -1,13 +1,15 @@
-import { type ExecutionArgs, execute, OperationTypeNode } from 'graphql';
+import { type ExecutionArgs, OperationTypeNode, validateExecutionArgs } from 'graphql';
 import { invariant, MusterError } from '../core/errors.ts';
+import type { ExecutionAttempts, OperationExecutor } from '../execution/operation-executor.ts';
 import type { Deadlines } from './deadlines.ts';
-import { OperationFaults } from './fault-report.ts';
+import { faultReporter, OperationFaults } from './fault-report.ts';
 import { type OperationPlugin, type OperationScope, operationOf, type PrepareCaller } from './operation.ts';
 
-/** Share of the time limit in which an operation may wait for clusters. The rest is for reading and sending. */
+/** The fraction of the time limit for which an operation may wait for clusters. The rest is left for reading and sending. */
 const waitingShare = 0.8;
 
 interface ExecutionOptions {
+  readonly executor: OperationExecutor;
   /** Makes the context of the resolvers. */
   readonly contextOf: (scope: OperationScope) => object;
   /** Called before each operation. Default: nothing has to be prepared. */
@@ -15,23 +17,21 @@ interface ExecutionOptions {
 }
 
 /**
- * Executes queries and mutations with graphql-js. It is faster on lists than Yoga's executor, and it stops on `abortSignal`.
+ * Executes queries and mutations: as compiled code from the second use of a query on, else with graphql-js.
  *
  * An aborted operation fails with its abort reason.
  *
- * Next: graphql-js calls the resolvers with the context of `contextOf` (gateway.ts). List fields such as `pods` are in
- * graph/objects/query.ts. The modules of all other fields are named in graph/graph.ts.
+ * Next: the executor (execution/operation-executor.ts) calls the resolvers with the context of `contextOf` (gateway.ts). List fields such as
+ * `pods` are in graph/objects/query.ts. The modules of all other fields are named in graph/graph.ts.
  */
 export function useExecution(options: ExecutionOptions): OperationPlugin {
   return { onExecute: ({ setExecuteFn }) => setExecuteFn((args: ExecutionArgs) => run(args, options)) };
 }
 
-async function run(args: ExecutionArgs, { contextOf, prepare }: ExecutionOptions) {
+async function run(args: ExecutionArgs, { executor, contextOf, prepare }: ExecutionOptions) {
   const operation = operationOf(args);
   const { abortController, caller, requestId, servedSchema, deadline, waitUntilMs } = operation;
   const { signal } = abortController;
-  const report = new OperationFaults();
-  operation.faults = report;
   invariant(servedSchema !== undefined && waitUntilMs !== undefined, 'expected an operation with a schema and a deadline');
   using held = new DisposableStack();
   try {
@@ -42,19 +42,16 @@ async function run(args: ExecutionArgs, { contextOf, prepare }: ExecutionOptions
     const preparing = prepare?.(caller, signal);
     if (preparing !== undefined) await preparing;
     throwIfOver();
-    const reportFault = report.add.bind(report);
-    const contextValue = contextOf({
-      caller,
-      requestId,
-      signal,
-      waitUntilMs,
-      servedSchema,
-      resources: held,
-      isMessage: false,
-      throwIfOver,
-      reportFault,
-    });
-    const result = await execute({ ...args, contextValue, abortSignal: signal });
+    const validated = validateExecutionArgs({ ...args, abortSignal: signal });
+    if (!('schema' in validated)) return { errors: validated };
+    const newContext: ExecutionAttempts['newContext'] = (by) => {
+      const report = new OperationFaults();
+      operation.faults = report;
+      const resources = held;
+      const reportFault = faultReporter(report, by);
+      return contextOf({ caller, requestId, signal, waitUntilMs, servedSchema, resources, isMessage: false, throwIfOver, reportFault });
+    };
+    const result = await executor.execute(validated, { newContext, throwIfOver });
     // After the deadline the result may contain the abort reason as the error of a field. Such a result is dropped.
     if (deadline?.hasPassed !== true) return result;
   } catch (error) {

@@ -1,5 +1,7 @@
 import type { Fault } from '../core/faults.ts';
 import { keyOfKind } from '../core/kinds.ts';
+import { bails } from '../execution/bail.ts';
+import type { ExecutionAttempts } from '../execution/operation-executor.ts';
 
 /** One entry of `extensions.faults`. It explains nulls in the answer whose values exist but could not be given. */
 export interface ReportedFault {
@@ -11,6 +13,20 @@ export interface ReportedFault {
   readonly kind: string | null;
   readonly message: string;
   readonly retry: Fault['retry'];
+}
+
+/**
+ * Returns the function that reports the faults of one execution of an operation. While compiled code executes it, a `MISFIT` throws: a
+ * stored value does not fit the type of its field. Then graphql-js executes the operation again, with another function of this kind.
+ */
+export function faultReporter(
+  report: OperationFaults,
+  executor: Parameters<ExecutionAttempts['newContext']>[0],
+): (fault: Fault, path: readonly (string | number)[]) => void {
+  return (fault, path) => {
+    if (executor === 'compiled' && fault.code === 'MISFIT') throw bails.misfit;
+    report.add(fault, path);
+  };
 }
 
 /** Maximum number of different faults in one answer. `MISFIT` faults have a limit of their own, of the same size, so they push out no other fault. */

@@ -28,8 +28,8 @@ export interface OperationScope {
 }
 
 /**
- * Finds out which clusters the caller may see, which an operation needs to know without waiting. Undefined if it is known for all clusters.
- * See `Access.prepare`.
+ * Finds out which clusters the caller may see, before an operation begins: during the operation, this is looked up without waiting. Undefined if it
+ * is known for all clusters. See `Access.prepare`.
  */
 export type PrepareCaller = (caller: Caller, signal: AbortSignal) => Promise<void> | undefined;
 

@@ -7,7 +7,7 @@ import { marks } from '../propagate/model/propagation.ts';
 import { registrationKinds } from './registration-kinds.ts';
 import { type ContextCluster, problemOf, type RegistrationSteps } from './registration-steps.ts';
 
-/** The inventory of the copies of one Propagation in one cluster: a ClusterShare that may be invalid. */
+/** The inventory of the copies of one Propagation in one cluster: a ClusterShare, which may be invalid. */
 export interface CopyInventory {
   readonly object: KubernetesObject;
   readonly namespace: string;
@@ -15,7 +15,7 @@ export interface CopyInventory {
   readonly propagation: string | undefined;
 }
 
-/** Returns the inventories of a cluster that have copies, or cannot be read, in the order of their Propagations. */
+/** Returns the inventories of a cluster that list copies or have no readable list, in the order of their Propagations. */
 export async function copiesIn(steps: RegistrationSteps, hub: ContextCluster, cluster: string): Promise<readonly CopyInventory[]> {
   const shares = await steps.list(hub, registrationKinds.clusterShare);
   return shares
@@ -37,17 +37,23 @@ export interface AbandonOptions {
   readonly hub: ContextCluster;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** True: a gateway leads. It deletes the inventories itself. */
+  /** True: a gateway leads on the hub, so it deletes the inventories itself and `abandonCopies` waits for it. */
   readonly hasLeader: boolean;
 }
 
-/** Milliseconds that the leader gets to delete inventories. Without a leader, or after that, they are deleted here. */
+/** Milliseconds that the leader gets to delete inventories. If there is no leader or the time has passed, this command deletes them. */
 const leaderMs = 15_000;
 const leaderPollMs = 500;
 
 /**
- * Abandons the copies of a cluster that is not registered any more: the copies stay, and their inventories go. The Propagations record it
- * first, so that a gateway which is about to write does not take the copies for new ones.
+ * Maximum number of attempts to record an abandoned cluster in one Propagation. The controller and other commands may write the Propagation at the
+ * same time.
+ */
+const mostAttempts = 5;
+
+/**
+ * Abandons the copies in a cluster that is no longer registered: deletes their inventories, and the copies stay. First each Propagation records that
+ * the cluster was abandoned. So a gateway that is about to write does not take the copies for new ones.
  */
 export async function abandonCopies(
   cluster: string,
@@ -77,16 +83,20 @@ async function recordAbandoned(
 ): Promise<void> {
   if (propagation === undefined) return;
   const address = { resource: registrationKinds.propagation, namespace, name: propagation };
-  const found = await steps.read(hub, address);
-  if (found === undefined) return;
-  const before = abandonedOf({ metadata: { annotations: labelsAt(found, 'metadata', 'annotations') } });
-  const annotations = { [marks.abandon]: printAbandoned([...before, { cluster, share: metadata.uid ?? '' }]) };
-  const patch = { metadata: { uid: found.metadata.uid ?? '', annotations } };
-  const answer = await hub.client.patch({ ...address, type: 'merge', patch, run: 'real' }, signal);
-  if (answer.result === 'failed') throw problemOf(hub, `propagation/${propagation}`, answer.fault);
+  for (let left = mostAttempts; left > 0; left--) {
+    const found = await steps.read(hub, address);
+    if (found === undefined) return;
+    const before = abandonedOf({ metadata: { annotations: labelsAt(found, 'metadata', 'annotations') } });
+    const annotations = { [marks.abandon]: printAbandoned([...before, { cluster, share: metadata.uid ?? '' }]) };
+    const { uid = '', resourceVersion = '' } = found.metadata;
+    const patch = { metadata: { uid, resourceVersion, annotations } };
+    const answer = await hub.client.patch({ ...address, type: 'merge', patch, run: 'real' }, signal);
+    if (answer.result !== 'failed') return;
+    if (answer.fault.code !== 'CONFLICT' || left === 1) throw problemOf(hub, `propagation/${propagation}`, answer.fault);
+  }
 }
 
-/** Deletes an inventory, then removes its finalizer, as the controller does. */
+/** Deletes an inventory, then removes its finalizer, so that Kubernetes removes the object. The controller deletes inventories in the same way. */
 async function deleteInventory(share: KubernetesObject, { steps, hub, signal }: Abandoning): Promise<void> {
   const { name, namespace, uid = '' } = share.metadata;
   await steps.remove(hub, registrationKinds.clusterShare, share);

@@ -17,7 +17,7 @@ import { musterGroup, musterVersion } from '../propagate/model/propagation.ts';
 /** The kind of registered clusters on the hub. */
 export const clusterKind = { apiVersion: `${musterGroup}/${musterVersion}`, group: musterGroup, kind: 'Cluster' } as const;
 
-/** Maximum characters of the name of a registered cluster. Karmada has the same bound. */
+/** Maximum number of characters in the name of a registered cluster. Karmada has the same limit. */
 const maxRegisteredName = 48;
 
 const taint = structureSchema({
@@ -81,7 +81,7 @@ const status = structureSchema({
   conditions: listSchema(condition, { max: 10 }).describe('The condition `Accepted`.'),
 });
 
-/** The kind `Cluster`, which Muster keeps on the hub. */
+/** The custom resource `Cluster` of the hub. Each object registers one cluster. */
 export const clusterResource: CustomResource = {
   kind: 'Cluster',
   plural: 'clusters',

@@ -4,12 +4,12 @@ import type { Clock } from '../core/clock.ts';
 import { isJsonObject } from '../core/json.ts';
 import { listAt } from '../core/json-at.ts';
 import { demandFreeName, hasLeader, uidOfCluster } from './joined-clusters.ts';
-import { clusterObject, memberAccount, memberObjects } from './joined-objects.ts';
-import { addressOfMember, provideCredentials, revokeTokens } from './member-credentials.ts';
+import { clusterObject, memberAccount, memberNamespace, memberObjects } from './joined-objects.ts';
+import { addressOfMember, isBound, ownSelector, provideCredentials, revokeTokens } from './member-credentials.ts';
 import { mayWriteBy, memberRules, type RightsRule } from './member-rights.ts';
 import { registrationKinds } from './registration-kinds.ts';
 import { type RegistrationResult, runRegistration } from './registration-result.ts';
-import { type ContextCluster, problemOf, RegistrationProblem, type RegistrationSteps } from './registration-steps.ts';
+import { type ContextCluster, type CreatedObject, problemOf, RegistrationProblem, type RegistrationSteps } from './registration-steps.ts';
 
 /** The request of `muster join`. */
 export interface JoinRequest {
@@ -17,13 +17,13 @@ export interface JoinRequest {
   readonly name: string;
   /** The system namespace of the hub. */
   readonly namespace: string;
-  /** The labels, region and provider of the cluster. Undefined: those of the existing Cluster stay. */
+  /** The labels, region and provider of the cluster. Each that is undefined keeps the value of the existing Cluster, if there is one. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly region?: string | undefined;
   readonly provider?: string | undefined;
-  /** True: the account may also write. With `rotate`, rights to write stay as they are. */
+  /** True: the account may also write. If false, the account may only read; with `rotate`, it keeps the rights to write that it has. */
   readonly write: boolean;
-  /** True: makes a new token and revokes the old one. */
+  /** True: makes a new token and revokes the old one. False: keeps a token that can still be used. */
   readonly rotate: boolean;
   readonly lifetimeSeconds: number;
   readonly dryRun: boolean;
@@ -37,31 +37,48 @@ export interface JoinPorts {
 }
 
 /**
- * Registers a cluster on the hub: makes an account with rights in the member, a token of it, and the Cluster with its Secret on the hub.
- * What is the same already stays, the token too.
+ * Registers a cluster on the hub. Makes an account with rights and a token in the member, and a Cluster with its Secret on the hub. Objects that are
+ * already as wanted stay unchanged. A token that can still be used stays, unless `rotate` asks for a new one.
  *
- * If a step fails, deletes what this run has created. Takes at most two minutes, and 20 s more to undo.
+ * If a step fails, deletes the objects that this run has created. Takes at most two minutes, and 20 s more to undo.
  */
 export async function joinCluster(request: JoinRequest, ports: JoinPorts, signal: AbortSignal): Promise<RegistrationResult> {
   const { dryRun, name, namespace, rotate, lifetimeSeconds } = request;
   const { member, hub, clock } = ports;
-  return runRegistration({ dryRun, clock, signal }, async (steps, until) => {
+  const undoFilter = (steps: RegistrationSteps) => objectsInUse(steps, member);
+  return runRegistration({ dryRun, clock, signal, undoFilter }, async (steps, until) => {
     const joining = { request, ports, steps, signal: until };
     const address = await addressOfMember(member);
-    const { memberUid, hubUid, existing } = await demandJoinable(joining);
+    const { memberUid, hubUid, registered } = await demandJoinable(joining);
     const { rules, notes } = await rulesOf(joining);
     for (const planned of memberObjects(rules)) await steps.apply(member, planned);
-    const owner = await steps.apply(hub, clusterObject({ ...request, uid: memberUid }, existing));
+    const owner = await steps.applyJudged(hub, { resource: registrationKinds.cluster, name }, (before) => {
+      // Another join may have taken the name since the first check.
+      const others = registered.filter(({ metadata }) => metadata.name !== name);
+      demandFreeName(before === undefined ? others : [...others, before], { name, uid: memberUid });
+      return clusterObject({ ...request, uid: memberUid }, before).manifest;
+    });
     const isNewAccount = steps.hasCreated(member, { kind: 'ServiceAccount', name: memberAccount });
-    const isReported = rotate && (await hasLeader(steps, hub, namespace));
     const token = rotate || isNewAccount ? 'renewed' : 'kept';
-    const credentials = { member, address, hub, hubUid, name, namespace, owner, token, isReported, lifetimeSeconds } as const;
-    const unused = await provideCredentials(credentials, { steps, clock, signal: until });
-    // The hub has the new token from here on, so the Secret that it is bound to must stay.
+    const leads = await hasLeader(steps, hub, namespace);
+    const credentials = { member, address, hub, hubUid, name, namespace, owner, token, hasLeader: leads, lifetimeSeconds } as const;
+    const provided = await provideCredentials(credentials, { steps, clock, signal: until });
+    // The hub has the new token from here on. The Secret to which it is bound must stay even if a later step fails.
     steps.keepCreated();
-    await revokeTokens(credentials, unused, { steps, clock, signal: until });
+    await revokeTokens(credentials, provided, { steps, clock, signal: until });
     return [...notes, ...addressNotes(member)];
   });
+}
+
+/**
+ * Returns a filter for the objects in the member that an undo must keep because another join uses them: the account and its rights. Another join uses
+ * them if the member has a bound Secret that this run has not made.
+ */
+async function objectsInUse(steps: RegistrationSteps, member: ContextCluster): Promise<(created: CreatedObject) => boolean> {
+  const { secret } = registrationKinds;
+  const secrets = await steps.list(member, secret, { namespace: memberNamespace, labels: ownSelector });
+  const foreign = secrets.filter((one) => isBound(one) && !steps.hasCreated(member, { kind: 'Secret', name: one.metadata.name }));
+  return ({ cluster, address }) => foreign.length > 0 && cluster === member && address.resource !== secret;
 }
 
 interface Joining {
@@ -71,7 +88,11 @@ interface Joining {
   readonly signal: AbortSignal;
 }
 
-/** Checks everything that can be checked before the first write. */
+/**
+ * Checks everything that can be checked before the first write, and returns what the checks have read.
+ *
+ * @throws {RegistrationProblem} for the first failed check.
+ */
 async function demandJoinable({ request: { name, namespace }, ports: { member, hub }, steps }: Joining) {
   const [memberUid, hubUid, registered, system] = await Promise.all([
     uidOfCluster(steps, member),
@@ -86,16 +107,16 @@ async function demandJoinable({ request: { name, namespace }, ports: { member, h
       `${hub.name}: expected the namespace ${namespace}: kubectl --context ${hub.name} create namespace ${namespace}`,
     );
   demandFreeName(registered, { name, uid: memberUid });
-  return { memberUid, hubUid, existing: registered.find(({ metadata }) => metadata.name === name) };
+  return { memberUid, hubUid, registered };
 }
 
-/** Throws if the hub has no definition of Cluster. */
+/** @throws {RegistrationProblem} if the hub does not serve the kind Cluster. */
 async function demandDefinition(hub: ContextCluster, steps: RegistrationSteps): Promise<void> {
   if (await steps.serves(hub, registrationKinds.cluster)) return;
   throw new RegistrationProblem(`${hub.name}: expected the kind clusters.muster.dev: kubectl --context ${hub.name} apply -f deploy/crds`);
 }
 
-/** Returns the rules for the kinds that the member serves now. */
+/** Returns the rules for the kinds that the member serves now, and a note for each API group that did not answer discovery. */
 async function rulesOf({ request, ports: { member }, steps, signal }: Joining): Promise<{
   readonly rules: readonly RightsRule[];
   readonly notes: readonly string[];
@@ -109,7 +130,7 @@ async function rulesOf({ request, ports: { member }, steps, signal }: Joining): 
   return { rules: memberRules(found.resources, { write }), notes };
 }
 
-/** Returns a hint for an address that gateways refuse by default. */
+/** Returns a note if gateways refuse the address of the member by default, because it is private. Else an empty list. */
 function addressNotes({ endpoint: { server } }: ContextCluster): readonly string[] {
   const host = new URL(server).hostname.replace(/^\[|\]$/g, '');
   if (!isForbiddenAddress(host, { allowPrivate: [], where: 'server' })) return [];

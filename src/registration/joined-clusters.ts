@@ -4,7 +4,7 @@ import { registrationMarks } from './joined-objects.ts';
 import { isOwn, registrationKinds } from './registration-kinds.ts';
 import { type ContextCluster, RegistrationProblem, type RegistrationSteps } from './registration-steps.ts';
 
-/** Returns the uid of `kube-system`, which tells a cluster from all others. */
+/** Returns the uid of the namespace `kube-system`, which identifies a cluster. */
 export async function uidOfCluster(steps: RegistrationSteps, cluster: ContextCluster): Promise<string> {
   const found = await steps.read(cluster, { resource: registrationKinds.namespace, name: 'kube-system' });
   const uid = found?.metadata.uid;
@@ -12,16 +12,16 @@ export async function uidOfCluster(steps: RegistrationSteps, cluster: ContextClu
   return uid;
 }
 
-/** Returns the uid of the member that `muster join` has registered with a Cluster. Undefined if it was made in another way. */
+/** Returns the uid of the member for which `muster join` has made this Cluster. Undefined if `muster join` has not made it. */
 export function joinedUidOf(cluster: KubernetesObject | undefined): string | undefined {
   return isOwn(cluster) ? labelsAt(cluster, 'metadata', 'annotations')[registrationMarks.uid] : undefined;
 }
 
 /**
- * Refuses a name that another cluster has on the hub, and a cluster that has another name there.
+ * Checks that a name is free on the hub for the cluster with this uid, or already belongs to it.
  *
  * @param registered All Clusters of the hub.
- * @throws {RegistrationProblem}
+ * @throws {RegistrationProblem} if another cluster has the name, or the cluster is registered under another name.
  */
 export function demandFreeName(registered: readonly KubernetesObject[], { name, uid }: { readonly name: string; readonly uid: string }) {
   const existing = registered.find(({ metadata }) => metadata.name === name);
@@ -36,7 +36,7 @@ export function demandFreeName(registered: readonly KubernetesObject[], { name, 
 /** The Lease of the gateway that leads. */
 const leaseName = 'muster-controller';
 
-/** True if a gateway leads on this hub, by its Lease. It may have crashed a moment ago. */
+/** True if the Lease on this hub names a gateway that leads. That gateway may have crashed a moment ago. */
 export async function hasLeader(steps: RegistrationSteps, hub: ContextCluster, namespace: string): Promise<boolean> {
   const lease = await steps.read(hub, { resource: registrationKinds.lease, namespace, name: leaseName });
   return (textAt(lease, 'spec', 'holderIdentity') ?? '') !== '';

@@ -14,21 +14,24 @@ export const memberAccount = 'muster-member';
 
 /** The label and annotations of registrations. */
 export const registrationMarks = {
-  /** Label of the Secret in the member that a token is bound to: the uid of the hub. */
+  /** Label of a Secret in the member to which a token is bound. Its value is the uid of the hub that uses the token. */
   hub: 'muster.dev/hub',
   /** Annotation of a Cluster: the uid of `kube-system` in the member. */
   uid: 'muster.dev/cluster-uid',
-  /** Annotations of the Secret on the hub: the Secret in the member that its token is bound to, and the life of the token in RFC 3339. */
+  /**
+   * Annotations of the Secret on the hub: the name of the Secret in the member to which the token is bound, and the start and end of the token's life
+   * in RFC 3339.
+   */
   boundTo: 'muster.dev/token-bound-to',
   issued: 'muster.dev/token-issued',
   expires: 'muster.dev/token-expires',
-  /** Annotation of the Secret on the hub. The leader removes it as soon as it uses the token. */
+  /** Annotation of the Secret on the hub: the leader does not use this token yet. The leader removes it as soon as it uses the token. */
   unused: 'muster.dev/token-unused',
 } as const;
 
 /**
- * Returns the objects that a member cluster needs, in the order in which they are created: a namespace, an account, and its rights. The
- * account may also create tokens of itself, so that the leader can renew its token.
+ * Returns the objects that a member cluster needs, in the order of their creation: a namespace, an account, and the rights of the account. The
+ * account may also create tokens for itself, so that the leader can renew its token.
  */
 export function memberObjects(rules: readonly RightsRule[]): readonly RegistrationObject[] {
   const { namespace, serviceAccount, clusterRole, clusterRoleBinding, role, roleBinding } = registrationKinds;
@@ -46,20 +49,20 @@ export function memberObjects(rules: readonly RightsRule[]): readonly Registrati
   ];
 }
 
-/** Returns the empty Secret in the member that a token is bound to. Deleting it revokes the token. */
+/** Returns an empty Secret for the member. A token is bound to it, so deleting the Secret revokes the token. */
 export function boundSecret(name: string, hubUid: string): RegistrationObject {
   const { manifest, resource } = ownObject(registrationKinds.secret, { name, namespace: memberNamespace }, { type: 'Opaque' });
   const labels = { ...labelsAt(manifest, 'metadata', 'labels'), [registrationMarks.hub]: hubUid };
   return { resource, manifest: { ...manifest, metadata: { ...manifest.metadata, labels } } };
 }
 
-/** Returns a name for the next bound Secret: `muster-member-3` after `muster-member-2`. */
+/** Returns a name for the next bound Secret: one number higher than the existing names. Example: `muster-member-3` after `muster-member-2`. */
 export function nextBoundSecretName(existing: readonly string[]): string {
   const numbers = existing.map((name) => Number(/-(\d{1,9})$/.exec(name)?.[1] ?? 0));
   return `${memberAccount}-${Math.max(0, ...numbers) + 1}`;
 }
 
-/** The facts about a cluster that are registered on the hub. Undefined values are those of the existing Cluster. */
+/** The facts about a cluster that are registered on the hub. An undefined value keeps that of the existing Cluster. */
 export interface ClusterDescription {
   readonly name: string;
   /** The uid of `kube-system`. */
@@ -90,15 +93,15 @@ export interface RegisteredCredentials {
   readonly kubeconfig: string;
   /** The name of the Secret in the member that the token is bound to. */
   readonly boundTo: string;
-  /** RFC 3339. */
+  /** The start of the token's life in RFC 3339. `expires` is its end. */
   readonly issued: string;
   readonly expires: string;
-  /** True: the leader reports that it uses the token, by removing a mark. */
+  /** True: the Secret gets the annotation `unused`, which the leader removes when it uses the token. */
   readonly isReported: boolean;
 }
 
 /**
- * Returns the Secret for the hub, which the Cluster owns: without the Cluster, Kubernetes deletes it.
+ * Returns the Secret for the hub. The Cluster owns it, so Kubernetes deletes it after the Cluster is deleted.
  *
  * @param owner The Cluster as the hub has it.
  */

@@ -6,7 +6,7 @@ import { createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts'
 import { abandonCopies, copiesIn, nameOfCopies } from './cluster-copies.ts';
 import { hasLeader, joinedUidOf, uidOfCluster } from './joined-clusters.ts';
 import { memberAccount, memberNamespace, memberObjects } from './joined-objects.ts';
-import { isBoundFor, ownSelector } from './member-credentials.ts';
+import { isBound, isBoundFor, ownSelector } from './member-credentials.ts';
 import { isOwn, registrationKinds } from './registration-kinds.ts';
 import { type RegistrationResult, runRegistration } from './registration-result.ts';
 import { type ContextCluster, problemOf, RegistrationProblem, type RegistrationSteps } from './registration-steps.ts';
@@ -23,18 +23,18 @@ export interface LeaveRequest {
 }
 
 export interface LeavePorts {
-  /** Undefined: only the objects on the hub are deleted. */
+  /** The cluster that leaves. Undefined: only the objects on the hub are deleted. */
   readonly member: ContextCluster | undefined;
   readonly hub: ContextCluster;
   readonly clock: Clock;
 }
 
 /**
- * Deletes what `muster join` has made: first the Cluster and its Secret on the hub, then the account in the member. Objects without our
- * label stay.
+ * Deletes the objects that `muster join` has made: first the Cluster and its Secret on the hub, then the account in the member. Objects without the
+ * label of `muster join` stay.
  *
- * Changes nothing if a part does not answer, or if copies are in the cluster and `abandon` is false. After a failure, the next call deletes
- * the rest.
+ * Deletes nothing if the hub or the member does not answer, or if the cluster has copies and `abandon` is false. If it fails halfway, the next call
+ * deletes the remaining objects.
  */
 export async function leaveCluster(request: LeaveRequest, ports: LeavePorts, signal: AbortSignal): Promise<RegistrationResult> {
   const { name, namespace, abandon, dryRun } = request;
@@ -60,7 +60,11 @@ export async function leaveCluster(request: LeaveRequest, ports: LeavePorts, sig
   });
 }
 
-/** Reads the Cluster and its Secret. Refuses a Cluster that was made in another way. */
+/**
+ * Reads the Cluster of this name and its Secret, and all other Clusters. A Secret that `muster join` has not made counts as missing.
+ *
+ * @throws {RegistrationProblem} if `muster join` has not made the Cluster.
+ */
 async function objectsOnHub(steps: RegistrationSteps, hub: ContextCluster, { name, namespace }: LeaveRequest) {
   const [clusters, secret] = await Promise.all([
     steps.list(hub, registrationKinds.cluster, {}),
@@ -72,7 +76,7 @@ async function objectsOnHub(steps: RegistrationSteps, hub: ContextCluster, { nam
   return { cluster, others: clusters.filter((one) => one !== cluster), secret: isOwn(secret) ? secret : undefined };
 }
 
-/** Adds the next step to the problem of a member that cannot be read. */
+/** Throws the problem of a member that cannot be read, with the hint to use `--hub-only`. */
 function withHint(error: unknown): never {
   if (!(error instanceof RegistrationProblem)) throw error;
   throw new RegistrationProblem(`${error.message}. Nothing was changed: --hub-only deletes only the objects on the hub`);
@@ -80,13 +84,16 @@ function withHint(error: unknown): never {
 
 interface MemberRemains {
   readonly uid: string;
-  /** The objects of ours with their resources, in the order of deletion. Without the namespace. */
+  /** The objects to delete and their resources, in the order of deletion. The namespace is not among them. */
   readonly objects: readonly { readonly resource: ServedResource; readonly object: KubernetesObject }[];
-  /** The namespace, if it is ours. */
+  /** The namespace `muster-system` of the member. Undefined: it must stay, because `muster join` has not made it or another hub uses it. */
   readonly namespace: KubernetesObject | undefined;
 }
 
-/** Reads what `muster join` has made in the member. If another hub uses the account, only the tokens of this hub are returned. */
+/**
+ * Reads the objects in the member that `muster join` has made. If another hub uses the account too, returns only the Secrets with the tokens of this
+ * hub.
+ */
 async function objectsInMember(
   steps: RegistrationSteps,
   { member, hub }: { readonly member: ContextCluster; readonly hub: ContextCluster },
@@ -99,13 +106,15 @@ async function objectsInMember(
     steps.read(member, { resource: namespace, name: memberNamespace }),
     ...accountPlaces.map(async ({ resource, place }) => ({ resource, object: await steps.read(member, { resource, ...place }) })),
   ]);
-  const tokens = secrets.filter((one) => isBoundFor(one, hubUid)).map((object) => ({ resource: secret, object }));
-  if (tokens.length < secrets.length) return { uid, objects: tokens, namespace: undefined };
+  // A member may itself be a hub. Then it also has Secrets of `muster join` to which no token is bound: those of its own members.
+  const bound = secrets.filter(isBound);
+  const tokens = bound.filter((one) => isBoundFor(one, hubUid)).map((object) => ({ resource: secret, object }));
+  if (tokens.length < bound.length) return { uid, objects: tokens, namespace: undefined };
   const own = accounts.flatMap(({ resource, object }) => (object !== undefined && isOwn(object) ? [{ resource, object }] : []));
   return { uid, objects: [...tokens, ...own], namespace: isOwn(space) ? space : undefined };
 }
 
-/** The account and its rights: what a member needs, without the namespace, the last one first. */
+/** The places of the account and its rights in a member, in the order of deletion: the reverse of their creation. */
 const accountPlaces = memberObjects([])
   .filter(({ resource }) => resource !== registrationKinds.namespace)
   .toReversed()
@@ -114,7 +123,11 @@ const accountPlaces = memberObjects([])
     place: { name: memberAccount, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) },
   }));
 
-/** Refuses a context that leads to another cluster than the registered one, or to a cluster that is registered under another name. */
+/**
+ * Checks that the context leads to the cluster that is registered under this name.
+ *
+ * @throws {RegistrationProblem} if the name belongs to another cluster, or the cluster of the context is registered under another name.
+ */
 function demandSameCluster(
   { name }: LeaveRequest,
   {
@@ -150,7 +163,10 @@ async function leaveMember(
 
 const listsAtOnce = 8;
 
-/** Returns one object that is in the namespace besides the deleted ones and those that every namespace has. Undefined: it is empty. */
+/**
+ * Returns the kind and name of an object that keeps the namespace from being deleted. Objects in `deleted`, and those that every namespace has, do
+ * not count. Undefined: no such object exists.
+ */
 async function contentOf(
   steps: RegistrationSteps,
   {
@@ -182,7 +198,7 @@ const usualContent = [
   { kind: 'ConfigMap', name: 'kube-root-ca.crt' },
 ];
 
-/** The number of names in a message. */
+/** Maximum number of names in a message. */
 const mostListed = 20;
 
 function listed(names: readonly string[]): string {

@@ -6,13 +6,13 @@ import { createBoundToken } from './bound-token.ts';
 import { boundSecret, hubSecret, memberNamespace, nextBoundSecretName, registrationMarks } from './joined-objects.ts';
 import { printRegisteredKubeconfig, type RegisteredAccess, tokenOfKubeconfig } from './registered-kubeconfig.ts';
 import { isOwn, ownLabel, registrationKinds } from './registration-kinds.ts';
-import { type ContextCluster, problemOf, RegistrationProblem, type RegistrationSteps } from './registration-steps.ts';
+import { type ContextCluster, problemOf, RegistrationProblem, type RegistrationSteps, UnclearWrite } from './registration-steps.ts';
 
 /** How to reach a member, without credentials. */
 export type MemberAddress = Omit<RegisteredAccess, 'token'>;
 
 /**
- * Returns how to reach a member, from its context.
+ * Returns how to reach a member, from its context. Reads the file of the certificate authority if the context names one.
  *
  * @throws {RegistrationProblem} if the context does not use https, or does not verify the certificate of the server.
  */
@@ -30,7 +30,7 @@ export async function addressOfMember({ name, endpoint: { server, trust, tlsServ
   }
 }
 
-/** A join whose account and Cluster exist. In a dry run they may not. */
+/** A request for credentials. The account and the Cluster exist already, except in a dry run. */
 export interface CredentialRequest {
   readonly member: ContextCluster;
   readonly address: MemberAddress;
@@ -38,12 +38,12 @@ export interface CredentialRequest {
   readonly hubUid: string;
   readonly name: string;
   readonly namespace: string;
-  /** The Cluster on the hub. Undefined in a dry run of its creation. */
+  /** The Cluster on the hub. Undefined in a dry run of a join that would create it. */
   readonly owner: KubernetesObject | undefined;
-  /** `renewed`: a new token is made. `kept`: only if the existing one cannot be used. */
+  /** `renewed`: makes a new token. `kept`: keeps the existing token if it can be used, else makes a new one. */
   readonly token: 'kept' | 'renewed';
-  /** True: the leader is asked to report that it uses the new token. */
-  readonly isReported: boolean;
+  /** True: a gateway leads on the hub. It can report that it uses a new token. */
+  readonly hasLeader: boolean;
   readonly lifetimeSeconds: number;
 }
 
@@ -53,74 +53,119 @@ export interface CredentialPorts {
   readonly signal: AbortSignal;
 }
 
+/** The result of `provideCredentials`. */
+export interface ProvidedCredentials {
+  /** The Secrets in the member to which older tokens of this hub are bound. Deleting a Secret revokes its token. */
+  readonly unused: readonly KubernetesObject[];
+  /** True: wait for the leader to report that it uses the new token. Until then it may still use an older token. */
+  readonly isReported: boolean;
+}
+
 /**
- * Makes the hub hold a usable token of the member: keeps the existing one, or makes a new one, bound to a new Secret in the member.
+ * Gives the hub a usable token of the member. Keeps the existing token, or makes a new one that is bound to a new Secret in the member. Writes the
+ * Secret on the hub.
  *
- * @returns The Secrets in the member whose tokens the hub does not use any more.
+ * @throws {RegistrationProblem} if a step fails. If the answer to the write of the new token is lost, the created objects stay, because the hub may
+ * use the token already.
  */
-export async function provideCredentials(request: CredentialRequest, ports: CredentialPorts): Promise<readonly KubernetesObject[]> {
-  const { member, hub, hubUid, name, namespace } = request;
+export async function provideCredentials(request: CredentialRequest, ports: CredentialPorts): Promise<ProvidedCredentials> {
+  const { member, hub, hubUid, name, namespace, owner, hasLeader } = request;
   const { steps, clock } = ports;
   const all = await steps.list(member, registrationKinds.secret, { namespace: memberNamespace, labels: ownSelector });
   const bound = all.filter((secret) => isBoundFor(secret, hubUid));
-  const held = await steps.read(hub, { resource: registrationKinds.secret, namespace, name });
+  const address = { resource: registrationKinds.secret, namespace, name };
+  const held = await steps.read(hub, address);
   const usable = request.token === 'kept' ? usableToken(held, bound, clock.now()) : undefined;
-  if (usable !== undefined && request.owner !== undefined) {
+  if (usable !== undefined && owner !== undefined) {
+    const isReported = usable.isReported && hasLeader;
     const kubeconfig = printRegisteredKubeconfig({ ...request.address, token: usable.token });
-    await steps.apply(hub, hubSecret({ namespace, owner: request.owner }, { ...usable, kubeconfig, isReported: false }));
-    return bound.filter(({ metadata }) => metadata.name !== usable.boundTo);
+    await steps.applyJudged(hub, address, (before) => {
+      demandSameToken(held, before, request);
+      return hubSecret({ namespace, owner }, { ...usable, kubeconfig, isReported }).manifest;
+    });
+    return { unused: bound.filter(({ metadata }) => metadata.name !== usable.boundTo), isReported };
   }
+  const isReported = request.token === 'renewed' && held !== undefined && hasLeader;
   const boundTo = nextBoundSecretName(all.map(({ metadata }) => metadata.name));
   await steps.apply(member, boundSecret(boundTo, hubUid));
-  await saveNewToken({ ...request, boundTo, isNew: held === undefined }, ports);
-  return bound;
+  await saveNewToken({ ...request, boundTo, held, isReported }, ports);
+  return { unused: bound, isReported };
+}
+
+/** @throws {RegistrationProblem} if the token on the hub has changed since it was read. */
+function demandSameToken(held: KubernetesObject | undefined, now: KubernetesObject | undefined, { hub, name }: CredentialRequest): void {
+  const tokenOf = (secret: KubernetesObject | undefined) => textAt(secret, 'data', 'kubeconfig');
+  if (held?.metadata.uid === now?.metadata.uid && tokenOf(held) === tokenOf(now)) return;
+  throw new RegistrationProblem(`${hub.name}: secret/${name} was changed meanwhile: run the command again`);
 }
 
 /** The label selector of the objects that `muster join` makes. */
 export const ownSelector = `${ownLabel.key}=${ownLabel.value}`;
 
-/** True if the Secret in the member is one that a token of this hub is bound to. */
+/** True if a token of any hub is bound to this Secret of the member. */
+export function isBound(secret: KubernetesObject): boolean {
+  return labelsAt(secret, 'metadata', 'labels')[registrationMarks.hub] !== undefined;
+}
+
+/** True if a token of this hub is bound to this Secret of the member. */
 export function isBoundFor(secret: KubernetesObject, hubUid: string): boolean {
   return labelsAt(secret, 'metadata', 'labels')[registrationMarks.hub] === hubUid;
 }
 
-async function saveNewToken(
-  request: CredentialRequest & { readonly boundTo: string; readonly isNew: boolean },
-  { steps, clock, signal }: CredentialPorts,
-): Promise<void> {
-  const { member, hub, address, namespace, name, owner, boundTo, lifetimeSeconds, isReported, isNew } = request;
+interface NewTokenRequest extends CredentialRequest {
+  /** The Secret in the member that the token is bound to. */
+  readonly boundTo: string;
+  /** The Secret on the hub before this write. Undefined if it did not exist. */
+  readonly held: KubernetesObject | undefined;
+  readonly isReported: boolean;
+}
+
+async function saveNewToken(request: NewTokenRequest, { steps, clock, signal }: CredentialPorts): Promise<void> {
+  const { member, hub, namespace, name, owner, boundTo, lifetimeSeconds, isReported, held } = request;
+  const address = { resource: registrationKinds.secret, namespace, name };
   if (steps.isDry || owner === undefined) {
-    steps.record(hub, { resource: registrationKinds.secret, name }, isNew ? 'created' : 'configured');
+    steps.record(hub, address, held === undefined ? 'created' : 'configured');
     return;
   }
   const made = await createBoundToken(member.api, { boundTo, lifetimeSeconds, now: clock.now() }, signal);
   if ('fault' in made) throw problemOf(member, 'a token of muster-member', made.fault);
   const { token, issued, expires } = made;
-  const kubeconfig = printRegisteredKubeconfig({ ...address, token });
-  await steps.apply(hub, hubSecret({ namespace, owner }, { kubeconfig, boundTo, issued, expires, isReported }));
+  const kubeconfig = printRegisteredKubeconfig({ ...request.address, token });
+  try {
+    await steps.applyJudged(hub, address, (before) => {
+      demandSameToken(held, before, request);
+      return hubSecret({ namespace, owner }, { kubeconfig, boundTo, issued, expires, isReported }).manifest;
+    });
+  } catch (error) {
+    if (!(error instanceof UnclearWrite)) throw error;
+    // The hub may use the new token already, and its Secret in the member keeps it valid.
+    steps.keepCreated();
+    throw new RegistrationProblem(`${error.message}. The hub may have the new token: run the command again`);
+  }
 }
 
-/** Returns the token on the hub if it has not expired, and if the Secret that it is bound to still exists. */
+/** Returns the token on the hub, with its life. Undefined if the token has expired, or the Secret to which it is bound no longer exists. */
 function usableToken(held: KubernetesObject | undefined, bound: readonly KubernetesObject[], now: number) {
-  const { boundTo, issued, expires } = registrationMarks;
+  const { boundTo, issued, expires, unused } = registrationMarks;
   const annotations = labelsAt(held, 'metadata', 'annotations');
   const life = { boundTo: annotations[boundTo] ?? '', issued: annotations[issued] ?? '', expires: annotations[expires] ?? '' };
   const token = tokenOfKubeconfig(Buffer.from(textAt(held, 'data', 'kubeconfig') ?? '', 'base64'));
-  const isBound = bound.some(({ metadata }) => metadata.name === life.boundTo);
-  return isOwn(held) && token !== undefined && isBound && Date.parse(life.expires) > now ? { ...life, token } : undefined;
+  const isStillBound = bound.some(({ metadata }) => metadata.name === life.boundTo);
+  if (!isOwn(held) || token === undefined || !isStillBound || !(Date.parse(life.expires) > now)) return undefined;
+  return { ...life, token, isReported: annotations[unused] !== undefined };
 }
 
-/** Milliseconds to wait for the report of the leader. A leader that has crashed a moment ago never reports. */
+/** Milliseconds to wait for the report of the leader. The wait is bounded, because a leader that has just crashed never reports. */
 const reportMs = 15_000;
 const reportPollMs = 500;
 
 /**
- * Waits until the leader reports that it uses the new token, at most 15 s, if it was asked to. Then revokes the tokens that are bound to
- * these Secrets, by deleting the Secrets.
+ * Revokes the tokens that are no longer used, by deleting their Secrets in the member. If the leader reports, first waits until it uses the new
+ * token, at most 15 s.
  */
 export async function revokeTokens(
-  { member, hub, namespace, name, isReported }: CredentialRequest,
-  unused: readonly KubernetesObject[],
+  { member, hub, namespace, name }: CredentialRequest,
+  { unused, isReported }: ProvidedCredentials,
   { steps, clock, signal }: CredentialPorts,
 ): Promise<void> {
   const untilMs = clock.monotonic() + reportMs;

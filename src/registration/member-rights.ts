@@ -12,7 +12,10 @@ export interface RightsRule extends JsonObject {
 const readVerbs = ['get', 'list', 'watch'];
 const writeVerbs = ['create', 'update', 'patch', 'delete'];
 
-/** The kinds that copies usually have. The chart grants the same with `rbac.writer`. Secrets and RBAC are never writable. */
+/**
+ * The resources that an account with the right to write may write: those that copies usually have. `rbac.writer` of the chart grants the same.
+ * Secrets and RBAC objects are not among them.
+ */
 const writtenKinds: readonly (readonly [group: string, ...resources: readonly string[]])[] = [
   ['', 'configmaps', 'namespaces', 'persistentvolumeclaims', 'serviceaccounts', 'services'],
   ['apps', 'daemonsets', 'deployments', 'replicasets', 'statefulsets'],
@@ -23,10 +26,10 @@ const writtenKinds: readonly (readonly [group: string, ...resources: readonly st
 ];
 
 /**
- * Returns the rules of the account in a member cluster: reads of every served kind by its name, logs, and SubjectAccessReviews. No rule
- * names Secrets, and none has a `*`. The rules are in the order of groups and names, so equal kinds give equal rules.
+ * Returns the rules of the account in a member cluster: it may read every served resource, read logs and create SubjectAccessReviews. Each rule names
+ * its resources: none names Secrets, and none has a `*`. Rules are sorted, so equal kinds give equal rules.
  *
- * @param served The kinds that the cluster serves now. A custom kind that is defined later is not readable until the cluster joins again.
+ * @param served The kinds that the cluster serves now. A custom kind that is defined later is readable only after the cluster joins again.
  * @param write True: also the rights to write workloads and their settings.
  */
 export function memberRules(served: readonly ServedResource[], { write }: { readonly write: boolean }): readonly RightsRule[] {
@@ -45,7 +48,7 @@ export function memberRules(served: readonly ServedResource[], { write }: { read
   ];
 }
 
-/** Returns the rules of an account that may write. The role of the chart is made from them. */
+/** Returns the rules that allow an account to write. The role of the chart is generated from them. */
 export function writeRules(): readonly RightsRule[] {
   return [
     ...writtenKinds.map(([group, ...resources]) => ({ apiGroups: [group], resources, verbs: writeVerbs })),
@@ -53,7 +56,7 @@ export function writeRules(): readonly RightsRule[] {
   ];
 }
 
-/** True if the rules contain those of `write`. */
+/** True if the rules allow writing, that is, if one of them has the verb `patch`. */
 export function mayWriteBy(rules: readonly JsonObject[]): boolean {
   return rules.some(({ verbs }) => Array.isArray(verbs) && verbs.includes('patch'));
 }

@@ -15,13 +15,17 @@ export interface OpenContextsOptions {
   readonly clock: Clock;
 }
 
-/** Connects to contexts by name. Undefined stands for the current context. */
+/**
+ * Opens the context of this name, or the current context for undefined. Sends no request.
+ *
+ * @throws {MusterError} `BAD_INPUT` if the context does not exist or is broken.
+ */
 export type OpenContext = (name: string | undefined) => ContextCluster;
 
 /**
- * Reads the kubeconfig. The returned function opens a context without sending a request. Connections end when the signal aborts.
+ * Reads the kubeconfig, and returns a function that opens its contexts. When the signal aborts, all connections of these contexts end.
  *
- * @throws {MusterError} `BAD_INPUT` with one line, also from the function: there is no kubeconfig, or no such context, or it is broken.
+ * @throws {MusterError} `BAD_INPUT` with one line if there is no kubeconfig or it is broken.
  */
 export async function readContexts(
   { kubeconfig: file, environment, clock }: OpenContextsOptions,

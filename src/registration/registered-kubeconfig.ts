@@ -1,10 +1,10 @@
 import { isJsonObject, parseJsonBody } from '../core/json.ts';
 import { listAt, textAt } from '../core/json-at.ts';
 
-/** The access to a member: no more than a registered kubeconfig may have. */
+/** The access to a member: the values that the kubeconfig of a registered cluster may contain. */
 export interface RegisteredAccess {
   readonly server: string;
-  /** Certificates in PEM. Undefined: those of the system. */
+  /** Certificates in PEM. Undefined: the certificates of the operating system are trusted. */
   readonly authority?: Uint8Array | undefined;
   readonly tlsServerName?: string | undefined;
   readonly token: string;
@@ -27,12 +27,12 @@ export function printRegisteredKubeconfig({ server, authority, tlsServerName, to
   });
 }
 
-/** Returns the token of a kubeconfig that `printRegisteredKubeconfig` has printed. Undefined for any other text. */
+/** Returns the token of a kubeconfig in the form of `printRegisteredKubeconfig`. Undefined for any other text. */
 export function tokenOfKubeconfig(kubeconfig: Uint8Array): string | undefined {
   return textAt(listAt(parseJsonBody(kubeconfig), 'users')[0], 'user', 'token');
 }
 
-/** Returns the kubeconfig with another token. Undefined if `printRegisteredKubeconfig` has not printed it. */
+/** Returns the kubeconfig with another token. Undefined if it does not have the form of `printRegisteredKubeconfig`. */
 export function withTokenInKubeconfig(kubeconfig: Uint8Array, token: string): string | undefined {
   const config = parseJsonBody(kubeconfig);
   if (!isJsonObject(config) || tokenOfKubeconfig(kubeconfig) === undefined) return undefined;

@@ -7,9 +7,9 @@ import type { RegistrationResult } from './registration-result.ts';
 
 /** The contexts of a command. */
 interface CommandContexts {
-  /** The file of `--kubeconfig`. Default: as kubectl. */
+  /** The file of `--kubeconfig`. Default: the files that kubectl would read. */
   readonly kubeconfig?: string | undefined;
-  /** The context of the hub. Default: the current one. */
+  /** The context of the hub. Default: the current context. */
   readonly hub?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export async function runJoin(
 /**
  * Runs `muster leave` with the contexts of the kubeconfig.
  *
- * @throws {MusterError} `BAD_INPUT` as `runJoin` does.
+ * @throws {MusterError} `BAD_INPUT` if the kubeconfig or a context does not exist or is broken.
  */
 export async function runLeave(
   { kubeconfig, hub, context, ...request }: LeaveRequest & CommandContexts & { readonly context: string | undefined },

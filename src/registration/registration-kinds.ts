@@ -7,7 +7,7 @@ import { clusterKind } from './cluster-resource.ts';
 /** The label of every object that `muster join` makes. Only objects with this label are changed or deleted. */
 export const ownLabel = { key: 'app.kubernetes.io/managed-by', value: 'muster' } as const;
 
-/** True if `muster join` has made the object. */
+/** True if the object has the label of `muster join`. False for undefined. */
 export function isOwn(object: KubernetesObject | undefined): boolean {
   return labelsAt(object, 'metadata', 'labels')[ownLabel.key] === ownLabel.value;
 }
@@ -30,7 +30,7 @@ export const registrationKinds = {
   clusterShare: resourceOf(clusterKind.apiVersion, 'ClusterShare', { resource: 'clustershares', namespaced: true }),
 } as const;
 
-/** An object that shall exist in a cluster. */
+/** An object that a join creates or updates. */
 export interface RegistrationObject {
   readonly resource: ServedResource;
   readonly manifest: Manifest;

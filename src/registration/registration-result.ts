@@ -1,14 +1,14 @@
 import type { Clock } from '../core/clock.ts';
-import { RegistrationProblem, type RegistrationStep, RegistrationSteps } from './registration-steps.ts';
+import { RegistrationProblem, type RegistrationStep, RegistrationSteps, type UndoFilter } from './registration-steps.ts';
 
 /** The result of `muster join` and `muster leave`. */
 export type RegistrationResult =
   /** `notes` are hints for the user, one line each. */
   | { readonly result: 'done'; readonly steps: readonly RegistrationStep[]; readonly notes: readonly string[] }
-  /** `steps` are those that stay. */
+  /** `steps` are the changes that were not undone. */
   | { readonly result: 'failed'; readonly steps: readonly RegistrationStep[]; readonly message: string };
 
-/** Milliseconds for all steps of a command, and for undoing them. */
+/** Maximum milliseconds for all steps of a command (`workMs`), and for undoing them (`undoMs`). */
 const workMs = 120_000;
 const undoMs = 20_000;
 
@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly dryRun: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Returns true for created objects that an undo must keep. Default: the undo deletes all of them. */
+  readonly undoFilter?: UndoFilter | undefined;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface RunOptions {
  * @param work Returns the notes. Its signal aborts after two minutes.
  */
 export async function runRegistration(
-  { dryRun, clock, signal }: RunOptions,
+  { dryRun, clock, signal, undoFilter }: RunOptions,
   work: (steps: RegistrationSteps, signal: AbortSignal) => Promise<readonly string[]>,
 ): Promise<RegistrationResult> {
   return within(workMs, { clock, signal }, async (until) => {
@@ -34,15 +36,15 @@ export async function runRegistration(
       return { result: 'done', steps: steps.done(), notes };
     } catch (error) {
       if (!(error instanceof RegistrationProblem)) throw error;
-      // An interrupted command is undone too.
-      const problems = await within(undoMs, { clock }, (undoing) => steps.undo(undoing));
+      // An interrupted command also fails with a RegistrationProblem, so its steps are undone.
+      const problems = await within(undoMs, { clock }, (undoing) => steps.undo(undoing, undoFilter));
       const rest = problems.length === 0 ? '' : ` (not undone: ${problems.join('; ')})`;
       return { result: 'failed', steps: steps.done(), message: `${error.message}${rest}` };
     }
   });
 }
 
-/** Calls `work` with a signal that aborts after this time, or with `signal`. */
+/** Calls `work` with a signal that aborts after `ms`, or as soon as `signal` aborts. */
 async function within<T>(
   ms: number,
   { clock, signal }: { readonly clock: Clock; readonly signal?: AbortSignal },

@@ -4,23 +4,23 @@ import type { ClusterCandidate } from '../fleet/cluster-source.ts';
 import type { CandidateRole } from '../fleet/roster.ts';
 import type { ClusterStatus } from '../watch/mirrors.ts';
 
-/** Everything that the status of a registered cluster is made from. */
+/** The values from which the status of a registered cluster is made. */
 export interface RegistrationFacts {
-  /** The generation of the spec. */
+  /** The generation of the spec from which the candidate was made. */
   readonly generation: number;
   readonly candidate: ClusterCandidate;
   readonly role: CandidateRole;
   /** The state of the member. Undefined: there is no member of this name. */
   readonly member: ClusterStatus | undefined;
-  /** The status that is written on the hub now. */
+  /** The status that the hub has now. */
   readonly before: JsonObject;
-  /** RFC 3339. */
+  /** The current time in RFC 3339. */
   readonly now: string;
 }
 
 const phases = { CONNECTING: 'Connecting', SYNCED: 'Synced', DEGRADED: 'Degraded', UNREACHABLE: 'Unreachable' } as const;
 
-/** Returns the status of a registered cluster. `lastTransitionTime` stays while the status of the condition does. */
+/** Returns the status of a registered cluster. `lastTransitionTime` changes only when the condition `Accepted` becomes true or false. */
 export function registrationStatus({ generation, candidate, role, member, before, now }: RegistrationFacts): JsonObject {
   const judged = judge(candidate, role);
   const [condition] = listAt(before, 'conditions');

@@ -27,35 +27,48 @@ export interface RegistrationStep {
   readonly action: 'created' | 'configured' | 'unchanged' | 'deleted';
 }
 
-/** Ends a command with a message for the user. Thrown and caught inside of this folder only. */
+/** A problem that ends the command. Its message is for the user. It is thrown and caught only in this folder. */
 export class RegistrationProblem extends Error {
   override readonly name = 'RegistrationProblem';
 }
 
-/** Returns the problem for a fault of a cluster. It shows no value of an object. */
+/** The problem of a write that may have happened: its answer was lost, or the API server reported an internal error. */
+export class UnclearWrite extends RegistrationProblem {}
+
+/** Returns a problem with the text of a fault. The text has no values of objects. `what` names the object or request. */
 export function problemOf(cluster: Pick<ContextCluster, 'name'>, what: string, fault: Fault): RegistrationProblem {
   return new RegistrationProblem(`${cluster.name}: ${what}: ${describeFault(fault)}`);
 }
 
-/** An object that a run has created. */
-interface CreatedObject {
+/** An object that a run has created, or may have created. */
+export interface CreatedObject {
   readonly cluster: ContextCluster;
   readonly address: ObjectAddress;
+  /** Undefined: the answer to the creation was lost, so it is unknown whether the object exists. */
   readonly uid: string | undefined;
-  readonly step: RegistrationStep;
+  readonly step: RegistrationStep | undefined;
 }
+
+/** Returns a function that is true for the created objects that an undo keeps. It may only read with the steps. */
+export type UndoFilter = (steps: RegistrationSteps) => Promise<(created: CreatedObject) => boolean>;
+
+/** Attempts to write an object that other writers change at the same time. */
+const mostAttempts = 5;
 
 /** The number of objects per page of a list. */
 const pageSize = 500;
 
-/** The steps of one command: requests about single objects, with a record of what was done. A failed step throws a `RegistrationProblem`. */
+/**
+ * The steps of one command. Each method reads or writes single objects, and the writes are recorded for the table. A step that fails throws a
+ * `RegistrationProblem`.
+ */
 export class RegistrationSteps {
   readonly #run: RunMode;
-  readonly #signal: AbortSignal;
+  #signal: AbortSignal;
   #done: RegistrationStep[] = [];
   #created: CreatedObject[] = [];
 
-  /** @param run `dry`: the steps check and report, but write nothing. */
+  /** @param run `dry`: writes are only checked by the API server, and recorded as if they had happened. `real`: objects are written. */
   constructor(run: RunMode, signal: AbortSignal) {
     this.#run = run;
     this.#signal = signal;
@@ -113,37 +126,68 @@ export class RegistrationSteps {
     }
   }
 
-  /**
-   * Creates or updates an object by a server-side apply. An existing Namespace that is not ours is used as it is; any other such object is
-   * a problem.
-   *
-   * @returns The object as the cluster has it now. Undefined in a dry run of a creation.
-   */
-  async apply(cluster: ContextCluster, { resource, manifest }: RegistrationObject): Promise<KubernetesObject | undefined> {
-    const { name, namespace } = manifest.metadata;
-    const address = { resource, name, ...(namespace === undefined ? {} : { namespace }) };
-    const before = await this.read(cluster, address);
-    if (before !== undefined && !isOwn(before)) {
-      if (resource !== registrationKinds.namespace)
-        throw new RegistrationProblem(`${cluster.name}: ${objectText(address)} exists, and muster join has not made it`);
-      this.record(cluster, address, 'unchanged');
-      return before;
-    }
-    if (before === undefined && this.isDry) {
-      this.record(cluster, address, 'created');
-      return undefined;
-    }
-    const preconditions = before === undefined ? { resourceVersion: '1' } : { uid: before.metadata.uid };
-    const answer = await cluster.client.apply({ ...address, manifest, preconditions, force: true, run: this.#run }, this.#signal);
-    if (answer.result === 'failed') throw problemOf(cluster, objectText(address), answer.fault);
-    if (answer.result === 'absent') throw new RegistrationProblem(`${cluster.name}: ${objectText(address)} was deleted meanwhile`);
-    const change = before === undefined ? 'created' : isSameObject(before, answer.object) ? 'unchanged' : 'configured';
-    const step = this.record(cluster, address, change);
-    if (before === undefined) this.#created.push({ cluster, address, uid: answer.object.metadata.uid, step });
-    return answer.object;
+  /** Creates or updates an object like `applyJudged`, without a check of its current state. */
+  async apply(cluster: ContextCluster, planned: RegistrationObject): Promise<KubernetesObject | undefined> {
+    const { name, namespace } = planned.manifest.metadata;
+    return this.applyJudged(cluster, { resource: planned.resource, name, namespace }, () => planned.manifest);
   }
 
-  /** Deletes an object that was read, guarded by its uid. An object that is gone already counts as deleted. */
+  /**
+   * Creates or updates an object by a server-side apply, based on exactly the state that `plan` has seen. If another writer changes the object in
+   * between, it is read and planned again, at most five times in all. An existing object without the label of `muster join` is not changed. If it is
+   * a Namespace, it is used as it is; any other kind is a problem.
+   *
+   * @param plan Returns the manifest for the existing object, or throws a `RegistrationProblem`.
+   * @returns The object as the cluster has it now. Undefined in a dry run that would create it.
+   * @throws {UnclearWrite} if the write may have happened.
+   */
+  async applyJudged(
+    cluster: ContextCluster,
+    address: ObjectAddress,
+    plan: (before: KubernetesObject | undefined) => RegistrationObject['manifest'],
+  ): Promise<KubernetesObject | undefined> {
+    for (let left = mostAttempts; ; left--) {
+      const before = await this.read(cluster, address);
+      const isForeign = before !== undefined && !isOwn(before);
+      if (isForeign && address.resource !== registrationKinds.namespace)
+        throw new RegistrationProblem(`${cluster.name}: ${objectText(address)} exists, and muster join has not made it`);
+      const manifest = plan(before);
+      if (isForeign || (before === undefined && this.isDry)) {
+        this.record(cluster, address, isForeign ? 'unchanged' : 'created');
+        return before;
+      }
+      const preconditions =
+        before === undefined ? { resourceVersion: '1' } : { uid: before.metadata.uid, resourceVersion: before.metadata.resourceVersion };
+      const answer = await cluster.client.apply({ ...address, manifest, preconditions, force: true, run: this.#run }, this.#signal);
+      if (answer.result === 'answered') return this.#applied(cluster, address, { before, after: answer.object });
+      if (answer.result === 'failed' && answer.fault.code !== 'CONFLICT') throw this.#failedApply(cluster, address, { before, ...answer });
+      if (left <= 1) throw new RegistrationProblem(`${cluster.name}: ${objectText(address)} changes all the time: run the command again`);
+    }
+  }
+
+  #applied(
+    cluster: ContextCluster,
+    address: ObjectAddress,
+    { before, after }: { readonly before: KubernetesObject | undefined; readonly after: KubernetesObject },
+  ): KubernetesObject {
+    const change = before === undefined ? 'created' : isSameObject(before, after) ? 'unchanged' : 'configured';
+    const step = this.record(cluster, address, change);
+    if (before === undefined) this.#created.push({ cluster, address, uid: after.metadata.uid, step });
+    return after;
+  }
+
+  #failedApply(
+    cluster: ContextCluster,
+    address: ObjectAddress,
+    { before, fault }: { readonly before: KubernetesObject | undefined; readonly fault: Fault },
+  ): RegistrationProblem {
+    const { message } = problemOf(cluster, objectText(address), fault);
+    if (this.isDry || isRejected(fault)) return new RegistrationProblem(message);
+    if (before === undefined) this.#created.push({ cluster, address, uid: undefined, step: undefined });
+    return new UnclearWrite(message);
+  }
+
+  /** Deletes an object that was read, only if it still has the same uid. An object that no longer exists counts as deleted. */
   async remove(cluster: ContextCluster, resource: ServedResource, { metadata }: KubernetesObject): Promise<void> {
     const { name, namespace, uid } = metadata;
     const address = { resource, name, ...(namespace === undefined ? {} : { namespace }) };
@@ -152,29 +196,47 @@ export class RegistrationSteps {
     this.record(cluster, address, 'deleted');
   }
 
-  /** True if this run has created the object, or would create it if it were not dry. */
+  /** True if this run has created the object, or if a dry run would create it. */
   hasCreated({ name: cluster }: ContextCluster, { kind, name }: { readonly kind: string; readonly name: string }): boolean {
     const object = `${kind.toLowerCase()}/${name}`;
     return this.#done.some((step) => step.action === 'created' && step.cluster === cluster && step.object === object);
   }
 
-  /** `undo` does not delete what was created until now. */
+  /** Keeps all objects that were created until now: a later `undo` does not delete them. */
   keepCreated(): void {
     this.#created = [];
   }
 
-  /** Deletes the objects that this run has created, the last one first. Returns the problems; an object that cannot be deleted stays. */
-  async undo(signal: AbortSignal): Promise<readonly string[]> {
+  /**
+   * Deletes the objects that this run has created, in reverse order. If the answer to a creation was lost, it first reads whether the object exists.
+   * Returns the problems; an object that cannot be deleted stays.
+   *
+   * @param signal Ends the undo. It replaces the signal of these steps, so it also ends all their later requests.
+   * @param filter Chooses the created objects that stay. Default: none stays.
+   */
+  async undo(signal: AbortSignal, filter?: UndoFilter): Promise<readonly string[]> {
+    this.#signal = signal;
     const problems: string[] = [];
-    for (const { cluster, address, uid, step } of this.#created.toReversed()) {
-      const answer = await cluster.client.delete({ ...address, preconditions: { uid }, cascade: 'Background', run: 'real' }, signal);
-      if (answer.result === 'failed') problems.push(problemOf(cluster, objectText(address), answer.fault).message);
-      else this.#done = this.#done.filter((one) => one !== step);
+    try {
+      const isKept = this.#created.length === 0 ? undefined : await filter?.(this);
+      for (const created of this.#created.toReversed())
+        if (isKept?.(created) !== true) await this.#undoOne(created).catch((error: unknown) => problems.push(problemText(error)));
+    } catch (error) {
+      problems.push(problemText(error));
     }
     return problems;
   }
 
-  /** Records a step. Use it only for steps that no other method takes. */
+  async #undoOne({ cluster, address, uid: known, step }: CreatedObject): Promise<void> {
+    const found = known === undefined ? await this.read(cluster, address) : undefined;
+    const uid = known ?? (isOwn(found) ? found?.metadata.uid : undefined);
+    if (uid === undefined) return;
+    const answer = await cluster.client.delete({ ...address, preconditions: { uid }, cascade: 'Background', run: 'real' }, this.#signal);
+    if (answer.result === 'failed') throw problemOf(cluster, objectText(address), answer.fault);
+    this.#done = this.#done.filter((one) => one !== step);
+  }
+
+  /** Adds a line to the table. For steps that are taken outside of this class. */
   record({ name }: ContextCluster, address: ObjectAddress, action: RegistrationStep['action']): RegistrationStep {
     const step = { cluster: name, object: objectText(address), action };
     this.#done.push(step);
@@ -182,12 +244,22 @@ export class RegistrationSteps {
   }
 }
 
-/** Returns the object as the table shows it: `namespace/muster-system`. */
+/** True if the API server has refused the request with a 4xx status, so that nothing was written. */
+function isRejected({ status }: Fault): boolean {
+  return status !== undefined && status.code >= 400 && status.code < 500;
+}
+
+function problemText(error: unknown): string {
+  if (error instanceof RegistrationProblem) return error.message;
+  throw error;
+}
+
+/** Returns the name of the object in the table, such as `namespace/muster-system`. */
 function objectText({ resource: { kind }, name }: ObjectAddress): string {
   return `${kind.toLowerCase()}/${name}`;
 }
 
-/** True if a write has changed nothing besides the records of the server about writes. */
+/** True if a write has changed nothing except `managedFields`, `resourceVersion` and `generation`. */
 function isSameObject(before: KubernetesObject, after: KubernetesObject): boolean {
   const content = ({ metadata, ...rest }: KubernetesObject) => {
     const { managedFields: _managed, resourceVersion: _version, generation: _generation, ...kept } = metadata;

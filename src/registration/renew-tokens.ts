@@ -1,5 +1,8 @@
+import type { Audit } from '../audit/audit.ts';
+import { audited } from '../audit/audited.ts';
 import { describeFault } from '../changes/describe-fault.ts';
 import type { Clock } from '../core/clock.ts';
+import { MusterError } from '../core/errors.ts';
 import type { Fault } from '../core/faults.ts';
 import type { JsonObject } from '../core/json.ts';
 import { textAt } from '../core/json-at.ts';
@@ -19,42 +22,47 @@ import { registrationMarks } from './joined-objects.ts';
 import { tokenOfKubeconfig, withTokenInKubeconfig } from './registered-kubeconfig.ts';
 import { registrationKinds } from './registration-kinds.ts';
 import { renewalMsOf, type TokenLife, tokenLifeOf } from './token-life.ts';
+import { gatewayCaller } from './write-statuses.ts';
 
-/** Milliseconds between two new tokens of one cluster, and after a failed attempt. */
+/** Minimum milliseconds between two attempts to renew the token of one cluster, successful or not. */
 const spacingMs = 5 * 60_000;
 
-/** Milliseconds after which a Secret is looked at again that this gateway has not read yet. */
+/** Milliseconds until a Secret is checked again whose current token this gateway does not use yet. */
 const unreadMs = 1_000;
 
-/** Milliseconds after which a Secret is looked at again whose Cluster is missing. */
+/** Milliseconds until a Secret is checked again that has no Cluster on the hub. */
 const strangerMs = 60_000;
 
-/** Milliseconds that the other gateways of the hub get to read a Secret that this one has read. */
+/** Milliseconds that the other gateways of the hub get to read a new token after this one has read it. */
 const othersMs = 5_000;
 
-/** Maximum milliseconds until the next look at a token. Clocks may jump. */
+/** Maximum milliseconds until the next check of a token. The wait is bounded, because the clock may be set forward. */
 const longestWaitMs = 3_600_000;
 
 const renewalsAtOnce = 8;
+
+/** The shortest lifetime that API servers give to a token. */
+const leastLifetimeSeconds = 600;
 
 export interface TokenPorts {
   readonly hub: Hub;
   readonly systemNamespace: string;
   readonly fleet: Pick<Fleet, 'roleOf' | 'member'>;
   readonly mirrors: Pick<MirrorRegistry, 'followSecrets'>;
-  /** Returns the candidate of each registered cluster that was read, by name. */
+  /** Returns the candidates made from the Clusters of the hub, by name. A Cluster that was not read yet has none. */
   readonly registered: () => ReadonlyMap<ClusterName, ClusterCandidate>;
+  readonly audit: Audit;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * Renews the tokens that `muster join` has made, for one term: when a third of their life is left, and at least 20 minutes before their end.
- * At most one attempt in 5 minutes and cluster. The new token is bound to the same Secret in the member, so deleting that Secret revokes
- * both. The old token ends with its life. Open streams do not notice.
+ * Renews the tokens that `muster join` has made, during one term. A token is renewed when a third of its life is left, and at least 20 minutes before
+ * its end. Each cluster has at most one attempt in 5 minutes. The new token is bound to the same Secret in the member, so deleting that Secret
+ * revokes both. The old token stays valid until its life ends. Open streams are not interrupted.
  *
- * Also reports that this gateway uses a token, by removing a mark: `muster join --rotate` waits for it. Resolves when the term has ended and
- * no request runs.
+ * Also removes the annotation `unused` from the Secret of a token that this gateway uses. `muster join --rotate` waits for that. Resolves when the
+ * term has ended and no request runs.
  */
 export async function renewTokens(ports: TokenPorts, term: Term): Promise<void> {
   const { hub, clock, log, mirrors, systemNamespace } = ports;
@@ -66,7 +74,7 @@ export async function renewTokens(ports: TokenPorts, term: Term): Promise<void> 
   };
 
   async function work(name: string): Promise<number | undefined> {
-    const life = tokenLifeOf(secrets?.all()?.find(({ metadata }) => metadata.name === name));
+    const life = tokenLifeOf(secrets?.get(systemNamespace, name));
     const member = parseClusterName(name);
     const candidate = member === undefined ? undefined : ports.registered().get(member);
     if (life === undefined || member === undefined) return undefined;
@@ -81,7 +89,7 @@ export async function renewTokens(ports: TokenPorts, term: Term): Promise<void> 
     if (used === undefined || !term.isLeading()) return unreadMs;
     if (life.isReported) return report(ports, request, term);
     triedMs.set(name, clock.monotonic());
-    const failed = await renew(ports, request, term);
+    const failed = await renewAudited(ports, request, term);
     if (failed !== undefined && !term.signal.aborted)
       log.warn({ cluster: name, problem: failed }, 'the token of a registered cluster could not be renewed');
     return spacingMs;
@@ -96,7 +104,7 @@ export async function renewTokens(ports: TokenPorts, term: Term): Promise<void> 
     for (const { type, cluster } of changes) {
       if (type !== 'cluster') continue;
       if (cluster === hub.cluster) follow();
-      // The Secret may have been seen before its cluster has joined the fleet.
+      // The Secret may have been read before its cluster joined the fleet.
       queue.add(cluster);
     }
   }, term.signal);
@@ -114,14 +122,20 @@ interface TokenRenewal {
   readonly used: string | undefined;
 }
 
-/** Returns the token with which this gateway reads the cluster. Undefined if the registration is not the source of the member. */
+/**
+ * Returns the token with which this gateway reads the cluster. Undefined if the cluster is no member by this registration, or its access has no
+ * token.
+ */
 function usedToken({ fleet }: TokenPorts, candidate: ClusterCandidate): string | undefined {
   if (candidate.result !== 'usable' || fleet.roleOf(candidate).role !== 'member') return undefined;
   const { credentials } = candidate.endpoint;
   return credentials.type === 'token' ? credentials.token : undefined;
 }
 
-/** Removes the mark if the Secret has the token that is used. Returns the delay until the next attempt. Undefined: it is done. */
+/**
+ * Removes the annotation `unused` if the Secret has the token that this gateway uses. Returns the delay until the next attempt. Undefined: no further
+ * attempt is needed.
+ */
 async function report(ports: TokenPorts, { name, used }: TokenRenewal, term: Term): Promise<number | undefined> {
   const read = await readSecret(ports, name, term.signal);
   if (read.result === 'failed' || tokenOfKubeconfig(kubeconfigOf(read.secret)) !== used) return unreadMs;
@@ -136,18 +150,40 @@ async function report(ports: TokenPorts, { name, used }: TokenRenewal, term: Ter
   return failed === undefined ? undefined : unreadMs;
 }
 
-/** Makes a new token and saves it on the hub. Returns why it failed. */
+/**
+ * Renews a token, and records it in the audit log. If the audit log cannot take the line, no token is made. Returns why it failed; undefined after a
+ * success.
+ */
+async function renewAudited(ports: TokenPorts, request: TokenRenewal, term: Term): Promise<string | undefined> {
+  const { hub, systemNamespace: namespace, audit } = ports;
+  const secret = { cluster: hub.cluster, apiVersion: 'v1', kind: 'Secret', namespace, name: request.name };
+  try {
+    return await audited(
+      audit,
+      { caller: gatewayCaller, verb: 'renewToken' },
+      {
+        run: () => renew(ports, request, term),
+        factsOf: (failed) => ({ objects: [{ ...secret, result: failed === undefined ? 'CONFIGURED' : 'FAILED' }] }),
+      },
+    );
+  } catch (error) {
+    if (error instanceof MusterError) return error.message;
+    throw error;
+  }
+}
+
+/** Makes a new token and saves it on the hub. Returns why it failed. Undefined after a success, or if no new token is wanted now. */
 async function renew(ports: TokenPorts, { name, member, life, used }: TokenRenewal, term: Term): Promise<string | undefined> {
   const api = ports.fleet.member(member)?.api;
   const read = await readSecret(ports, name, term.signal);
   if (read.result === 'failed') return describeFault(read.fault);
   const { secret } = read;
   const before = kubeconfigOf(secret);
-  // Another process has saved a token that this gateway has not read yet.
+  // If the tokens differ, another process has saved one that this gateway has not read yet. That token is new enough.
   if (api === undefined || tokenOfKubeconfig(before) !== used) return undefined;
   const { boundTo, issuedMs, expiresMs } = life;
-  // Whole minutes: the API server cuts its times to seconds, and makes no token for less than 10 minutes.
-  const lifetimeSeconds = Math.ceil((expiresMs - issuedMs) / 60_000) * 60;
+  // Rounded up to whole minutes: the API server cuts its times to seconds, so the life would otherwise get shorter at each renewal.
+  const lifetimeSeconds = Math.max(leastLifetimeSeconds, Math.ceil((expiresMs - issuedMs) / 60_000) * 60);
   const made = await createBoundToken(api, { boundTo, lifetimeSeconds, now: ports.clock.now() }, term.signal);
   if ('fault' in made) return describeFault(made.fault);
   const kubeconfig = withTokenInKubeconfig(before, made.token);
@@ -170,7 +206,7 @@ async function readSecret(
   return { result: 'failed', fault: answer.result === 'failed' ? answer.fault : gone(hub) };
 }
 
-/** Patches the Secret as it was read: another version is a conflict. */
+/** Patches the Secret, only if it still has the version that was read. Returns the fault; a changed Secret is a `CONFLICT`. */
 async function patchSecret(
   { hub, systemNamespace: namespace }: TokenPorts,
   {

@@ -3,14 +3,14 @@ import type { KubernetesObject } from '../core/objects.ts';
 import { registrationMarks } from './joined-objects.ts';
 import { isOwn } from './registration-kinds.ts';
 
-/** The life of a token that `muster join` has made, as its Secret on the hub describes it. */
+/** The life of a token that `muster join` has made, read from the annotations of its Secret on the hub. */
 export interface TokenLife {
-  /** The Secret in the member that the token is bound to. */
+  /** The name of the Secret in the member to which the token is bound. */
   readonly boundTo: string;
-  /** Unix milliseconds. */
+  /** The start of the life in Unix milliseconds. `expiresMs` is its end. */
   readonly issuedMs: number;
   readonly expiresMs: number;
-  /** True: the leader shall report that it uses the token. */
+  /** True: the leader must still report that it uses the token, by removing the annotation `unused`. */
   readonly isReported: boolean;
 }
 
@@ -25,7 +25,7 @@ export function tokenLifeOf(secret: KubernetesObject | undefined): TokenLife | u
   return { boundTo, issuedMs, expiresMs, isReported: annotations[registrationMarks.unused] !== undefined };
 }
 
-/** A token is renewed when a third of its life is left, but never later than this time before its end. */
+/** A token is renewed at least this long before its end, even if more than two thirds of its life are then left. */
 const leastLeftMs = 20 * 60_000;
 
 /** Returns the time in Unix milliseconds from which a token is due for renewal. */

@@ -1,5 +1,8 @@
+import type { Caller } from '../access/access.ts';
+import type { Audit } from '../audit/audit.ts';
 import { describeFault } from '../changes/describe-fault.ts';
 import type { Clock } from '../core/clock.ts';
+import { MusterError } from '../core/errors.ts';
 import { objectAt } from '../core/json-at.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
@@ -9,19 +12,23 @@ import { whenAborted } from '../core/scheduling/until-aborted.ts';
 import type { ClusterCandidate } from '../fleet/cluster-source.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Term } from '../propagate/controller/lease/lease.ts';
-import { createWorkQueue } from '../propagate/controller/state/work-queue.ts';
+import { createWorkQueue, type WorkQueue } from '../propagate/controller/state/work-queue.ts';
 import type { Hub } from '../propagate/hub/hub.ts';
 import { resourceMetadataOf } from '../propagate/hub/propagation-of.ts';
 import { createResourceWrites } from '../propagate/hub/resource-writes.ts';
+import type { MemberChange } from '../store/member-objects.ts';
 import type { Mirrors } from '../watch/mirrors.ts';
 import { clusterKind } from './cluster-resource.ts';
 import { registrationStatus } from './registration-status.ts';
 
-/** Milliseconds between two writes of one status. */
+/** Minimum milliseconds between two writes of the status of one Cluster. */
 const spacingMs = 1_000;
 
 /** Milliseconds after which a failed write is repeated. */
 const retryMs = 5_000;
+
+/** Milliseconds after which a change of one cluster leads to a pass for each of the others. A fleet that starts sends many changes. */
+const othersMs = 500;
 
 const writesAtOnce = 8;
 
@@ -29,37 +36,48 @@ export interface RegistrationPorts {
   readonly hub: Hub;
   readonly fleet: Pick<Fleet, 'roleOf'>;
   readonly mirrors: Pick<Mirrors, 'cluster'>;
-  /** Returns the candidate of each registered cluster that was read, by name. */
+  /** Returns the candidates made from the Clusters of the hub, by name. A Cluster that was not read yet has none. */
   readonly registered: () => ReadonlyMap<ClusterName, ClusterCandidate>;
+  readonly audit: Audit;
   readonly clock: Clock;
   readonly log: Log;
 }
 
+/** The caller of work that the gateway does by itself, for example in audit lines. */
+export const gatewayCaller: Caller = { key: 'gateway' };
+
 /**
- * Writes the status of each Cluster of the hub, for one term: when it changes, and at most once per second. Resolves when the term has ended
- * and no write runs.
+ * Writes the status of each Cluster of the hub when it changes, at most once per second, during one term. Records the first status of a Cluster in
+ * the audit log as its registration, and its deletion during the term. Resolves when the term has ended and no write runs.
  */
 export async function writeRegistrationStatuses(ports: RegistrationPorts, term: Term): Promise<void> {
   const { hub, clock, log } = ports;
   const { objects } = hub.members;
   const writes = createResourceWrites(hub, clusterKind, 'muster.dev/cluster');
   const writtenMs = new Map<string, number>();
+  /** The uids of the Clusters that this term has seen, by name. */
+  const seen = new Map<string, string>();
 
   async function work(name: string): Promise<number | undefined> {
     const read = objects.read(hub.cluster, clusterKind, { namespace: '', name });
     if (read.result !== 'held') {
       writtenMs.delete(name);
+      const uid = seen.get(name);
+      if (read.result === 'absent' && uid !== undefined && seen.delete(name)) await recordRegistration(ports, 'unregister', { name, uid });
       return undefined;
     }
+    const { uid = '' } = read.object.metadata;
+    seen.set(name, uid);
     const member = parseClusterName(name);
     const candidate = member === undefined ? undefined : ports.registered().get(member);
-    // The object was seen before its Secret was read.
+    // The candidate is not known until the Secret of the Cluster was read.
     if (member === undefined || candidate === undefined) return spacingMs;
     const waitMs = (writtenMs.get(name) ?? Number.NEGATIVE_INFINITY) + spacingMs - clock.monotonic();
     if (waitMs > 0) return waitMs;
     const before = objectAt(read.object, 'status');
     const after = registrationStatus({
-      generation: read.object.metadata.generation ?? 0,
+      // The candidate may be made from an older spec than the one in the object. The status is about the spec of the candidate.
+      generation: candidate.generation ?? 0,
       candidate,
       role: ports.fleet.roleOf(candidate),
       member: ports.mirrors.cluster(member),
@@ -70,6 +88,7 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
     const answer = await writes.patchStatus(resourceMetadataOf(read.object), { before, after }, term.signal);
     if (answer === 'unchanged') return undefined;
     writtenMs.set(name, clock.monotonic());
+    if (answer.result === 'written' && Object.keys(before).length === 0) await recordRegistration(ports, 'register', { name, uid });
     if (answer.result !== 'failed' || term.signal.aborted) return answer.result === 'conflict' ? spacingMs : undefined;
     log.warn({ cluster: name, problem: describeFault(answer.fault) }, 'the status of a Cluster could not be written');
     return retryMs;
@@ -80,17 +99,55 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
   const addAll = () => {
     for (const { metadata } of objects.all(hub.cluster, clusterKind) ?? []) queue.add(metadata.name);
   };
-  objects.onChange((changes) => {
-    for (const change of changes) {
-      // A change of one member may decide about another: the next one takes the place of a cluster that left.
-      if (change.type === 'cluster') addAll();
-      else if (change.cluster !== hub.cluster || keyOfKind(change.kind) !== keyOfKind(clusterKind)) continue;
-      else if (change.type === 'object') queue.add(change.place.name);
-      else addAll();
-    }
-  }, term.signal);
+  objects.onChange(addChanged({ ports, queue, addAll }, term.signal), term.signal);
   objects.hold(hub.cluster, clusterKind, term.signal);
   addAll();
   await whenAborted(term.signal);
   await queue.idle();
+}
+
+/** Returns the callback for changes of members: it queues the Clusters whose status may have changed. */
+function addChanged(
+  {
+    ports: { hub, clock },
+    queue,
+    addAll,
+  }: { readonly ports: RegistrationPorts; readonly queue: Pick<WorkQueue, 'add'>; readonly addAll: () => void },
+  signal: AbortSignal,
+): (changes: readonly MemberChange[]) => void {
+  let isWaiting = false;
+  const addAllLater = async () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    await clock.sleep(othersMs, signal);
+    isWaiting = false;
+    addAll();
+  };
+  return (changes) => {
+    for (const change of changes) {
+      if (change.type === 'cluster') {
+        queue.add(change.cluster);
+        // All other statuses are checked too: if a member leaves, the next candidate with its name or uid becomes the member.
+        void addAllLater();
+      } else if (change.cluster !== hub.cluster || keyOfKind(change.kind) !== keyOfKind(clusterKind)) continue;
+      else if (change.type === 'object') queue.add(change.place.name);
+      else addAll();
+    }
+  };
+}
+
+/** Records in the audit log that a Cluster was registered or deleted. If the line cannot be written now, the audit log keeps it for later. */
+async function recordRegistration(
+  { hub, audit, log }: RegistrationPorts,
+  verb: 'register' | 'unregister',
+  { name, uid }: { readonly name: string; readonly uid: string },
+): Promise<void> {
+  const result = verb === 'register' ? 'CREATED' : 'DELETED';
+  const { apiVersion, kind } = clusterKind;
+  try {
+    await audit.record({ caller: gatewayCaller, verb, objects: [{ cluster: hub.cluster, apiVersion, kind, name, uid, result }] });
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    log.warn({ cluster: name, problem: error.message }, 'the audit line of a registration could not be written yet');
+  }
 }

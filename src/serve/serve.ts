@@ -7,17 +7,20 @@ import { MusterError } from '../core/errors.ts';
 import { emptyHeapGauge, type HeapGauge } from '../core/heap-gauge.ts';
 import type { Log } from '../core/log.ts';
 import { loggableError } from '../core/loggable-error.ts';
+import { OperationExecutor } from '../execution/operation-executor.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import { OperationAdmission } from '../operations/admission.ts';
 import { AnswerEncoder } from '../operations/answer-encoder.ts';
 import { AnswerFactory } from '../operations/answers.ts';
 import { Deadlines } from '../operations/deadlines.ts';
-import { useCostLimit, useDocumentLimits } from '../operations/document-limits.ts';
+import { useCostLimit, useDocumentLimits, useReadOnly } from '../operations/document-limits.ts';
 import { createEngine } from '../operations/engine.ts';
 import { useDeadlines, useExecution } from '../operations/execution.ts';
 import { type IntrospectionOptions, useIntrospectionCache } from '../operations/introspection-cache.ts';
 import type { AnsweredOperation, OperationPlugin, OperationScope, PrepareCaller } from '../operations/operation.ts';
+import { OutputBuffers } from '../operations/output-buffers.ts';
 import type { ServedSchema } from '../operations/served-schema.ts';
+import { type OperationTraces, TracedOperations } from '../operations/traced-operations.ts';
 import { TurnGate } from '../operations/turn-gate.ts';
 import { UnsentBytes } from '../operations/unsent-bytes.ts';
 import { Subscriptions, useSubscriptions } from '../streams/sending/subscriptions.ts';
@@ -28,6 +31,7 @@ import {
   createLocalGate,
   type GateOptions,
 } from './callers/caller-gate.ts';
+import { createConsolePages } from './http/console-pages.ts';
 import { createGraphiql, type ExampleQuery } from './http/graphiql.ts';
 import { createGraphqlHandler, useAdmission, useAnswers } from './http/graphql-handler.ts';
 import { corsOf, createGuard } from './http/guard.ts';
@@ -42,7 +46,7 @@ import { createCommentTimer } from './sse/event-stream.ts';
 import { WebSockets } from './web-socket/web-sockets.ts';
 
 export interface ServeOptions {
-  readonly config: Pick<Config, 'host' | 'allowOrigins' | 'limits' | 'logLevel'>;
+  readonly config: Pick<Config, 'host' | 'allowOrigins' | 'limits' | 'logLevel'> & Partial<Pick<Config, 'readOnly'>>;
   /**
    * A listener that serves /metrics only. Default: the main listener serves metrics in local mode. With authentication, metrics are then not
    * served.
@@ -69,6 +73,8 @@ export interface ServeOptions {
   readonly examples: readonly ExampleQuery[];
   /** Measures how full the heap is. Default: a heap that is always empty. */
   readonly heap?: HeapGauge;
+  /** Traces operations. Undefined: there are no traces. */
+  readonly traces?: OperationTraces | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -114,6 +120,7 @@ export function serve(options: ServeOptions): Serving {
   const shared = {
     admission: new OperationAdmission(config.limits.requestsInFlight),
     unsent: new UnsentBytes(clock, config.limits.unsentBytes),
+    buffers: new OutputBuffers(),
     ...{ guard, gate, metrics },
     onBug: (error: unknown) => log.error({ error: loggableError(error) }, 'a bug: a request failed with an unexpected error'),
     onRefused: countRefusals('http', metrics),
@@ -126,10 +133,15 @@ export function serve(options: ServeOptions): Serving {
   });
   const handler = createIdentifiedHandler({ ...shared, handler: graphql });
   const health = { isReady: () => !isRetired && options.health.isReady(), checks: (caller: Caller) => options.health.checks(caller) };
-  const router = new Router({ ...shared, health, handler, served, servesMetrics: gate.isLocal && metricsListening === undefined });
+  const servesMetrics = gate.isLocal && metricsListening === undefined;
+  const router = new Router({ ...shared, health, handler, served, servesMetrics, consolePages: createConsolePages() });
   const onRefused = countRefusals('websocket', metrics);
   const sockets = new WebSockets({ ...shared, ...operations, onRefused, maxSockets: config.limits.streams, clock });
-  listening.onRequest((request, response) => router.handle(request, response));
+  listening.onRequest((request, response) => {
+    // So a client opens its next connection to another gateway, before this one closes.
+    if (isRetired) response.shouldKeepAlive = false;
+    return router.handle(request, response);
+  });
   metricsListening?.onRequest(createMetricsHandler(shared));
   listening.onUpgrade((request, socket, head) => sockets.upgrade(request, socket, head));
 
@@ -167,7 +179,7 @@ export function serve(options: ServeOptions): Serving {
   };
 }
 
-/** Creates the checks of all requests: their origin, and their caller. */
+/** Creates the two checks of each request: `guard` checks its origin, and `gate` finds its caller. */
 function createGuards({ config, listening, token, authenticator, audit, caller, clock, log }: ServeOptions, metrics: Metrics) {
   const { host, allowOrigins } = config;
   const onFailure: CountAuthFailure = (method, reason) => metrics.authFailed(method, reason);
@@ -183,6 +195,7 @@ function createGuards({ config, listening, token, authenticator, audit, caller, 
 interface OperationParts {
   readonly admission: OperationAdmission;
   readonly unsent: UnsentBytes;
+  readonly buffers: OutputBuffers;
   readonly gate: CallerGate;
   readonly metrics: Metrics;
   readonly onRefused: CountRefusal;
@@ -190,14 +203,16 @@ interface OperationParts {
 }
 
 /** Creates the parts that run operations of every transport. */
-function createOperations(options: ServeOptions, { ending, metrics, unsent, gate, admission, onRefused }: OperationParts) {
+function createOperations(options: ServeOptions, { ending, metrics, unsent, buffers, gate, admission, onRefused }: OperationParts) {
   const { config, clock, log, served, contextOf, prepare, heap = emptyHeapGauge } = options;
   const { querySeconds, mutationSeconds, streams, answerBytes } = config.limits;
+  const traced = options.traces === undefined ? undefined : new TracedOperations(options.traces);
   const onAnswered = (ended: AnsweredOperation) => {
     metrics.answered(ended);
+    traced?.answered(ended);
     if (config.logLevel === 'debug') log.debug(requestLine(ended), 'answered');
   };
-  const encoder = new AnswerEncoder({ clock, maxBytes: answerBytes, unsent: unsent.budget });
+  const encoder = new AnswerEncoder({ clock, maxBytes: answerBytes, unsent: unsent.budget, buffers });
   const deadlines = new Deadlines({ clock, limitMs: querySeconds * 1000 }, ending);
   const mutations = new Deadlines({ clock, limitMs: mutationSeconds * 1000 }, ending);
   const onClosed = (reason: string) => metrics.streamClosed(reason);
@@ -206,13 +221,26 @@ function createOperations(options: ServeOptions, { ending, metrics, unsent, gate
   metrics.gaugeStreams((transport) => subscriptions.count(transport));
   const answers = new AnswerFactory({ ...common, onRefused });
   const inFlight = new Set<AbortController>();
+  const executor = new OperationExecutor({ clock, onBail: (reason) => metrics.executionBailed(reason) });
   const graphiql = createGraphiql(options.examples);
+  const turns = new TurnGate(clock);
   const plugins = [
     useNegotiation(),
     useTokenCheck(gate),
-    useAdmission({ admission, gate: new TurnGate(clock) }),
-    useExactJson(config.limits.bodyBytes),
-    ...operationPlugins({ contextOf, prepare, deadlines, mutations, answers, subscriptions, inFlight }),
+    useAdmission({ admission, gate: turns }),
+    useExactJson({ maxBytes: config.limits.bodyBytes, gate: turns, clock }),
+    ...operationPlugins({
+      executor,
+      contextOf,
+      prepare,
+      deadlines,
+      mutations,
+      answers,
+      subscriptions,
+      inFlight,
+      readOnly: config.readOnly,
+    }),
+    ...(traced === undefined ? [] : [traced.plugin]),
     useAnswers(answers),
     graphiql.plugin,
   ];
@@ -221,23 +249,27 @@ function createOperations(options: ServeOptions, { ending, metrics, unsent, gate
 }
 
 export interface OperationPluginOptions extends IntrospectionOptions {
+  readonly executor: OperationExecutor;
   readonly contextOf: ServeOptions['contextOf'];
   readonly prepare?: ServeOptions['prepare'];
   readonly deadlines: Deadlines;
   readonly mutations: Deadlines;
   readonly subscriptions: Subscriptions;
+  /** True: mutations are refused. Default: false. */
+  readonly readOnly?: boolean | undefined;
 }
 
 /** The plugins for operations of every transport, in the order in which Yoga runs their hooks. */
 export function operationPlugins(options: OperationPluginOptions): readonly OperationPlugin[] {
-  const { contextOf, prepare, deadlines, mutations, subscriptions } = options;
+  const { executor, contextOf, prepare, deadlines, mutations, subscriptions, readOnly = false } = options;
   return [
     useDocumentLimits(),
+    ...(readOnly ? [useReadOnly()] : []),
     useCostLimit(),
-    useExecution({ contextOf, prepare }),
+    useExecution({ executor, contextOf, prepare }),
     useDeadlines({ queries: deadlines, mutations }),
     useIntrospectionCache(options),
-    useSubscriptions(subscriptions),
+    useSubscriptions(subscriptions, executor),
   ];
 }
 

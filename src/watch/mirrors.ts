@@ -22,15 +22,17 @@ export interface MirrorReader {
   readonly cluster: ClusterName;
   readonly resource: ServedResource;
   readonly store: StoreReader;
+  /** True: the mirror stays empty, because the cluster has `authorization: live`. Default: false. */
+  readonly isRefused?: boolean | undefined;
   sync(): SyncState;
   /** Returns a list with one fault if the kind may be listed in some namespaces only, else an empty list. */
   faults(): readonly Fault[];
   /**
-   * Returns why one of these namespaces is not mirrored, if the kind may not be listed in all namespaces. `FORBIDDEN`: the kind may not be
-   * listed in that namespace either. `TOO_LARGE`: too many namespaces are mirrored already.
+   * For a kind that the gateway may list only namespace by namespace: returns why at least one of these namespaces is not mirrored.
+   * `FORBIDDEN`: the kind may not be listed there. `TOO_LARGE`: too many namespaces are mirrored already. An object that the mirror lacks may
+   * then exist in the cluster.
    *
-   * Missing objects in such a namespace may exist in the cluster. Returns undefined while the rights are still being checked: `sync` then
-   * reports `SYNCING`.
+   * Returns undefined if all these namespaces are mirrored, or while the rights are being checked: `sync` then reports `SYNCING`.
    */
   unmirroredFault(namespaces: readonly string[]): Fault | undefined;
   /**
@@ -75,6 +77,8 @@ export interface Mirrors {
   clusters(): readonly ClusterStatus[];
   /** Returns the status of the member with this name. Undefined if there is none. */
   cluster(name: ClusterName): ClusterStatus | undefined;
+  /** Returns the kinds that the cluster serves: the same list until they change. Undefined until discovery has succeeded once. */
+  servedKinds(cluster: ClusterName): readonly ServedResource[] | undefined;
   /** Returns the resource that serves the kind. Undefined if the cluster has not answered yet, or does not serve the kind. */
   served(cluster: ClusterName, kind: GroupKind): ServedResource | undefined;
   /**

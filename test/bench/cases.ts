@@ -1,5 +1,6 @@
 import type { BenchCase } from './bench-case.ts';
 import { accessCase } from './cases/access-case.ts';
+import { consoleCases } from './cases/console-case.ts';
 import { costlyCase } from './cases/costly-case.ts';
 import { fanOutCases } from './cases/fan-out-case.ts';
 import { firstAnswerCase } from './cases/first-answer-case.ts';
@@ -41,6 +42,7 @@ export const cases: readonly BenchCase[] = [
   latencyCase,
   restCase,
   joiningCase,
+  ...consoleCases,
   planCase,
   ...propagateCases,
   intentsAtRestCase,

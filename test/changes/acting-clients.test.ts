@@ -64,8 +64,8 @@ test('acts as the ServiceAccount or as the requester with uid, groups and extra,
 
 test('in local mode uses the account of the gateway for requesters, and impersonates ServiceAccounts', async () => {
   const { clients, sent, asked } = clientsWith('one', () => false);
-  await clients.ofIdentity(north, asRequester)?.get(address, never);
-  await clients.ofIdentity(north, asAccount)?.get(address, never);
+  await clients.clientOf(north, asRequester)?.get(address, never);
+  await clients.clientOf(north, asAccount)?.get(address, never);
   await clients.ofCaller(north, { caller: { key: 'local' }, requestId: 'r-1' })?.get(address, never);
   expect(sent).toEqual([
     { as: undefined, requestId: undefined },
@@ -79,7 +79,7 @@ test('in local mode uses the account of the gateway for requesters, and imperson
 test('with authentication acts as the caller or the requester, with the prefixes of the cluster', async () => {
   const { clients, sent, asked } = clientsWith('many', () => false, { userPrefix: 'corp:', groupPrefix: '' });
   await clients.ofCaller(north, { caller: { key: 'lena', user: { ...lena, issuer: 'i' } }, requestId: 'r-1' })?.get(address, never);
-  await clients.ofIdentity(north, asRequester)?.get(address, never);
+  await clients.clientOf(north, asRequester)?.get(address, never);
   const as = { ...lena, user: 'corp:oidc:lena' };
   expect(sent).toEqual([
     { as, requestId: 'r-1' },
@@ -91,7 +91,7 @@ test('with authentication acts as the caller or the requester, with the prefixes
 test('asks before each call whether the requester may impersonate the ServiceAccount', async () => {
   let isAllowed = true;
   const { clients, sent, asked } = clientsWith('many', () => isAllowed);
-  const client = clients.ofIdentity(north, asAccount);
+  const client = clients.clientOf(north, asAccount);
   await client?.get(address, never);
   expect(sent).toEqual([{ as: account, requestId: undefined }]);
   const object = { namespace: 'shop', name: 'deployer' };
@@ -109,17 +109,17 @@ test('asks before each call whether the requester may impersonate the ServiceAcc
 test('lets a ServiceAccount act as itself without a question, unless the cluster knows it as another user', async () => {
   const itself = { ...asAccount, requester: { user: 'system:serviceaccount:shop:deployer', groups: [], extra: {} } };
   const same = clientsWith('many', () => false);
-  await same.clients.ofIdentity(north, itself)?.get(address, never);
+  await same.clients.clientOf(north, itself)?.get(address, never);
   expect([same.sent, same.asked]).toEqual([[{ as: account, requestId: undefined }], []]);
   const other = clientsWith('many', () => false, { userPrefix: 'corp:', groupPrefix: '' });
-  expect(await other.clients.ofIdentity(north, itself)?.get(address, never)).toMatchObject({ fault: { code: 'FORBIDDEN' } });
+  expect(await other.clients.clientOf(north, itself)?.get(address, never)).toMatchObject({ fault: { code: 'FORBIDDEN' } });
   expect([other.sent.length, other.asked.length]).toEqual([0, 1]);
 });
 
 test('P15: never uses the account of the gateway for an identity without a requester', async () => {
   const { clients, sent } = clientsWith('many');
   for (const runAs of [asRequester.runAs, asAccount.runAs]) {
-    const answer = await clients.ofIdentity(north, { runAs })?.get(address, never);
+    const answer = await clients.clientOf(north, { runAs })?.get(address, never);
     expect(answer).toMatchObject({ result: 'failed', fault: { code: 'FORBIDDEN' } });
   }
   expect(sent).toEqual([]);

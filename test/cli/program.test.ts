@@ -119,7 +119,7 @@ test.each([
   ],
   ['what serving takes not', ['serve', 'list'], /^muster: too many arguments for 'serve'.*\n$/],
   ['a flag without its value', ['--port'], "muster: option '--port <number>' argument missing\n"],
-  ['a flag of a later release', ['--federation', 'north'], /^muster: unknown option '--federation'.*\n$/],
+  ['a flag of a later release', ['--mesh', 'north'], /^muster: unknown option '--mesh'.*\n$/],
 ])('refuses %s with one line and exit code 2', async (_, args, message) => {
   const { code, err, out, flags } = await run(...args);
   expect([code, out, flags]).toEqual([2, '', undefined]);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { checkCallerFiles } from '../../src/config/caller-settings.ts';
 import type { Flags } from '../../src/config/config.ts';
-import { loadConfig, reloadClusters } from '../../src/config/load-config.ts';
+import { loadConfig, reloadClusters, reloadInventories } from '../../src/config/load-config.ts';
 import { createAuthority } from '../support/identity/authority.ts';
 
 let folder: string;
@@ -80,7 +80,19 @@ test('callers have absolute paths and defaults', async () => {
     { name: 'south', authorization: 'sar', secrets: 'metadata' },
   ]);
   expect(config.clusters[1]?.identity).toBeUndefined();
-  expect(await reloadClusters(at('muster.yaml'))).toEqual(config.clusters);
+  expect(await reloadClusters(at('muster.yaml'), config)).toEqual(config.clusters);
+});
+
+test('a file that loses or gains authentication while the gateway runs changes nothing, so that no default becomes wider', async () => {
+  const clusters = [{ name: 'hub', context: 'hub', hub: true }];
+  const shared = await load({ authentication: { oidc: [issuer] }, clusters });
+  const local = await load({ clusters });
+  expect([shared.clusters[0]?.secrets, local.clusters[0]?.secrets]).toEqual(['none', 'live']);
+  const refusal = 'BAD_INPUT: /muster.yaml: authentication: expected the key to stay until the gateway is started again';
+  expect(await problem(reloadClusters(at('muster.yaml'), shared))).toBe(refusal);
+  expect(await problem(reloadInventories(at('muster.yaml'), shared))).toBe(refusal);
+  await load({ authentication: { oidc: [issuer] }, clusters });
+  expect(await problem(reloadClusters(at('muster.yaml'), local))).toContain('authentication: expected none until');
 });
 
 test('authentication allows any host, and writes the audit to standard output unless a file is named', async () => {
@@ -102,6 +114,14 @@ const proxy = { caFile: 'p', allowedNames: ['front'], userHeader: 'X-Remote-User
 const tls = { certFile: 'c', keyFile: 'k' };
 
 test.each([
+  [
+    {
+      authentication: { oidc: [issuer] },
+      clusters: [{ name: 'hub', context: 'hub', hub: true }],
+      inventories: [{ type: 'MulticlusterRuntime' }],
+    },
+    'inventories[0].namespaces: expected namespaces with `authentication`',
+  ],
   [{ authentication: {} }, 'authentication: expected at least one of oidc, tokenReview, clientCertificates, proxy'],
   [{ authentication: { oidc: [] } }, 'authentication.oidc: expected 1 to 1000 members, got 0'],
   [{ authentication: { odic: [issuer] } }, 'unknown key authentication.odic; did you mean authentication.oidc?'],
@@ -139,8 +159,11 @@ test.each([
   [{ metricsPort: 70_000 }, 'metricsPort: expected an integer from 0 to 65535, got 70000'],
   [{ clusters: [{ name: 'a', identity: 'passthrough' }] }, 'clusters[0].identity: expected a mapping, got "passthrough"'],
   [{ clusters: [{ name: 'a', identity: { userPrefix: 'system:' } }] }, 'clusters[0].identity.userPrefix: expected a prefix'],
-  [{ clusters: [{ name: 'a', authorization: 'open' }] }, 'clusters[0].authorization: expected sar, rbac, got "open"'],
-  [{ clusters: [{ name: 'a', authorization: 'live' }] }, 'clusters[0].authorization: expected sar or rbac, got "live", which this version'],
+  [{ clusters: [{ name: 'a', authorization: 'open' }] }, 'clusters[0].authorization: expected sar, rbac, live, got "open"'],
+  [
+    { clusters: [{ name: 'a' }, { name: 'b', hub: true, authorization: 'live' }] },
+    'clusters[1].authorization: expected sar or rbac for the hub, got "live"',
+  ],
 ])('refuses %j in one line, with the file and the key', async (keys, message) => {
   const refused = await problem(load(keys));
   expect(refused).toContain(`/muster.yaml: ${message}`);

@@ -88,7 +88,7 @@ test('clusters inherit settings of the file unless they have their own', async (
     { name: 'north', insecure: false, labels: { tier: '1', live: 'true' }, namespaces: [], secrets: 'none', authorization: 'sar' },
     { name: 'south', insecure: false, labels: {}, namespaces: [], secrets: 'metadata', authorization: 'sar' },
   ]);
-  expect(await reloadClusters(path.join(folder, 'muster.yaml'))).toEqual(config.clusters);
+  expect(await reloadClusters(path.join(folder, 'muster.yaml'), config)).toEqual(config.clusters);
 });
 
 test('is frozen all the way down', async () => {

@@ -156,6 +156,18 @@ describe.skipIf(helm === undefined)('the chart, rendered by Helm', () => {
     expect(of(objects, 'Deployment')[0]?.spec.replicas).toBe('autoscaling' in values ? undefined : 2);
   });
 
+  test('lets Pods reach DNS, API servers on usual ports, and the proxy', async () => {
+    const proxies = [
+      { name: 'HTTPS_PROXY', value: 'http://proxy.example.com:3128/' },
+      { name: 'ALL_PROXY', value: 'https://proxy.example.com' },
+      { name: 'NO_PROXY', value: 'x:99' },
+    ];
+    const [policy] = of(await renderChart({ auth, extraEnv: proxies }), 'NetworkPolicy');
+    const [dns, servers] = policy?.spec.egress ?? [];
+    expect(dns.ports).toEqual([53, 5353].flatMap((port) => ['UDP', 'TCP'].map((protocol) => ({ port, protocol }))));
+    expect(servers.ports.map(({ port }: { readonly port: number }) => port)).toEqual([443, 6443, 8443, 16443, 3128]);
+  });
+
   test('leaves out what is switched off', async () => {
     const off = { create: false };
     const objects = await renderChart({
@@ -189,9 +201,10 @@ describe.skipIf(helm === undefined)('the chart, rendered by Helm', () => {
       expect(verbsOn(objects, 'fleet:muster:impersonator', 'users')).toEqual(['impersonate']);
       expect(verbsOn(objects, 'fleet:muster:reader', 'pods/log')).toEqual([]);
       expect(verbsOn(objects, 'fleet:muster:hub', 'tokenreviews')).toEqual(['create']);
-      const [policy] = of(objects, 'ValidatingAdmissionPolicyBinding');
+      const policies = of(objects, 'ValidatingAdmissionPolicyBinding');
       const [parameters] = of(objects, 'ConfigMap').filter(({ data }) => 'username' in data);
-      expect(policy?.spec.paramRef).toMatchObject({ name: parameters?.metadata.name, namespace: 'fleet' });
+      expect(policies.map(({ metadata }) => metadata.name)).toEqual(['fleet.muster.muster.dev', 'state.fleet.muster.muster.dev']);
+      for (const { spec } of policies) expect(spec.paramRef).toMatchObject({ name: parameters?.metadata.name, namespace: 'fleet' });
       expect(parameters?.data.username).toBe('system:serviceaccount:fleet:muster');
     });
 
@@ -229,6 +242,22 @@ describe.skipIf(helm === undefined)('the chart, rendered by Helm', () => {
           verbs: ['get', 'list', 'watch'],
         })),
       );
+    });
+
+    test('what the config asks for in place of the values: inventories, the hub and the system namespace', async () => {
+      const config = {
+        systemNamespace: 'fleet-secrets',
+        clusters: [{ name: 'main', hub: true }],
+        inventories: [
+          { type: 'ArgoCD', cluster: 'main', namespaces: ['delivery'] },
+          { type: 'ArgoCD', cluster: 'hub', namespaces: ['far'] },
+        ],
+      };
+      const roles = of(await renderChart({ auth, config, inventories: [{ type: 'Istio' }] }), 'Role');
+      expect(roles.map(({ metadata: { name, namespace } }) => `${namespace}/${name}`)).toEqual([
+        'fleet-secrets/muster',
+        'delivery/muster-inventories',
+      ]);
     });
 
     test('nothing by a wildcard, and no way to more rights', async () => {

@@ -70,7 +70,7 @@ describe.skipIf(realPrograms === undefined)(`the hub on ${realServerTitle}`, () 
   beforeAll(async () => {
     cluster = stack.use(await startRealCluster());
     client = stack.use(createRawClient(cluster.endpoint));
-    expect(await applied(client)).toEqual(Array(6).fill(201));
+    expect(await applied(client)).toEqual(Array(8).fill(201));
     await vi.waitFor(async () => expect((await client.get(propagationsPath)).status).toBe(200), 15_000);
     const { url, caPem, certPem = '', keyPem = '' } = cluster.endpoint;
     const data = (pem: string) => ({ type: 'data', data: Buffer.from(pem) }) as const;
@@ -93,7 +93,7 @@ describe.skipIf(realPrograms === undefined)(`the hub on ${realServerTitle}`, () 
   });
 
   test('takes our definitions a second time', async () => {
-    expect(await applied(client)).toEqual(Array(6).fill(200));
+    expect(await applied(client)).toEqual(Array(8).fill(200));
   });
 
   test.each<[string, JsonObject, string]>([
@@ -316,5 +316,44 @@ describe.skipIf(realPrograms === undefined)(`the hub on ${realServerTitle}`, () 
     });
     await expect.poll(async () => (await move({ user: 'alice', at })).status, { timeout: 20_000 }).toBe(201);
     expect((await create(bob, as('alice', { groups: ['of-alice'], extra: { scopes: ['all'] } }))).status).toBe(201);
+  });
+
+  test("lets a user with all rights on muster.dev in a namespace write no state once it knows the gateway's account", async () => {
+    const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
+    const rules = [
+      { apiGroups: ['muster.dev'], resources: ['*'], verbs: ['*'] },
+      { apiGroups: ['apps'], resources: ['controllerrevisions'], verbs: ['*'] },
+    ];
+    await client.send('POST', `${rbac}/roles`, { body: { metadata: { name: 'mallory' }, rules } });
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'mallory' };
+    const subjects = [{ kind: 'User', name: 'mallory', apiGroup: 'rbac.authorization.k8s.io' }];
+    await client.send('POST', `${rbac}/rolebindings`, { body: { metadata: { name: 'mallory' }, roleRef, subjects } });
+    using mallory = createRawClient(await cluster.addUser('mallory'));
+    await expect.poll(async () => (await create(mallory, right)).status, { timeout: 10_000 }).toBe(201);
+    await create(client, right, { name: 'of-state', dryRun: false });
+
+    const muster = '/apis/muster.dev/v1alpha1/namespaces/default';
+    const merge = { 'content-type': 'application/merge-patch+json' };
+    const status = (by: RawClient) =>
+      by.send('PATCH', `${muster}/propagations/of-state/status?dryRun=All`, { body: { status: { sources: [] } }, headers: merge });
+    const share = { apiVersion: 'muster.dev/v1alpha1', kind: 'ClusterShare', metadata: { name: 'stolen' }, cluster: 'west', objects: [] };
+    const shares = (by: RawClient) => by.send('POST', `${muster}/clustershares?dryRun=All`, { body: share });
+    const revision = (by: RawClient, labels: JsonObject) => {
+      const body = { apiVersion: 'apps/v1', kind: 'ControllerRevision', metadata: { name: 'r', labels }, revision: 1, data: {} };
+      return by.send('POST', '/apis/apps/v1/namespaces/default/controllerrevisions?dryRun=All', { body });
+    };
+    const attempts = [status, shares, (by: RawClient) => revision(by, { [marks.propagation]: 'uid' })];
+    const statusesOf = (by: RawClient) => Promise.all(attempts.map(async (attempt) => (await attempt(by)).status));
+    await expect.poll(() => statusesOf(mallory), { timeout: 20_000 }).toEqual([403, 403, 403]);
+    expect((await status(mallory)).json().message).toContain('only the gateway writes the state');
+    // Revisions of others, and the administrator of the hub.
+    expect((await revision(mallory, { app: 'web' })).status).toBe(201);
+    expect(await statusesOf(client)).toEqual([200, 201, 201]);
+
+    await client.send('PATCH', '/api/v1/namespaces/muster-system/configmaps/muster-gateway', {
+      body: { data: { username: 'mallory' } },
+      headers: merge,
+    });
+    await expect.poll(() => statusesOf(mallory), { timeout: 20_000 }).toEqual([200, 201, 201]);
   });
 });

@@ -112,7 +112,7 @@ describe('every request by curl is answered', () => {
     const headers = { accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
     const response = await fetch(new URL(target, url), { headers, ...(body === undefined ? {} : { method: 'POST', body }) });
     expect(response.status).toBe(200);
-    const text = body === undefined ? await response.text() : await untilFound(response, /"type":"\w+"/);
+    const text = body === undefined ? await response.text() : await untilFound(response, answered['/graphql'] ?? /^$/);
     expect(text).toMatch(answered[target] ?? /^$/);
     expect(text).not.toContain('"errors"');
   });
@@ -134,7 +134,7 @@ describe('a client that sends more than a query gets the code that the guide nam
 
 /** Expected answers to curl requests, by their path. */
 const answered: Readonly<Record<string, RegExp>> = {
-  '/graphql': /"type":"\w+"/,
+  '/graphql': /"type":"\w+"|"totalCount":\d/,
   '/schema.graphql': /^type Query/m,
   '/livez': /^ok/,
   '/readyz?verbose': /cluster\/eu-prod ok/,
@@ -149,7 +149,8 @@ const expected = new Map<RegExp, RegExp>([
   [/^muster import .* -o yaml/, /^kind: Propagation$/m],
   [/^muster import/, /^NAMESPACE +NAME +SYSTEM[\s\S]*(?:Karmada|KubeFed|Federation v1|MultiClusterResource) /],
   [/^muster migrate .* --plan/, /^default\/deployment\/printer +yes +1→1 /m],
-  [/^muster propagate -f intent/, /^propagation\.muster\.dev\/web /m],
+  [/^muster rollout history/, /^REVISION +CREATED /],
+  [/^muster (?:propagate -f intent|rollout undo)/, /^propagation\.muster\.dev\/web /m],
   [/^muster (?:propagate|delete|rollout (?:pause|resume|rollback))/, /^propagation\.muster\.dev\/greeter /m],
   [/restarts>5/, /us-prod .*CrashLoopBackOff/],
   [/us-east-1/, /us-prod/],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { clusterName } from '../../src/core/names.ts';
+import { type ClusterName, clusterName } from '../../src/core/names.ts';
 import type { ClusterCandidate } from '../../src/fleet/cluster-source.ts';
-import { planMembers } from '../../src/fleet/duplicates.ts';
+import { isAlone, planMembers } from '../../src/fleet/duplicates.ts';
 
 /** A candidate that counts how often its address is read. */
 function candidate(name: string, server: string, asked: { times: number }): ClusterCandidate {
@@ -45,11 +45,22 @@ test('one address is one cluster unless its uids differ; one uid at two addresse
 
 test('a registered or found cluster is the same as an earlier one with its uid, at any address', () => {
   const asked = { times: 0 };
-  const [a, b] = [candidate('a', 'https://one', asked), { ...candidate('b', 'https://two', asked), found: true }];
+  const [a, b] = [candidate('a', 'https://one', asked), { ...candidate('b', 'https://two', asked), found: 'listed' } as const];
 
   expect(seatsOf([a, b], { a: '1' })).toEqual([['a'], ['b']]);
   expect(seatsOf([a, b], { a: '1', b: '1' })).toEqual([['a', 'b']]);
   expect(seatsOf([b], { b: '1' })).toEqual([['b']]);
+});
+
+test('a listed cluster that has not answered keeps no later cluster of its address out of the fleet', () => {
+  const asked = { times: 0 };
+  const listed = (name: string) => ({ ...candidate(name, 'https://one', asked), found: 'listed' }) as const;
+  const [junk, prod] = [listed('junk'), listed('prod')];
+
+  expect(seatsOf([junk, prod], {})).toEqual([['junk'], ['prod']]);
+  expect(seatsOf([junk, prod], { prod: '1' })).toEqual([['junk'], ['prod']]);
+  expect(seatsOf([junk, prod], { junk: '1', prod: '1' })).toEqual([['junk', 'prod']]);
+  expect(seatsOf([candidate('own', 'https://one', asked), prod], {})).toEqual([['own', 'prod']]);
 });
 
 test('prints each candidate once, however many there are and however often the members are planned', () => {
@@ -59,4 +70,27 @@ test('prints each candidate once, however many there are and however often the m
   for (let known = 0; known < 20; known += 1) seatsOf(candidates, Object.fromEntries([[`c-${known}`, `uid-${known}`]]));
 
   expect(asked.times).toBe(300);
+});
+
+test('the uid of a candidate that is alone does not change the plan, in 2,000 random fleets', () => {
+  let seed = 1;
+  const pick = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  let alone = 0;
+  for (let fleet = 0; fleet < 2_000; fleet += 1) {
+    const candidates = Array.from({ length: 2 + pick(4) }, (_, index): ClusterCandidate => {
+      const found = ([{}, { found: 'registered' }, { found: 'listed' }] as const)[pick(3)];
+      return { ...candidate(`c-${index}`, `https://server-${pick(8)}`, { times: 0 }), ...found };
+    });
+    const uids = Object.fromEntries(candidates.slice(1).flatMap(({ name }) => (pick(2) === 0 ? [] : [[name, `uid-${pick(4)}`]])));
+    const [first] = candidates;
+    const uid = `uid-${pick(4)}`;
+    if (first === undefined || !isAlone(first, { uid, candidates, uids: new Map(Object.entries(uids) as [ClusterName, string][]) }))
+      continue;
+    alone += 1;
+    expect(seatsOf(candidates, { ...uids, 'c-0': uid })).toEqual(seatsOf(candidates, uids));
+  }
+  expect(alone).toBeGreaterThan(200);
 });

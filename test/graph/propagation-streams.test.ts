@@ -6,6 +6,7 @@ import type { GraphContext } from '../../src/graph/context/context.ts';
 import { subscribeTo } from '../../src/graph/context/subscribe.ts';
 import type { Propagations, PropagationView, StateListener } from '../../src/propagate/model/propagations.ts';
 import type { StreamListener, StreamReader } from '../../src/streams/stream-source.ts';
+import { attemptsWith, testExecutor } from '../support/graph/executor.ts';
 import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { noRelations } from '../support/graph/no-relations.ts';
 import { noWrites } from '../support/graph/no-writes.ts';
@@ -67,7 +68,7 @@ function graphOf(propagations: Partial<Propagations>) {
     relations: noRelations,
     ...writing,
     read: readContext(graph, { signal: end }),
-    gateway: { version: '0', demo: false, schemaHash: 'h', schemaBuiltAtMs: 0 },
+    gateway: { version: '0', demo: false, readOnly: false, schemaHash: 'h', schemaBuiltAtMs: 0 },
     clock: graph.clock,
     budget: createBudget(() => undefined),
   });
@@ -76,7 +77,7 @@ function graphOf(propagations: Partial<Propagations>) {
     async open(source: string): Promise<Opening> {
       const document = parse(source);
       expect(validate(graph.schema, document)).toEqual([]);
-      const subscribed = await subscribeTo({ schema: graph.schema, document, contextValue: contextOf() });
+      const subscribed = await subscribeTo({ schema: graph.schema, document, contextValue: contextOf() }, testExecutor());
       if ('errors' in subscribed) return { result: 'errors', messages: subscribed.errors.map(({ message }) => message) };
       const heard: { ready: number; ended: MusterError | undefined } = { ready: 0, ended: undefined };
       const listener: StreamListener = {
@@ -98,7 +99,7 @@ function graphOf(propagations: Partial<Propagations>) {
         async next() {
           const message = reader.take();
           if (message === undefined) return undefined;
-          const result = await subscribed.execute(message, contextOf());
+          const result = await subscribed.execute(message, attemptsWith(contextOf));
           expect(result.errors).toBeUndefined();
           return JSON.parse(JSON.stringify(result.data));
         },

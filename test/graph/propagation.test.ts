@@ -1,6 +1,7 @@
 import { type GraphQLSchema, getNamedType, isEnumType, isLeafType, isObjectType, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { resourceSpelling, schemaSpelling } from '../../src/core/json/enum-spelling.ts';
+import { idOfPropagation } from '../../src/core/object-ids.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { isPersonal } from '../../src/graph/context/personal.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
@@ -60,7 +61,7 @@ test('every field of a propagation has its value', async () => {
   expect(errors).toBeUndefined();
   expect(data).toEqual({
     propagation: {
-      ...{ id: Buffer.from('propagation/u-1').toString('base64url'), namespace: 'shop', name: 'web', labels: { team: 'a' } },
+      ...{ id: idOfPropagation({ namespace: 'shop', name: 'web', uid: 'u-1' }), namespace: 'shop', name: 'web', labels: { team: 'a' } },
       ...{ generation: 3, observedGeneration: 3, revision: 2, digest: 'sha256:abc', scheduledAt: at, affinityGroup: 'first' },
       ...{ spec: { name: 'web', ...sampleRevision.document }, phase: 'ROLLING', paused: true, requester: 'alice' },
       progress: { wave: 1, waves: 2, clusters: 3, done: 1, failed: 1, since: at, nextCheckAt: at },

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import {
   type GraphQLArgument,
   type GraphQLEnumType,
@@ -9,6 +11,7 @@ import {
   isInterfaceType,
   isIntrospectionType,
   isObjectType,
+  isScalarType,
   isSpecifiedScalarType,
   lexicographicSortSchema,
   printSchema,
@@ -41,6 +44,12 @@ test('every type, field, argument and value that is written by hand is described
       }).getType('A'),
     ),
   ).toEqual(['A', 'A.b']);
+});
+
+test('schema/scalars.json has the TypeScript type of each scalar that code generators do not know', () => {
+  const known = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../schema/scalars.json'), 'utf8')) as object;
+  const custom = Object.values(schema.getTypeMap()).filter((type) => isScalarType(type) && !isSpecifiedScalarType(type));
+  expect(Object.keys(known)).toEqual(custom.map(({ name }) => name).toSorted());
 });
 
 test('FaultCode has every code of a fault', () => {

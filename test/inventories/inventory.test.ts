@@ -1,12 +1,14 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ClusterApi, LiveAnswer } from '../../src/cluster/cluster-api.ts';
-import type { ConfiguredInventory } from '../../src/config/config.ts';
+import { loadTypedApi } from '../../src/cluster/typed-api.ts';
 import { type Fault, fault } from '../../src/core/faults.ts';
 import { clusterName } from '../../src/core/names.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import type { ClusterListing } from '../../src/fleet/cluster-source.ts';
+import type { AdapterContext } from '../../src/inventories/adapters/inventory-adapter.ts';
 import { registeredClusters } from '../../src/inventories/adapters/kubeconfig-secrets.ts';
 import { karmada } from '../../src/inventories/adapters/token-secrets.ts';
+import { createInventoryMemory } from '../../src/inventories/candidate-maker.ts';
 import { followInventory, type InventoryOptions } from '../../src/inventories/inventory.ts';
 import type { MemberChange, MemberObjects } from '../../src/store/member-objects.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -27,8 +29,16 @@ function createHub() {
   const secrets = new Map<string, { readonly version: string; readonly data: Readonly<Record<string, string>> }>();
   const callbacks = new Set<(changes: readonly MemberChange[]) => void>();
   const secretCallbacks = new Set<() => void>();
-  const state: { reads: string[]; listFault?: Fault; readFault?: Fault; served: boolean; listed: boolean; version: number } = {
-    ...{ reads: [], served: true, listed: true, version: 0 },
+  const state: {
+    reads: string[];
+    listFault?: Fault;
+    readFault?: Fault;
+    served: boolean;
+    listed: boolean;
+    version: number;
+    hanging: string;
+  } = {
+    ...{ reads: [], served: true, listed: true, version: 0, hanging: '' },
   };
   const objects = {
     served: () => (state.served ? {} : 'absent'),
@@ -40,6 +50,7 @@ function createHub() {
   const send = async ({ path }: { readonly path: readonly string[] }): Promise<LiveAnswer> => {
     const name = path.at(-1) ?? '';
     state.reads.push(name);
+    if (name === state.hanging) await new Promise(() => undefined);
     const secret = secrets.get(name);
     if (state.readFault !== undefined) return { type: 'failed', fault: state.readFault };
     if (secret === undefined) return { type: 'failed', fault: fault('NOT_FOUND', 'gone', { cluster: hub, retry: 'NEVER' }) };
@@ -53,6 +64,7 @@ function createHub() {
   return {
     state,
     tell,
+    objects,
     ports: {
       objects,
       api: () => ({ cluster: hub, send }) as unknown as ClusterApi,
@@ -64,14 +76,15 @@ function createHub() {
           }));
         return {
           all: () => (state.listed ? (listed() as unknown as readonly KubernetesObject[]) : undefined),
+          get: () => undefined,
           isEnded: () => false,
           fault: () => state.listFault,
         };
       },
     },
-    register(name: string, { labels = {}, createdAt = '2026-01-01T00:00:00Z' } = {}) {
-      const metadata = { name, labels, creationTimestamp: createdAt };
-      clusters.set(name, { metadata, spec: { secretRef: { name } } } as unknown as KubernetesObject);
+    register(name: string, { labels = {}, createdAt = '2026-01-01T00:00:00Z', generation = 1, secret = name } = {}) {
+      const metadata = { name, labels, creationTimestamp: createdAt, generation };
+      clusters.set(name, { metadata, spec: { secretRef: { name: secret } } } as unknown as KubernetesObject);
     },
     unregister: (name: string) => clusters.delete(name),
     write(name: string, kubeconfig: string) {
@@ -83,6 +96,8 @@ function createHub() {
 }
 
 const clock = createManualClock();
+beforeAll(() => loadTypedApi());
+
 let ending = new AbortController();
 beforeEach(() => {
   ending.abort();
@@ -93,12 +108,12 @@ beforeEach(() => {
 function follow(more: Partial<InventoryOptions> = {}) {
   const world = createHub();
   const sets: ClusterListing[] = [];
-  const inventory = { type: 'ClusterAPI', nameAs: '{name}', secrets: 'none', serviceAccount: '', consumer: '', providers: [] };
+  const memory = createInventoryMemory();
   const options = {
     ...world.ports,
     ...{ adapter: registeredClusters, holder: hub, systemNamespace: 'muster-system', allowPrivate: [], where: undefined, environment: {} },
-    inventory: inventory as ConfiguredInventory,
-    clock,
+    inventory: { nameAs: '{name}', secrets: 'none' } as const,
+    ...{ clock, memory },
     onSet: (set: ClusterListing) => sets.push(set),
     ...more,
   };
@@ -106,8 +121,7 @@ function follow(more: Partial<InventoryOptions> = {}) {
     world.tell();
     for (let round = 0; round < 4; round++) {
       await clock.advance(60);
-      // The first call imports client-node, which takes real time.
-      await new Promise((resolve) => setTimeout(resolve, world.state.reads.length > 0 && sets.length === 0 ? 500 : 0));
+      await new Promise((resolve) => setTimeout(resolve, 0));
     }
     return sets.at(-1);
   };
@@ -123,7 +137,7 @@ test('registered clusters stand in order of age, then name, each with its own pr
   write('young', 'no: [');
   begin();
   expect((await settled())?.candidates).toMatchObject([
-    { name: 'a', result: 'usable', found: true, endpoint: { server: 'https://api.test' } },
+    { name: 'a', result: 'usable', found: 'registered', endpoint: { server: 'https://api.test' } },
     { name: 'b', result: 'broken', problem: { code: 'NOT_FOUND' } },
     { name: 'young', result: 'broken', problem: { code: 'INVALID' } },
   ]);
@@ -229,4 +243,125 @@ test('a hub without registrations has no fault, whatever its rights', async () =
   state.listFault = fault('FORBIDDEN', 'no', { cluster: hub, retry: 'NEVER' });
   begin();
   expect((await settled())?.faults ?? []).toEqual([]);
+});
+
+/** A namespaced object that describes a cluster by itself, without a Secret. */
+const described = (namespace: string, name: string, createdAt: string) =>
+  ({ metadata: { namespace, name, creationTimestamp: createdAt }, apiVersion: 'v1', kind: 'Thing' }) as unknown as KubernetesObject;
+
+const thingAdapter = {
+  kind: { group: 'things.example', kind: 'Thing' },
+  placeOf: () => undefined,
+  clustersOf: ({ metadata: { namespace, name } }: KubernetesObject) => [
+    { name, settings: {}, access: { server: `https://${namespace}.test`, trust: { type: 'system' }, credentials: { type: 'none' } } },
+  ],
+} as unknown as InventoryOptions['adapter'];
+
+test('an inventory lists the older of two objects with one name first, and never moves a newcomer before a published cluster', async () => {
+  const { objects, begin, settled } = follow({ adapter: thingAdapter, where: 'inventories[0]' });
+  const things = [described('platform', 'prod', '2026-02-01T00:00:00Z'), described('aaa', 'prod', '2026-03-01T00:00:00Z')];
+  Object.assign(objects, { all: () => things });
+  const servers = async () =>
+    (await settled())?.candidates.map((candidate) => (candidate.result === 'usable' ? candidate.endpoint.server : 'broken'));
+  begin();
+  expect(await servers()).toEqual(['https://platform.test', 'https://aaa.test']);
+
+  // An older object that counts only now, such as one that just got its label.
+  things.unshift(described('bbb', 'prod', '2026-01-01T00:00:00Z'));
+  expect(await servers()).toEqual(['https://platform.test', 'https://aaa.test', 'https://bbb.test']);
+});
+
+const forbidden = fault('FORBIDDEN', 'no', { cluster: hub, retry: 'NEVER' });
+
+test('a Secret that exists but cannot be read does not count as missing', async () => {
+  const { register, write, begin, settled, state } = follow();
+  register('a');
+  write('a', goodKubeconfig());
+  state.readFault = forbidden;
+  begin();
+  const set = await settled();
+  expect(set?.candidates).toMatchObject([
+    { name: 'a', result: 'broken', problem: { code: 'FORBIDDEN', message: 'spec.secretRef: the Secret cannot be read' } },
+  ]);
+  expect(set?.faults).toMatchObject([{ code: 'FORBIDDEN', message: 'registered clusters: a Secret cannot be read' }]);
+});
+
+test('the fault of a Secret that cannot be read goes with its cluster', async () => {
+  const { register, unregister, write, begin, settled, state } = follow();
+  register('a');
+  register('b');
+  write('a', goodKubeconfig());
+  state.readFault = forbidden;
+  begin();
+  await settled();
+  unregister('a');
+  expect(await settled()).toMatchObject({ candidates: [{ name: 'b' }], faults: [] });
+});
+
+test('a cluster stays while labels that decide about it are unknown, and missing rights are a fault that names the inventory', async () => {
+  const adapter = {
+    ...thingAdapter,
+    placeOf: (object: KubernetesObject, { labelsOfNamespace }: AdapterContext) =>
+      labelsOfNamespace(object.metadata.namespace ?? '') === undefined ? 'unknown' : undefined,
+  };
+  const { objects, begin, settled } = follow({ adapter, where: 'inventories[0]' });
+  const things = [described('teams', 'one', '2026-02-01T00:00:00Z')];
+  let isForbidden = true;
+  const read = () => (isForbidden ? { result: 'unread', fault: forbidden } : { result: 'absent', asOfMs: 0 });
+  Object.assign(objects, { all: () => things, read });
+  begin();
+  const faults = [{ code: 'FORBIDDEN', cluster: 'hub', message: 'inventories[0]: Namespaces may not be listed' }];
+  expect(await settled()).toMatchObject({ candidates: [], faults: [{ code: 'FORBIDDEN' }] });
+  isForbidden = false;
+  expect(await settled()).toMatchObject({ candidates: [{ name: 'one' }], faults: [] });
+  isForbidden = true;
+  Object.assign(objects, {
+    read: (_: unknown, { kind }: { readonly kind: string }) => (kind === 'Namespace' ? read() : { result: 'absent', asOfMs: 0 }),
+  });
+  things.push(described('teams', 'two', '2026-03-01T00:00:00Z'));
+  expect(await settled()).toMatchObject({ candidates: [{ name: 'one' }], faults });
+});
+
+test('credentials are forgotten when the definition of the kind goes', async () => {
+  const { register, write, begin, settled, state } = follow();
+  register('a');
+  write('a', goodKubeconfig());
+  begin();
+  await settled();
+  state.served = false;
+  expect((await settled())?.candidates).toEqual([]);
+  state.served = true;
+  state.readFault = forbidden;
+  expect((await settled())?.candidates).toMatchObject([{ name: 'a', result: 'broken', problem: { code: 'FORBIDDEN' } }]);
+});
+
+test('a Secret that is slow to read holds up no other cluster', async () => {
+  const { register, write, begin, settled, state } = follow();
+  for (const name of ['a', 'b']) {
+    register(name);
+    write(name, goodKubeconfig());
+  }
+  begin();
+  await settled();
+  state.hanging = 'b';
+  write('b', goodKubeconfig('two'));
+  await settled();
+  register('a', { labels: { tier: 'x' } });
+  register('b', { labels: { tier: 'y' } });
+  expect((await settled())?.candidates).toMatchObject([
+    { settings: { labels: { tier: 'x' } } },
+    { settings: { labels: { tier: 'y' } }, endpoint: { credentials: { token: 'one' } } },
+  ]);
+});
+
+test('a candidate has the generation that it was made from, not one whose Secret is still to be read', async () => {
+  const { register, write, begin, settled, state } = follow();
+  register('a');
+  write('a', goodKubeconfig());
+  begin();
+  expect((await settled())?.candidates).toMatchObject([{ generation: 1 }]);
+  state.hanging = 'other';
+  write('other', goodKubeconfig('two'));
+  register('a', { generation: 2, secret: 'other' });
+  expect((await settled())?.candidates).toMatchObject([{ generation: 1, endpoint: { credentials: { token: 'one' } } }]);
 });

@@ -128,7 +128,11 @@ describe.skipIf(old === undefined || process.platform === 'win32')('npm start wh
     mkdirSync(path.join(muster, 'scripts'));
     mkdirSync(path.join(muster, 'node_modules/.bin'), { recursive: true });
     writeFileSync(path.join(muster, 'src/main.ts'), main);
-    cpSync(path.join(import.meta.dirname, '../../scripts/on-node'), path.join(muster, 'scripts/on-node'));
+    for (const script of ['on-node', 'console.ts'])
+      cpSync(path.join(import.meta.dirname, '../../scripts', script), path.join(muster, 'scripts', script));
+    // The console is built, so that the start need not build it.
+    mkdirSync(path.join(muster, 'dist/console'));
+    writeFileSync(path.join(muster, 'dist/console/index.html'), '');
   });
 
   test.each(programs)('and %s: runs on a good Node of the machine', async (_, program) => {
@@ -162,7 +166,11 @@ test.each(['without a build', 'with an older build'])('a checkout %s runs its so
 
 test('the commands of the package are the launcher', () => {
   const { bin } = JSON.parse(readFileSync(path.join(muster, 'package.json'), 'utf8'));
-  expect(bin).toEqual({ muster: 'bin/muster.js', 'kubectl-muster': 'bin/muster.js' });
+  expect(bin).toEqual({
+    muster: 'bin/muster.js',
+    'kubectl-muster': 'bin/muster.js',
+    'kubectl_complete-muster': 'bin/kubectl_complete-muster.js',
+  });
 });
 
 function nameOfRuntime(): string {

@@ -241,7 +241,7 @@ describe('commands', () => {
     await using clusters = run(['clusters', '-o', 'name', ...token], { MUSTER_GATEWAY: at });
     expect([await clusters.ended, clusters.out()]).toEqual([0, 'eu-prod\nstaging\nus-prod\n']);
     await using watch = run(['watch', 'nodes', '-o', 'json', '--gateway', at, ...token]);
-    await watch.says(/"type":"SYNCED"/);
+    await watch.says(/"type":"ADDED"/);
     watch.kill('SIGINT');
     expect([await watch.ended, watch.err()]).toEqual([130, expect.stringMatching(demoLine)]);
   });
@@ -258,7 +258,7 @@ describe('commands', () => {
 
   test('a closed pipe ends a command without a message', async () => {
     await using watch = run(['watch', 'events', '--demo', '-o', 'json']);
-    await watch.says(/INITIAL/);
+    await watch.says(/"type":"ADDED"/);
     watch.closeOut();
     expect([await watch.ended, watch.err()]).toEqual([141, expect.stringMatching(demoLine)]);
   });

@@ -5,7 +5,7 @@ import { TurnGate } from '../../src/operations/turn-gate.ts';
 /** A clock that moves only by the work of requests that were let in. */
 function createCrowd() {
   let nowMs = 0;
-  const gate = new TurnGate({ monotonic: () => nowMs });
+  const gate = new TurnGate({ monotonic: () => nowMs, sleep: () => new Promise(() => {}) });
   const done: number[] = [];
   const come = async (name: number, workMs: number) => {
     await gate.pass();
@@ -50,4 +50,74 @@ test('after a quiet turn the gate is open again', async () => {
     await nextTurn();
     await nextTurn();
   }
+});
+
+test('callers take turns, and one whose request took long rests as long while others are present', async () => {
+  let nowMs = 0;
+  const rest = Promise.withResolvers<void>();
+  const gate = new TurnGate({
+    monotonic: () => nowMs,
+    sleep: () => rest.promise,
+  });
+  const done: string[] = [];
+  const come = async (caller: string, workMs: number) => {
+    await gate.pass(caller);
+    done.push(caller);
+    nowMs += workMs;
+  };
+  void come('eve', 20);
+  await Promise.resolve();
+  for (let count = 0; count < 3; count++) void come('eve', 20);
+  void come('ann', 1);
+  await nextTurn();
+  await nextTurn();
+  await nextTurn();
+  expect(done).toEqual(['eve', 'ann']);
+  nowMs += 20;
+  rest.resolve();
+  await nextTurn();
+  await nextTurn();
+  await nextTurn();
+  expect(done).toEqual(['eve', 'ann', 'eve']);
+});
+
+test('callers that come while another one rests and has more requests do not wait for it', async () => {
+  let nowMs = 0;
+  const rests: PromiseWithResolvers<void>[] = [];
+  const sleep = () => {
+    const rest = Promise.withResolvers<void>();
+    rests.push(rest);
+    return rest.promise;
+  };
+  const gate = new TurnGate({ monotonic: () => nowMs, sleep });
+  const done: string[] = [];
+  const come = async (caller: string, workMs: number) => {
+    await gate.pass(caller);
+    done.push(caller);
+    nowMs += workMs;
+  };
+  void come('ann', 1);
+  await nextTurn();
+  void come('eve', 300);
+  await Promise.resolve();
+  void come('eve', 300);
+  for (let turn = 0; turn < 4; turn++) await nextTurn();
+  expect(done).toEqual(['ann', 'eve']);
+  for (const caller of ['ann', 'bob', 'ann', 'bob']) {
+    void come(caller, 2);
+    await Promise.resolve();
+  }
+  for (let turn = 0; turn < 4; turn++) await nextTurn();
+  expect([done.slice(2), rests.length]).toEqual([['ann', 'bob', 'ann', 'bob'], 1]);
+  nowMs += 300;
+  rests[0]?.resolve();
+  for (let turn = 0; turn < 4; turn++) await nextTurn();
+  expect(done.at(-1)).toBe('eve');
+});
+
+test('a caller that is alone never rests', async () => {
+  const { come, done } = createCrowd();
+  for (let name = 0; name < 3; name++) void come(name, 50);
+  for (let turn = 0; turn < 6; turn++) await nextTurn();
+  expect(done).toEqual([0, 1, 2]);
 });

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { WebSocket } from 'ws';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { bindingOf, roleOf, ruleOf } from '../access/reviewed/access-world.ts';
-import { rbacGrounds } from '../support/gateway/rbac-grounds.ts';
+import { testOnRbacGrounds } from '../support/gateway/rbac-grounds.ts';
 import { runSharedGateway } from '../support/gateway/run-shared-gateway.ts';
 import { rawRequest } from '../support/serving/start-serving.ts';
 
@@ -51,39 +51,35 @@ const read = (cluster: string, namespace: string, name: string) =>
 const write = (cluster: string, namespace: string, name: string) =>
   `mutation { patch(targets: [{ ref: { cluster: "${cluster}", kind: "ConfigMap", apiVersion: "v1", namespace: "${namespace}", name: "${name}" } }], type: MERGE, patch: { data: { b: "2" } }) { results { action fault { code } } } }`;
 
-for (const { title, available, start } of rbacGrounds)
-  describe.skipIf(!available)(title, () => {
-    test('E7: reads and writes with foreign headers are made as the caller, over HTTP, SSE and WebSocket', {
-      timeout: 120_000,
-    }, async () => {
-      await using ground = await start();
-      await ground.create(...objects);
-      await using gateway = await runSharedGateway(ground.reach);
-      const origin = new URL(gateway.url).origin;
-      const cluster = await gateway.firstCluster('ann');
-      for (const [what, foreign] of attacks)
-        for (const accept of ['application/json', 'text/event-stream']) {
-          const headers = { 'content-type': 'application/json', accept, ...gateway.as('ann'), ...foreign };
-          const send = async (query: string) =>
-            (await rawRequest(origin, { method: 'POST', path: '/graphql', headers, body: JSON.stringify({ query }) })).text;
-          expect(await send(read(cluster, 'shop', 'settings')), what).toContain('"name":"settings"');
-          expect(await send(read(cluster, 'bank', 'ledger')), what).not.toContain('"name":"ledger"');
-          expect(await send(write(cluster, 'shop', 'settings')), what).toMatch(/"action":"(?:CONFIGURED|UNCHANGED)"/);
-          expect(await send(write(cluster, 'bank', 'ledger')), what).toContain('"code":"NOT_FOUND"');
-        }
-      for (const [what, { Connection: _connection, Host: _host, ...foreign }] of attacks) {
-        expect(await firstOverSocket(gateway.url, { ...gateway.as('ann'), ...foreign }, read(cluster, 'shop', 'settings')), what).toContain(
-          '"name":"settings"',
-        );
-        expect(
-          await firstOverSocket(gateway.url, { ...gateway.as('ann'), ...foreign }, read(cluster, 'bank', 'ledger')),
-          what,
-        ).not.toContain('"ledger"');
+testOnRbacGrounds(
+  'E7: reads and writes with foreign headers are made as the caller, over HTTP, SSE and WebSocket',
+  objects,
+  async (ground) => {
+    await using gateway = await runSharedGateway(ground.reach);
+    const origin = new URL(gateway.url).origin;
+    const cluster = await gateway.firstCluster('ann');
+    for (const [what, foreign] of attacks)
+      for (const accept of ['application/json', 'text/event-stream']) {
+        const headers = { 'content-type': 'application/json', accept, ...gateway.as('ann'), ...foreign };
+        const send = async (query: string) =>
+          (await rawRequest(origin, { method: 'POST', path: '/graphql', headers, body: JSON.stringify({ query }) })).text;
+        expect(await send(read(cluster, 'shop', 'settings')), what).toContain('"name":"settings"');
+        expect(await send(read(cluster, 'bank', 'ledger')), what).not.toContain('"name":"ledger"');
+        expect(await send(write(cluster, 'shop', 'settings')), what).toMatch(/"action":"(?:CONFIGURED|UNCHANGED)"/);
+        expect(await send(write(cluster, 'bank', 'ledger')), what).toContain('"code":"NOT_FOUND"');
       }
-      expect(await ground.impersonated()).toEqual(['oidc:ann']);
-      expect([...(ground.headerNames() ?? [])].filter((name) => clientHeader.test(name))).toEqual([]);
-    });
-  });
+    for (const [what, { Connection: _connection, Host: _host, ...foreign }] of attacks) {
+      expect(await firstOverSocket(gateway.url, { ...gateway.as('ann'), ...foreign }, read(cluster, 'shop', 'settings')), what).toContain(
+        '"name":"settings"',
+      );
+      expect(await firstOverSocket(gateway.url, { ...gateway.as('ann'), ...foreign }, read(cluster, 'bank', 'ledger')), what).not.toContain(
+        '"ledger"',
+      );
+    }
+    expect(await ground.impersonated()).toEqual(['oidc:ann']);
+    expect([...(ground.headerNames() ?? [])].filter((name) => clientHeader.test(name))).toEqual([]);
+  },
+);
 
 /** Sends one operation over a WebSocket whose upgrade has these headers, and returns the messages about it. */
 async function firstOverSocket(url: string, headers: Readonly<Record<string, string | string[]>>, query: string): Promise<string> {

@@ -1,25 +1,22 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Json } from '../../src/core/json.ts';
+import type { KubernetesObject } from '../../src/core/objects.ts';
 import { runJoin, runLeave } from '../../src/registration/registration-commands.ts';
-import { createRawClient, type RawClient } from '../support/clients/raw-client.ts';
-import { realPrograms, realServerTitle, renamedContext, startRealCluster } from '../support/cluster/real-cluster.ts';
+import type { RawClient } from '../support/clients/raw-client.ts';
+import { type JoinableClusters, startJoinableClusters } from '../support/cluster/joinable-clusters.ts';
+import { realPrograms, realServerTitle } from '../support/cluster/real-cluster.ts';
 
 describe.skipIf(realPrograms === undefined)(`joining and leaving on ${realServerTitle}`, () => {
-  const stack = new AsyncDisposableStack();
-  const clients = {} as Record<'north' | 'south', RawClient>;
-  let folder = '';
+  let clusters: JoinableClusters;
+  let clients: Readonly<Record<'north' | 'south', RawClient>>;
   const signal = new AbortController().signal;
   const ports = { environment: {}, clock: systemClock };
   const common = () => ({
     name: 'south',
     namespace: 'muster-system',
     hub: 'north',
-    kubeconfig: path.join(folder, 'kubeconfig'),
+    kubeconfig: clusters.kubeconfig,
     dryRun: false,
   });
   const join = (more: { readonly write?: boolean; readonly name?: string; readonly context?: string } = {}) =>
@@ -31,26 +28,14 @@ describe.skipIf(realPrograms === undefined)(`joining and leaving on ${realServer
   const existsInSouth = async (target: string) => (await clients.south.send('GET', target)).status === 200;
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'muster-join-'));
-    const merged = { apiVersion: 'v1', kind: 'Config', clusters: [], contexts: [], users: [] } as Record<string, unknown[] | string>;
-    for (const name of ['north', 'south'] as const) {
-      const cluster = stack.use(await startRealCluster());
-      clients[name] = stack.use(createRawClient(cluster.endpoint));
-      const own = parse(renamedContext(cluster.kubeconfig, name));
-      for (const list of ['clusters', 'contexts', 'users']) (merged[list] as unknown[]).push(...own[list]);
-    }
-    await writeFile(path.join(folder, 'kubeconfig'), JSON.stringify(merged));
+    clusters = await startJoinableClusters();
+    clients = clusters.clients;
   });
-  afterAll(async () => {
-    await stack.disposeAsync();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => clusters[Symbol.asyncDispose]());
 
   test('a hub without the definition, and then without the namespace, is refused with the next step', async () => {
     expect(await join()).toMatchObject({ result: 'failed', steps: [], message: expect.stringContaining('apply -f deploy/crds') });
-    const crd = parseAllDocuments(await readFile(new URL('../../deploy/crds/clusters.yaml', import.meta.url), 'utf8'))[0]?.toJS();
-    await create('north', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd);
-    await expect.poll(async () => (await clients.north.send('GET', '/apis/muster.dev/v1alpha1/clusters')).status).toBe(200);
+    await clusters.define();
     expect(await join()).toMatchObject({ result: 'failed', message: expect.stringContaining('create namespace muster-system') });
     await create('north', '/api/v1/namespaces', { metadata: { name: 'muster-system' } });
   });
@@ -66,10 +51,7 @@ describe.skipIf(realPrograms === undefined)(`joining and leaving on ${realServer
     expect(await existsInSouth('/apis/rbac.authorization.k8s.io/v1/clusterroles/muster-member')).toBe(false);
     expect((await clients.north.send('GET', '/apis/muster.dev/v1alpha1/clusters/south')).status).toBe(404);
     await clients.north.send('DELETE', '/api/v1/namespaces/muster-system/secrets/south');
-    // Without a controller, the API server never ends the deletion of the namespace.
-    await clients.south.send('PUT', '/api/v1/namespaces/muster-system/finalize', {
-      body: { metadata: { name: 'muster-system' }, spec: {} },
-    });
+    await clusters.endNamespace();
   });
 
   test('a second join changes nothing, and a third one with rights to write changes the role only', async () => {
@@ -81,6 +63,25 @@ describe.skipIf(realPrograms === undefined)(`joining and leaving on ${realServer
     ]);
   });
 
+  test('after a restore of the hub, a join makes a new token in place of one that was rotated since', async () => {
+    const path = '/api/v1/namespaces/muster-system/secrets/south';
+    const { type, data, metadata } = (await clients.north.send('GET', path)).json() as unknown as KubernetesObject;
+    expect(
+      (await runJoin({ ...common(), context: 'south', write: false, rotate: true, lifetimeSeconds: 3_600 }, ports, signal)).result,
+    ).toBe('done');
+    const { name, labels, annotations, ownerReferences } = metadata;
+    const restored = { metadata: { name, labels, annotations, ownerReferences }, type, data } as unknown as Json;
+    await clients.north.send('DELETE', path);
+    await create('north', '/api/v1/namespaces/muster-system/secrets', restored);
+    const again = await join({ write: true });
+    expect(again.steps.filter(({ action }) => action !== 'unchanged')).toEqual([
+      { cluster: 'south', object: 'secret/muster-member-3', action: 'created' },
+      { cluster: 'north', object: 'secret/south', action: 'configured' },
+      { cluster: 'south', object: 'secret/muster-member-2', action: 'deleted' },
+    ]);
+    expect(actionsOf(await join({ write: true }))).toEqual(new Set(['unchanged']));
+  });
+
   test('another cluster under a taken name, and a second name of one cluster, are refused', async () => {
     expect(await join({ name: 'other' })).toMatchObject({ message: 'the cluster has joined this hub already, under the name south' });
     expect(await join({ context: 'north' })).toMatchObject({ message: expect.stringContaining('is the hub itself') });
@@ -90,6 +91,16 @@ describe.skipIf(realPrograms === undefined)(`joining and leaving on ${realServer
       steps: [],
       message: 'the cluster of this context is registered as south: expected muster leave south',
     });
+  });
+
+  test('a member that is a hub itself loses the account too, and keeps its own registrations', async () => {
+    const secrets = '/api/v1/namespaces/muster-system/secrets';
+    await create('south', secrets, { metadata: { name: 'east', labels: { 'app.kubernetes.io/managed-by': 'muster' } } });
+    const { steps } = await leave();
+    expect(steps.map(({ object }) => object)).toContain('serviceaccount/muster-member');
+    expect(await existsInSouth(`${secrets}/east`)).toBe(true);
+    await clients.south.send('DELETE', `${secrets}/east`);
+    await join();
   });
 
   test('the registration leaves alone, the rest later, and then nothing is left', async () => {
@@ -105,9 +116,7 @@ describe.skipIf(realPrograms === undefined)(`joining and leaving on ${realServer
       'serviceaccount/muster-member',
       'namespace/muster-system',
     ]);
-    await clients.south.send('PUT', '/api/v1/namespaces/muster-system/finalize', {
-      body: { metadata: { name: 'muster-system' }, spec: {} },
-    });
+    await clusters.endNamespace();
     expect(await leave()).toMatchObject({ result: 'failed', message: 'south has not joined: nothing of it was found' });
   });
 

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { type Audit, type AuditedAction, noAudit } from '../../src/audit/audit.ts';
 import type { ObjectClient } from '../../src/changes/object-client.ts';
 import type { LiveRequest } from '../../src/cluster/cluster-api.ts';
+import { MusterError } from '../../src/core/errors.ts';
 import { mergePatch } from '../../src/core/json/merge-patch.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -23,12 +25,23 @@ interface WorldOptions {
   readonly managedBy?: string;
   /** The token that the gateway uses at first. */
   readonly used?: string;
+  /** Milliseconds that the clock of the member is behind that of the gateway. Default: 0. */
+  readonly memberBehindMs?: number;
+  /** Default: lines of the audit can be written. */
+  readonly check?: Audit['check'];
   /** Default: true. */
   readonly isMemberAtFirst?: boolean;
 }
 
 /** One registered cluster, whose Secret this gateway reads as soon as it changes, and a member that makes tokens. */
-function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0', isMemberAtFirst = true }: WorldOptions = {}) {
+function createWorld({
+  annotations = {},
+  managedBy = 'muster',
+  used = 'token-0',
+  isMemberAtFirst = true,
+  memberBehindMs = 0,
+  check = noAudit.check,
+}: WorldOptions = {}) {
   const clock = createManualClock({ startMs: start });
   const name = clusterName('south');
   const life = { 'muster.dev/token-issued': timeAt(0), 'muster.dev/token-expires': timeAt(3 * hour) };
@@ -48,6 +61,7 @@ function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0',
   };
   let changed: () => void = () => undefined;
   const requests: LiveRequest[] = [];
+  const lines: AuditedAction[] = [];
   const tokens = () => requests.length;
   const client = {
     get: async () => ({ result: 'answered', object: secret, isNew: false, warnings: [] }),
@@ -55,7 +69,7 @@ function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0',
       expect(patch.metadata).toMatchObject({ uid: 's', resourceVersion: secret.metadata.resourceVersion });
       const next = { ...mergePatch(secret, patch) } as KubernetesObject;
       secret = { ...next, metadata: { ...next.metadata, resourceVersion: `${Number(secret.metadata.resourceVersion) + 1}` } };
-      used = tokenOf(secret);
+      used = usedTokenOf(secret);
       changed();
       return { result: 'answered', object: secret, isNew: false, warnings: [] };
     },
@@ -64,8 +78,11 @@ function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0',
     requests.push(request);
     if (fails) return { type: 'failed', fault: { code: 'FORBIDDEN', cluster: name, message: 'no', retry: 'NEVER' } };
     const spec = (request.body as { readonly spec: { readonly expirationSeconds: number } }).spec;
-    const expirationTimestamp = new Date(clock.now() + spec.expirationSeconds * 1_000).toISOString();
-    const body = Buffer.from(JSON.stringify({ status: { token: `token-${tokens()}`, expirationTimestamp } }));
+    const iat = Math.floor((clock.now() - memberBehindMs) / 1_000);
+    const exp = iat + spec.expirationSeconds;
+    const token = ['{}', JSON.stringify({ iat, exp, jti: `token-${tokens()}` }), ''].map((part) => Buffer.from(part).toString('base64url'));
+    const status = { token: token.join('.'), expirationTimestamp: new Date(exp * 1_000).toISOString() };
+    const body = Buffer.from(JSON.stringify({ status }));
     return { type: 'answered', status: 201, body };
   };
   const candidate = () =>
@@ -81,10 +98,11 @@ function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0',
     mirrors: {
       followSecrets: (_cluster: unknown, _namespace: unknown, onChange: () => void) => {
         changed = onChange;
-        return { all: () => [secret], isEnded: () => false, fault: () => undefined };
+        return { all: () => [secret], get: () => secret, isEnded: () => false, fault: () => undefined };
       },
     },
     registered: () => new Map(isMember ? [[name, candidate()]] : []),
+    audit: { ...noAudit, check, record: async (line: AuditedAction) => lines.push(line) },
     clock,
     log: silentLog,
   } as unknown as TokenPorts;
@@ -93,6 +111,7 @@ function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0',
   return {
     clock,
     requests,
+    lines,
     secret: () => secret,
     use: (token: string) => {
       used = token;
@@ -112,8 +131,14 @@ function createWorld({ annotations = {}, managedBy = 'muster', used = 'token-0',
   };
 }
 
-const tokenOf = (secret: KubernetesObject) =>
+const usedTokenOf = (secret: KubernetesObject) =>
   tokenOfKubeconfig(Buffer.from((secret.data as { readonly kubeconfig: string }).kubeconfig, 'base64')) ?? '';
+
+/** Returns the name of the token: its `jti`, or the token itself. */
+const tokenOf = (secret: KubernetesObject) => {
+  const [, payload] = usedTokenOf(secret).split('.');
+  return payload === undefined ? usedTokenOf(secret) : (JSON.parse(Buffer.from(payload, 'base64url').toString()).jti as string);
+};
 
 test.each([
   ['a third of a long life', 3 * hour, 2 * hour],
@@ -136,6 +161,21 @@ test('the token is renewed when a third of its life is left, bound to the same S
   expect(tokenOf(world.secret())).toBe('token-1');
   await world.clock.advance(2 * hour + 2_000);
   expect(tokenOf(world.secret())).toBe('token-2');
+  await world.end();
+});
+
+test.each([
+  ['ahead of', 5 * 60_000],
+  ['behind', -5 * 60_000],
+  ['more than a life ahead of', 5 * hour],
+])('the life of a token stays the same at each renewal while our clock is %s that of the member', async (_title, memberBehindMs) => {
+  const world = createWorld({ memberBehindMs });
+  await world.clock.advance(24 * hour);
+  const lives = world.requests.map(
+    ({ body }) => (body as { readonly spec: { readonly expirationSeconds: number } }).spec.expirationSeconds,
+  );
+  expect(new Set(lives)).toEqual(new Set([10_800]));
+  expect(lives.length).toBeGreaterThan(10);
   await world.end();
 });
 
@@ -187,4 +227,16 @@ test('the mark of a new token goes once this gateway uses the token, and 5 s lat
   await world.clock.advance(3_000);
   expect([isMarked(), world.requests]).toEqual([false, []]);
   await world.end();
+});
+
+test('each renewal has a line in the audit, and without room for the line no token is made', async () => {
+  const world = createWorld();
+  await world.clock.advance(2 * hour + 1_000);
+  const secret = { cluster: 'north', apiVersion: 'v1', kind: 'Secret', namespace: 'muster-system', name: 'south' };
+  expect(world.lines).toEqual([{ caller: { key: 'gateway' }, verb: 'renewToken', objects: [{ ...secret, result: 'CONFIGURED' }] }]);
+  await world.end();
+  const full = createWorld({ check: () => Promise.reject(new MusterError('UNAVAILABLE', 'the audit is full')) });
+  await full.clock.advance(2 * hour + 1_000);
+  expect(full.requests).toEqual([]);
+  await full.end();
 });

@@ -175,11 +175,30 @@ test('resumes resting callers one per event-loop turn, in order', async () => {
   expect(order).toEqual(['a', 'b', 'c']);
 });
 
-test('ends a slice after 8 ms', async () => {
-  const clock = createManualClock();
-  const slice = createDecodePace(clock).begin();
-  await clock.advance(7);
+test('all slices of one event-loop turn share 8 ms, and a later one has 0.2 ms', async () => {
+  let nowMs = 0;
+  const pace = createDecodePace({ monotonic: () => nowMs });
+  const first = pace.begin();
+  nowMs = 7;
+  expect([first.spent(), pace.begin().spent()]).toEqual([false, false]);
+  nowMs = 8;
+  const late = pace.begin();
+  expect([first.spent(), late.spent()]).toEqual([true, false]);
+  nowMs = 8.2;
+  expect(late.spent()).toBe(true);
+  await new Promise((resolve) => setImmediate(resolve));
+  const next = pace.begin();
+  nowMs = 16;
+  expect(next.spent()).toBe(false);
+});
+
+test('a caller that has rested has 8 ms', async () => {
+  let nowMs = 0;
+  const pace = createDecodePace({ monotonic: () => nowMs });
+  pace.begin();
+  nowMs = 8;
+  await pace.rest();
+  const slice = pace.begin();
+  nowMs = 15;
   expect(slice.spent()).toBe(false);
-  await clock.advance(1);
-  expect(slice.spent()).toBe(true);
 });

@@ -15,7 +15,7 @@ interface AnswerTimes {
   readonly nowMs: number;
   /** Milliseconds for which the answer holds. */
   readonly holdsMs: number;
-  /** Milliseconds after its last answer for which a visible cluster stays visible if it does not answer. */
+  /** How long a visible cluster stays visible after its last answer if it does not answer any more, in milliseconds. */
   readonly keptMs: number;
 }
 

@@ -30,9 +30,9 @@ export interface AccessMember {
   readonly identity?: ClusterIdentity | undefined;
   /**
    * `sar`: the API server decides. `rbac`: the mirrored RBAC objects decide, until a comparison shows that the API server decides differently.
-   * Default: `sar`.
+   * `live`: as `sar`. Each read of objects is then decided once more, because it is sent as the caller. Default: `sar`.
    */
-  readonly authorization?: 'sar' | 'rbac' | undefined;
+  readonly authorization?: 'sar' | 'rbac' | 'live' | undefined;
 }
 
 /** The parts that the access of all clusters shares. */
@@ -77,7 +77,7 @@ const comparedShare = 0.01;
 
 const noNamespaces: ReadonlySet<string> = new Set();
 
-/** The decision about an object that no mirrored binding names. */
+/** The decision for an object that no mirrored binding names: denied, without a request. */
 const notProposed: Verdict = { isAllowed: false };
 
 /** The visibility of an empty set of namespaces. It has no fault, because a hidden object looks like an absent one. */

@@ -53,7 +53,7 @@ class ReviewedAccess implements OwnedAccess {
   readonly #callers = new LRUCache<string, CallerInCluster>({ max: maxCallersInClusters });
   /** The users of callers, by caller and prefixes. */
   readonly #users = new LRUCache<string, KnownUser>({ max: maxPrepared });
-  /** The monotonic time until which all clusters are known for a caller, and the number of changes at that moment. */
+  /** By caller: the monotonic time until which it is known whether each cluster is visible, and the value of `#changes` when this was found out. */
   readonly #prepared = new LRUCache<string, { readonly untilMs: number; readonly changes: number }>({ max: maxPrepared });
   readonly #callbacks = new Set<(cluster: ClusterName) => void>();
   readonly #gathered = new Set<ClusterName>();

@@ -4,15 +4,15 @@ import { FairPlaces } from '../../core/scheduling/fair-places.ts';
 /** Maximum number of reviews that begin within any second in one cluster. */
 const maxPerSecond = 200;
 
-/** Maximum number of them for one user, so that some are left to the others. */
+/** Maximum number of reviews that begin within any second for one user in one cluster. It is lower, so that other users get some of the 200. */
 const maxPerSecondOfUser = 150;
 
 /** Maximum numbers of reviews in one cluster: in flight, those of one user, waiting, and waiting of one user. */
 const bounds = { places: 10, placesPerUser: 8, waiting: 50_000, waitingPerUser: 5_000 };
 
 /**
- * Limits the reviews of one cluster: at most 10 in flight and 200 per second, of one user 8 and 150. Further ones wait. Users take turns, so that one user with
- * many questions does not delay the others.
+ * Limits the reviews of one cluster: at most 10 in flight and 200 per second; of one user, at most 8 in flight and 150 per second. Further reviews
+ * wait. Users take turns, so that one user with many questions does not delay the others.
  */
 export class ReviewPace {
   readonly #clock: Clock;

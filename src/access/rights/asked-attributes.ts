@@ -2,8 +2,8 @@ import type { ServedResource } from '../../core/kinds.ts';
 import type { RightQuestion } from './own-rights.ts';
 
 /**
- * Returns the attributes of a review for a question. For a kind without namespaces, the namespace of the question is left out. For a Namespace
- * it is the name of that Namespace, as the API server does it.
+ * Returns the attributes of a review for a question. For a kind without namespaces, the namespace of the question is left out. If the kind is
+ * Namespace, its name counts as the namespace too, as in the API server.
  */
 export function attributesOf(
   { verb, subresource, namespace, name }: Pick<RightQuestion, 'verb' | 'subresource' | 'namespace' | 'name'>,

@@ -3,12 +3,11 @@ import { nearestWord } from '../../core/nearest-word.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 
 /**
- * Returns the arguments with the command in front, because flags may precede the command as in kubectl.
- *
- * Returns them unchanged if they name no command, or if an unknown flag precedes the command.
+ * Returns the arguments with the command moved to the front, because flags may precede the command, as in kubectl. Returns the arguments unchanged if
+ * they contain no command, or if an unknown flag precedes it.
  *
  * @param program The program with all its commands.
- * @throws {CommandFailure} if the first word that belongs to no flag is no command.
+ * @throws {CommandFailure} if the first word that belongs to no flag is not a command.
  */
 export function withCommandFirst(args: readonly string[], { commands }: Commander): readonly string[] {
   const names = [...commands.flatMap((command) => [command.name(), ...command.aliases()]), 'help'];
@@ -21,14 +20,14 @@ export function withCommandFirst(args: readonly string[], { commands }: Commande
   throw new CommandFailure(exitCodes.refused, `there is no command ${word}: ${hint}`);
 }
 
-/** The words that may precede a command or be one. */
+/** The commands and flags of the program. */
 interface Known {
   /** Names and aliases of the commands. */
   readonly names: readonly string[];
   readonly flags: ReadonlyMap<string, Arity>;
 }
 
-/** Whether a flag takes a value. `either`: it takes a value in some commands and none in others. */
+/** Whether a flag takes a value. `either`: it takes one in some commands but not in others. */
 type Arity = 'none' | 'value' | 'either';
 
 /**

@@ -1,6 +1,8 @@
 import { type Command as Commander, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../../core/json/json-values.ts';
 import type { Command } from '../client/session.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { type FieldCondition, parseFieldConditions } from './field-selector.ts';
 
 /** The flags that choose or configure the gateway. */
 export interface GatewayFlags {
@@ -57,6 +59,19 @@ export function withNamespaces(command: Commander): Commander {
     .addOption(new Option('-A, --all-namespaces', 'all namespaces, as without -n').conflicts('namespace'));
 }
 
+/** Adds `--field-selector`. */
+export function withFieldSelector(command: Commander): Commander {
+  return command.option(
+    '--field-selector <fields>',
+    "only objects with these fields, such as status.phase=Running,spec.nodeName!=''",
+    fieldConditions,
+  );
+}
+
+function fieldConditions(text: string, before: readonly FieldCondition[] = []): readonly FieldCondition[] {
+  return [...before, ...parseFieldConditions(text)];
+}
+
 /** Returns the GraphQL variables for these flags. */
 export function selectionVariables({ namespace, selector }: SelectionFlags): {
   readonly namespaces: readonly string[] | null;
@@ -108,4 +123,12 @@ export function parseKinds(text: string): readonly string[] {
   const kinds = text.split(',').map((kind) => kind.trim());
   if (kinds.every((kind) => kind !== '')) return kinds;
   throw new InvalidArgumentError('Expected names of kinds with commas between them.');
+}
+
+/** Parses a length of time for `--timeout`, such as `30s`. Returns milliseconds. */
+export function parseTimeoutMs(text: string): number {
+  const nanoseconds = parseDuration(text);
+  if (nanoseconds === undefined || nanoseconds < 0n || nanoseconds > 10n ** 15n)
+    throw new InvalidArgumentError('Expected a length of time such as 30s or 5m.');
+  return Number(nanoseconds / 1_000_000n);
 }

@@ -8,8 +8,8 @@ import type { Terminal } from '../output/terminal.ts';
 import type { SourceFlags } from './gateway-options.ts';
 
 /**
- * Returns the files of `-f` as one text of YAML documents, in order, the files of a directory by name. The text of a single file is
- * unchanged.
+ * Returns the files of `-f` as one text of YAML documents, in the order of the flags. The files of a directory are sorted by name. A single file is
+ * returned unchanged.
  *
  * @throws {CommandFailure} for the first file that cannot be read or is no YAML, with the file and the line.
  */
@@ -35,11 +35,11 @@ interface Source {
 const manifestFile = /\.(?:ya?ml|json)$/;
 
 /**
- * Reads the objects in the files of `-f`, in order, the files of a directory by name.
+ * Reads the objects in the files of `-f`, in the order of the flags. The files of a directory are sorted by name. Objects without a namespace get the
+ * namespace of `-n`.
  *
- * Sets the namespace of `-n` on each object that has none.
- *
- * @throws {CommandFailure} for the first file that cannot be read, with the file, the path and the expected value.
+ * @throws {CommandFailure} for the first file that cannot be read, with the file, the path and the expected value. Also if an object names another
+ * namespace than `-n`.
  */
 export async function readManifestFiles(by: SourceReader, flags: SourceFlags): Promise<readonly ParsedManifest[]> {
   const found: ParsedManifest[] = [];
@@ -88,8 +88,9 @@ async function filesOf(name: string): Promise<readonly string[]> {
 }
 
 /**
- * Returns the manifest with the namespace of `-n` if the manifest names none. Refuses an object that names another namespace, as kubectl
- * does.
+ * Returns the manifest with the namespace of `-n` if the manifest names none.
+ *
+ * @throws {CommandFailure} if the manifest names another namespace, as kubectl refuses it too.
  */
 function placed(
   manifest: ParsedManifest,
@@ -108,9 +109,12 @@ function refused(parts: readonly string[]): CommandFailure {
 
 /** Returns the text of a file, or of standard input for `-`. @throws {CommandFailure} with the reason if the file cannot be read. */
 export function readTextFile(file: string, { readInput }: Pick<Terminal, 'readInput'>): Promise<string> {
-  return file === '-'
-    ? readInput()
-    : readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => Promise.reject(unreadable(file, error)));
+  return file === '-' ? readInput() : readNamedFile(file);
+}
+
+/** Returns the text of a file. @throws {CommandFailure} with the reason if the file cannot be read. */
+export function readNamedFile(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => Promise.reject(unreadable(file, error)));
 }
 
 function unreadable(file: string, error: NodeJS.ErrnoException): CommandFailure {

@@ -19,7 +19,7 @@ export class ClusterAnswers {
   /** The clusters of the request, with their fault codes. The value is undefined for a cluster that has answered. */
   readonly #codes = new Map<string, string | undefined>();
 
-  /** Adds the sync states of some kinds. The state of a kind that the cluster does not serve is skipped. */
+  /** Adds the sync states of some kinds. A state is skipped if the cluster does not serve the kind. */
   add(syncs: readonly ClusterSync[]): void {
     for (const { cluster, phase, fault } of syncs) {
       if (fault?.code === 'NOT_SERVED') continue;
@@ -34,7 +34,8 @@ export class ClusterAnswers {
   }
 
   /**
-   * Prints a line on standard error: the missing object or resource, and which clusters have answered.
+   * Prints a line on standard error: the missing object or resource, which clusters have answered, and which have not. The line does not claim that
+   * the object is absent.
    *
    * @param what The name of the missing object or resource, such as `pod web`.
    */
@@ -44,7 +45,7 @@ export class ClusterAnswers {
     const silent = clusters.flatMap(([name, code]) => (code === undefined ? [] : [`${name} (${code})`]));
     const names = answered.length === 0 ? '' : `: ${answered.join(', ')}`;
     const count = `${answered.length} of ${clusters.length}`;
-    const line = `${what} not found in the clusters that answered (${count})${names}; no answer from ${silent.join(', ')}`;
+    const line = `${what}: unknown, as clusters did not answer. Answered (${count})${names}; did not answer: ${silent.join(', ')}`;
     terminal.err(`muster: ${printable(line)}\n`);
   }
 }

@@ -34,7 +34,10 @@ export function faultsInExtensions({ extensions }: GatewayAnswer): readonly Clus
 /** Faults that describe the cluster and do not mean that the request failed. */
 const harmless = new Set(['INSECURE', 'DUPLICATE']);
 
-/** The report forgets printed lines when it holds this many, so a later fault may be printed twice. */
+/**
+ * Maximum number of printed lines that the report remembers. When it is reached, the report forgets all of them, so a later fault may be printed
+ * twice.
+ */
 const maxRemembered = 1_000;
 
 /** Prints faults. Each fault is printed once, however many answers contain it. */

@@ -30,14 +30,14 @@ export interface FollowOptions {
    * the beginning, because the gateway refused to resume.
    */
   readonly variables: (how: 'first' | 'resumed' | 'anew') => JsonObject;
-  /** The address in the message for a gateway that was never reached. */
+  /** The address of the gateway, for the error message if it was never reached. */
   readonly url: string;
 }
 
-/** The first and the longest delay in a series of losses, in milliseconds. */
+/** Milliseconds until a lost stream is opened again: after the first loss, and the maximum after repeated losses. */
 const [firstDelayMs, maxDelayMs] = [1_000, 30_000];
 
-/** A stream that lasted this long ends the series of losses: the next delay is the first one again. */
+/** If a stream lasted this long, its loss counts as a first loss: the next delay is the shortest one again. */
 const healthyMs = 30_000;
 
 /**
@@ -84,8 +84,8 @@ export async function* followSubscription(options: FollowOptions, signal: AbortS
 }
 
 /**
- * Keeps a subscription open as `followSubscription` does. Yields the value of one field of each message, and all other events. Prints
- * `lost` and `resumed` on standard error, unless the caller ends the iteration at that event.
+ * Keeps a subscription open like `followSubscription`. Yields the value of one field of each message, and all other events unchanged. Prints `lost`
+ * and `resumed` on standard error after the caller has handled the event; a caller that ends the iteration there prevents the line.
  */
 export async function* followSubscriptionField<Message>(
   session: Session,

@@ -62,7 +62,7 @@ export function failureOfGatewayError({ message, extensions }: GatewayError): Co
   return new CommandFailure(extensions?.code === 'BAD_INPUT' ? exitCodes.refused : exitCodes.failed, message);
 }
 
-/** Returns the header with the token, or no header without a token. */
+/** Returns the HTTP header with the token. Empty if the address has no token. */
 export async function authorizationHeaders({ token }: GatewayAddress): Promise<{ readonly authorization?: string }> {
   return token === undefined ? {} : { authorization: `Bearer ${await token()}` };
 }

@@ -35,10 +35,9 @@ export class StreamLost extends Error {
 export class StreamRefused extends CommandFailure {}
 
 /**
- * Opens a subscription and yields its messages in order. It ends without an error only when the caller returns from the iteration or
- * aborts.
+ * Opens a subscription and yields its messages in order. It ends without an error only if the caller returns from the iteration or the signal aborts.
  *
- * Holds at most 1,000 unread messages. When that bound is reached, it yields them and then ends as lost.
+ * Holds at most 1,000 unread messages. When there are more, it yields them and then throws `StreamLost`.
  *
  * @throws {StreamLost} if the connection is lost, or the gateway ends the stream for a temporary reason.
  * @throws {CommandFailure} if the gateway ends the stream for a permanent reason.
@@ -173,7 +172,9 @@ class Subscription {
     // a bug (4500). After all other codes, such as 4403 and 4408, the client connects again.
     const isFatal = [4400, 4406, 4409, 4429, 4500].includes(reason.code);
     if (isFatal) return new CommandFailure(exitCodes.failed, `the gateway closed the connection: ${why}`);
-    return new StreamLost(`the connection was closed: ${why}`, { wasOpen, isPlanned: reason.code === 4403 });
+    // Only a gateway that has accepted the connection sends a code of its own (RFC 6455, section 7.4.2).
+    const wasAccepted = wasOpen || reason.code >= 4000;
+    return new StreamLost(`the connection was closed: ${why}`, { wasOpen: wasAccepted, isPlanned: reason.code === 4403 });
   }
 }
 

@@ -11,7 +11,7 @@ interface RegistrationInput {
   readonly dryRun: boolean;
 }
 
-/** The input of `muster join`. Undefined labels, region and provider stay as they are. */
+/** The input of `muster join`. Undefined labels, region and provider keep the values of an existing Cluster. */
 interface JoinInput extends RegistrationInput {
   readonly context: string;
   readonly labels: Readonly<Record<string, string>> | undefined;
@@ -36,7 +36,7 @@ interface RegistrationLine {
   readonly action: string;
 }
 
-/** The outcome of a command. `steps` of a failure are those that stay. */
+/** The outcome of `muster join` or `muster leave`. For `failed`, `steps` are the changes that were not undone. */
 export type RegistrationOutcome =
   | { readonly result: 'done'; readonly steps: readonly RegistrationLine[]; readonly notes: readonly string[] }
   | { readonly result: 'failed'; readonly steps: readonly RegistrationLine[]; readonly message: string };
@@ -45,6 +45,6 @@ export type RegistrationOutcome =
 export interface Registrations {
   /** @throws {MusterError} `BAD_INPUT` if the kubeconfig or a context does not exist or is broken. */
   join(input: JoinInput): Promise<RegistrationOutcome>;
-  /** @throws {MusterError} `BAD_INPUT` as `join` does. */
+  /** @throws {MusterError} `BAD_INPUT` if the kubeconfig or a context does not exist or is broken. */
   leave(input: LeaveInput): Promise<RegistrationOutcome>;
 }

@@ -24,11 +24,10 @@ export function fullKindName({ group, kind }: Pick<ResolvedKind, 'group' | 'kind
 }
 
 /**
- * Queries which kinds the names mean. The result has one entry for each kind and each cluster that is known to serve the kind. It is empty
- * if no cluster does.
+ * Queries which kinds the names mean. Returns an entry for each of these kinds and each cluster that is known to serve it. Empty if no cluster is
+ * known to serve any of them.
  *
- * @throws {CommandFailure} if a name means no kind. The exit code is 3 if a cluster has not answered, because that cluster may have the
- * kind.
+ * @throws {CommandFailure} if a name means no kind. The exit code is 3 if a cluster has not answered, because that cluster may have the kind.
  */
 export async function resolveKinds(session: Session, kinds: readonly string[]): Promise<readonly ClusterKind[]> {
   const query = `query ($kinds: [String!]!, $clusters: [String!]) {
@@ -45,7 +44,10 @@ export async function resolveKinds(session: Session, kinds: readonly string[]): 
     if (!(error instanceof CommandFailure) || !error.message.startsWith('no kind ')) throw error;
     const silent = await silentClusters(session);
     if (silent.length === 0) throw error;
-    throw new CommandFailure(exitCodes.unknown, `${error.message} in the clusters that answered; no answer from ${silent.join(', ')}`);
+    throw new CommandFailure(
+      exitCodes.unknown,
+      `unknown whether a cluster serves ${kinds.join(',')}. Did not answer: ${silent.join(', ')}`,
+    );
   }
 }
 

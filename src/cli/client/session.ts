@@ -13,7 +13,7 @@ export interface Session {
   readonly clock: Clock;
   /** The clusters that `--context` names. Null: all clusters. */
   readonly clusters: readonly string[] | null;
-  /** True if the gateway runs in this process and ends with the command. Unfinished work then stops. */
+  /** True if the gateway runs in this process and ends with the command. Unfinished work of the gateway, such as a rollout, then stops. */
   readonly ownsGateway: boolean;
   /** Aborts when the command must end. */
   readonly signal: AbortSignal;

@@ -1,9 +1,9 @@
 import { type Command as Commander, Option } from 'commander';
+import { humanDuration } from '../../core/columns/kubectl-text.ts';
 import { type GatewayFlags, type RunCommand, withGatewayOptions } from '../arguments/gateway-options.ts';
 import { type ClusterFault, ClusterFaultReport, faultFields } from '../client/cluster-faults.ts';
 import type { Session } from '../client/session.ts';
 import { jsonText } from '../output/json-text.ts';
-import { humanDuration } from '../output/kubectl-text.ts';
 import { renderTable } from '../output/table.ts';
 
 const outputs = ['wide', 'json', 'name'] as const;

@@ -26,7 +26,7 @@ export function addDemoCommand(program: Commander, run: RunCommand): void {
     .option('--token-file <file>', 'a file with its bearer token')
     .addHelpText('after', help)
     .action((action: DemoAction, cluster: string, flags: GatewayFlags) =>
-      // Without a named gateway, the process would start a fleet that ends with the command.
+      // If the command would need its own gateway, it is refused: the embedded fleet of an own gateway ends with the command.
       run(flags, (session) => changeOutage(session, action, cluster), { writes: async () => refuseGateway() }),
     );
 }

@@ -1,20 +1,21 @@
 import { type Command as Commander, Option } from 'commander';
+import { eventColumnsOfObject } from '../../core/columns/event-table.ts';
+import { kindAndName } from '../../core/columns/object-names.ts';
+import { itemFields, type ListedItem, type PrintedColumn } from '../../core/columns/printed-column.ts';
+import { objectSummary, summaryDefinition } from '../../core/columns/summary-columns.ts';
 import type { JsonObject } from '../../core/json.ts';
 import {
   type GatewayFlags,
   type RunCommand,
   type SelectionFlags,
   selectionVariables,
+  withFieldSelector,
   withGatewayOptions,
-  withNamespaces,
+  withSelection,
 } from '../arguments/gateway-options.ts';
 import { type ClusterFault, ClusterFaultReport, faultFields } from '../client/cluster-faults.ts';
-import { kindAndName } from '../client/object-names.ts';
 import type { ResolvedKind } from '../client/resolve-kinds.ts';
 import type { Session } from '../client/session.ts';
-import { eventColumnsOfObject } from '../columns/event-table.ts';
-import { itemFields, type ListedItem, type PrintedColumn } from '../columns/printed-column.ts';
-import { objectSummary, summaryDefinition } from '../columns/summary-columns.ts';
 import { findNamedObjects } from '../lists/find-named.ts';
 import { columnsToPrint, locationColumns, selectionForColumns, tableLines } from '../lists/list-tables.ts';
 import {
@@ -27,8 +28,9 @@ import {
 } from '../lists/related-objects.ts';
 import { type DocumentFormat, documentFormats, printAnswers } from '../output/print-answer.ts';
 import { createTableColumns, type Paint, paintFor, printable, textOfLines } from '../output/table.ts';
+import { checkSelector, type SelectorFlags } from '../writes/selected-targets.ts';
 
-type DescribeFlags = GatewayFlags & SelectionFlags & { readonly output?: DocumentFormat };
+type DescribeFlags = GatewayFlags & SelectionFlags & Pick<SelectorFlags, 'fieldSelector'> & { readonly output?: DocumentFormat };
 
 const help = `
 Shows each object in each cluster and namespace that has it: the columns of
@@ -42,12 +44,15 @@ cluster did not answer.`;
 
 /** Adds `muster describe`: shows all details of objects in all clusters. */
 export function addDescribeCommand(program: Commander, run: RunCommand): void {
-  withNamespaces(withGatewayOptions(program.command('describe')))
+  withFieldSelector(withSelection(withGatewayOptions(program.command('describe'))))
     .description('show all details of objects, in all clusters')
-    .argument('<object...>', 'KIND NAME, with further names, or KIND/NAME')
+    .argument('<object...>', 'KIND NAME, with further names, KIND/NAME, or KIND with -l')
     .addOption(new Option('-o, --output <format>', 'for programs: whole objects and their related objects').choices(documentFormats))
     .addHelpText('after', help)
-    .action((words: readonly string[], flags: DescribeFlags) => run(flags, (session) => describeObjects(session, words, flags)));
+    .action((words: readonly string[], flags: DescribeFlags) => {
+      if (flags.selector !== undefined || flags.fieldSelector !== undefined) checkSelector(words, flags);
+      return run(flags, (session) => describeObjects(session, words, flags));
+    });
 }
 
 interface DescribedItem extends ListedItem {
@@ -72,12 +77,12 @@ const withRollout: readonly string[] = ['Deployment', 'StatefulSet', 'DaemonSet'
 /**
  * Prints all details of objects in all clusters: columns, related objects, YAML and events. Values of Secrets are never printed.
  *
- * @returns The exit code: 1 if an object is in no cluster or a named cluster had a fault; 3 if an object was not found and a cluster did
+ * @returns The exit code: 1 if an object is in no cluster, or a cluster of `--context` has a fault; 3 if an object was not found and a cluster did
  * not answer.
  * @throws {CommandFailure} if the words name no object, or no cluster serves a kind.
  */
 async function describeObjects(session: Session, words: readonly string[], { output, ...flags }: DescribeFlags): Promise<number> {
-  const { namespaces } = selectionVariables(flags);
+  const { namespaces, labels } = selectionVariables(flags);
   const report = new ClusterFaultReport(session);
   const columnsOf = new Map<ResolvedKind, readonly PrintedColumn[]>();
   const select = async (kind: ResolvedKind) => {
@@ -90,7 +95,10 @@ async function describeObjects(session: Session, words: readonly string[], { out
       fragments: summaryDefinition,
     };
   };
-  const { found, exitCode } = await findNamedObjects<DescribedItem>(session, { words, namespaces, report, select, pageSize });
+  const { found, exitCode } = await findNamedObjects<DescribedItem>(session, {
+    ...{ words, namespaces, labels, fieldSelector: flags.fieldSelector },
+    ...{ report, select, pageSize },
+  });
   const described = found.flatMap(({ kind, items }) =>
     items.map((item) => ({ kind, columns: columnsOf.get(kind) ?? [], item, related: relatedObjectsIn(kind, item) })),
   );
@@ -125,7 +133,7 @@ function textOf({ columns, item, related }: Described, { nowMs, paint }: Look): 
   const rollout = item.rollout == null ? [] : ['', `${title('Rollout:')} ${printable(item.rollout.message)}`];
   const yaml = (item.yaml ?? '').trimEnd().split('\n').map(visible);
   const lines = [
-    ...tableLines(columns, [row], paint),
+    ...tableLines(columns, [row], { paint }),
     ...rollout,
     '',
     ...section(title('Related:'), relatedLines(item, related, nowMs)),
@@ -137,7 +145,7 @@ function textOf({ columns, item, related }: Described, { nowMs, paint }: Look): 
   return textOfLines(lines);
 }
 
-/** Returns a title with its lines below, or `<none>` behind the title. */
+/** Returns the title with the lines below it. Without lines, returns the title followed by `<none>`. */
 function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [`${title} <none>`] : [title, ...lines.map((line) => (line === '' ? '' : `  ${line}`))];
 }
@@ -150,7 +158,7 @@ function visible(line: string): string {
     .join('');
 }
 
-/** Returns the table of related objects. It has a column NAMESPACE if one of them is in another namespace than the object. */
+/** Returns the table of related objects. It has a column NAMESPACE if a related object is in another namespace than the object itself. */
 function relatedLines(item: ListedItem, related: readonly RelationObjects[], nowMs: number): readonly string[] {
   const isElsewhere = related.some(({ items }) =>
     items.some(({ metadata }) => metadata.namespace && metadata.namespace !== item.metadata.namespace),
@@ -171,7 +179,7 @@ function eventLines({ items, totalCount }: RelatedObjectPage<ListedItem>, { nowM
   const at = { nowMs, isMixed: false };
   const rows = items.toReversed().map((event) => eventColumnsOfObject.map((column) => (column as PrintedColumn).cell(event, at)));
   const older = totalCount - items.length;
-  return [...(older > 0 ? [`… and ${older} older`] : []), ...tableLines(eventColumnsOfObject as readonly PrintedColumn[], rows, paint)];
+  return [...(older > 0 ? [`… and ${older} older`] : []), ...tableLines(eventColumnsOfObject as readonly PrintedColumn[], rows, { paint })];
 }
 
 function answerOf({ item, related }: Described, nowMs: number): JsonObject {

@@ -1,4 +1,5 @@
 import { type Command as Commander, Option } from 'commander';
+import type { IntentNote } from '../../core/columns/plan-texts.ts';
 import { textAt } from '../../core/json-at.ts';
 import { collectValues, type GatewayFlags, parseKinds, type RunCommand, withGatewayOptions } from '../arguments/gateway-options.ts';
 import { readDocumentFiles } from '../arguments/read-sources.ts';
@@ -10,7 +11,6 @@ import { type DocumentFormat, documentFormats, printAnswers } from '../output/pr
 import { printable } from '../output/table.ts';
 import { type ImportAnswer, type ImportRequest, importLines, importNotes, requestImport, unreadLines } from '../propagation/imported.ts';
 import { importedFrom } from '../propagation/imported-from.ts';
-import type { IntentNote } from '../propagation/plan.ts';
 import { noteLine } from '../propagation/plan-lines.ts';
 import { changePropagations, keyInputs } from '../propagation/propagation-outcome.ts';
 
@@ -95,8 +95,8 @@ async function importThem(session: Session, flags: ImportFlags): Promise<number>
 }
 
 /**
- * Returns the reason why the import is not complete. Undefined if it is complete. If a list could not be read, such as that of overrides,
- * the Propagations would differ from the source, and could restart Pods.
+ * Returns the reason why the import is incomplete. Undefined if it is complete. An incomplete import must not be applied. For example, without the
+ * overrides the Propagations would differ from the source, and could restart Pods.
  */
 function failureOf(notes: readonly IntentNote[], { faults }: ImportAnswer): string | undefined {
   if (notes.some(({ severity }) => severity === 'ERROR')) return 'a note is an error';
@@ -106,7 +106,7 @@ function failureOf(notes: readonly IntentNote[], { faults }: ImportAnswer): stri
 /** Maximum number of documents in a file that Muster reads. */
 const maxDocuments = 1_000;
 
-/** Prints the Propagations: as documents for programs, else as a table. */
+/** Prints the Propagations: as documents if `-o` is given, else as a table. Warns if there are none, or more documents than `muster plan -f` reads. */
 async function showImported({ terminal, reader }: Session, answer: ImportAnswer, { output }: ImportFlags): Promise<void> {
   if (answer.propagations.length === 0) terminal.err('nothing was found that can be imported\n');
   const resources = async () => Promise.all(answer.propagations.map(({ input }) => reader.resource(input)));
@@ -124,8 +124,8 @@ async function requestOf(session: Session, { filename, fromCluster, kinds, names
 }
 
 /**
- * Propagates Namespaces first and waits for them, because the other Propagations need their namespaces on the hub. If the Namespaces do not
- * end well, nothing else is propagated. Returns the exit code.
+ * Propagates the imported Namespaces first and waits for them, because the other Propagations need their namespaces on the hub. If a Namespace does
+ * not settle, the other Propagations are not written. Returns the exit code.
  */
 async function propagateImported(session: Session, { propagations }: ImportAnswer, flags: ImportFlags): Promise<number> {
   const namespaces = propagations.filter(({ input }) => isOfNamespace(input));
@@ -158,7 +158,10 @@ async function propagateAll(
   return changePropagations(session, changes, { output, until, word: ({ generation }) => (generation === 1 ? 'created' : 'configured') });
 }
 
-/** Deletes the Propagations that were imported from the cluster. Their copies stay. */
+/**
+ * Deletes the Propagations that were imported from the cluster. Their copies stay. Waits until the Propagations are gone if the gateway ends with the
+ * command or `--wait` is given. Returns the exit code.
+ */
 async function undoThem(session: Session, cluster: string, { kinds, namespace, wait }: ImportFlags): Promise<number> {
   const imported = await importedFrom(session, { cluster, kinds, namespaces: namespace });
   if (imported.length === 0) session.terminal.err(`no such Propagation was imported from cluster ${printable(cluster)}\n`);

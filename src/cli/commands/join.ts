@@ -51,7 +51,7 @@ interface LeaveFlags extends RegistrationFlags {
   readonly hubOnly?: boolean;
 }
 
-/** The parts of the program that these commands need. */
+/** The parts of the program that `muster join` and `muster leave` need. */
 interface RegistrationSession {
   readonly registrations: Registrations;
   readonly terminal: Terminal;
@@ -108,9 +108,10 @@ function withRegistrationOptions(command: Commander): Commander {
 }
 
 /**
- * Returns the input that both commands have.
+ * Checks the name, and returns the input that `muster join` and `muster leave` have in common.
  *
- * @param advice The end of the message about a bad name.
+ * @param advice The end of the error message about an invalid name.
+ * @throws {CommandFailure} if the name is invalid.
  */
 function commonInput(
   flags: RegistrationFlags,

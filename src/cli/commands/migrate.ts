@@ -38,7 +38,7 @@ removed in the source.
   muster migrate undo NAME -n shop --wait
 --plan writes nothing. Its last line is the digest: with --digest, exactly this
 plan is carried out, or nothing. The same flags with the same --name once more
-let a migration go on that is paused. Any flag about a backup means that the
+let applications continue that have failed. Any flag about a backup means that the
 manifests are read from a backup of Velero.
 Without a running gateway, this process does the work, and waits until it ends.
 Exits with 0 if the plan has no error, or the migration is recorded or, with

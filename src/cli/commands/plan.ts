@@ -4,7 +4,7 @@ import { readIntentFiles } from '../arguments/read-sources.ts';
 import { type DocumentFormat, documentFormats } from '../output/print-answer.ts';
 import { planIntents } from '../propagation/plan-intents.ts';
 
-type PlanFlags = GatewayFlags & SourceFlags & { readonly output?: DocumentFormat };
+type PlanFlags = GatewayFlags & SourceFlags & { readonly output?: DocumentFormat; readonly exitCode?: boolean };
 
 const help = `
 The files contain Propagations (muster.dev/v1alpha1). Nothing is written: each
@@ -25,6 +25,11 @@ export function addPlanCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(withFiles(program.command('plan')))
     .description('show what an intent would do in each cluster, without writing')
     .addOption(new Option('-o, --output <format>', 'output format').choices(documentFormats))
+    .option('--exit-code', 'exit with 1 if anything differs, with 3 if that is not known')
     .addHelpText('after', help)
-    .action((flags: PlanFlags) => run(flags, async (session) => planIntents(session, await readIntentFiles(session, flags), flags.output)));
+    .action((flags: PlanFlags) =>
+      run(flags, async (session) =>
+        planIntents(session, await readIntentFiles(session, flags), { output: flags.output, hasExitCode: flags.exitCode }),
+      ),
+    );
 }

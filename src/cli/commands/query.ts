@@ -1,13 +1,13 @@
 import { type Command as Commander, InvalidArgumentError } from 'commander';
 import type { OperationDefinitionNode } from 'graphql';
-import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../../core/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJsonExactly, parseJsonOrText } from '../../core/json.ts';
 import { type GatewayFlags, type RunCommand, withGatewayOptions } from '../arguments/gateway-options.ts';
 import { readTextFile } from '../arguments/read-sources.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 import type { GatewayRequest } from '../client/gateway-client.ts';
 import { StreamLost } from '../client/open-stream.ts';
 import type { Session } from '../client/session.ts';
-import { jsonText, parseJsonOrText } from '../output/json-text.ts';
+import { jsonText } from '../output/json-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 /** The variables of `--var`: the text of each value by the name of the variable. */
@@ -20,17 +20,18 @@ Prints the answer as JSON: data, errors, extensions. Of a subscription it prints
 each message on one line, until it is interrupted. The value of --var is JSON,
 or text if it is not JSON; @FILE reads JSON from a file. --vars reads all
 variables from a file with a JSON or YAML object; --var wins over it:
+  muster query '{ clusters { name } }'
   muster query images.graphql
   muster query node.graphql --var first=3 --var clusters='["eu-prod"]'
   muster query plan.graphql --vars intent.json
   echo '{ clusters { name } }' | muster query -
 Exits with 1 if an answer has errors.`;
 
-/** Adds `muster query`: executes the GraphQL document of a file. */
+/** Adds `muster query`: executes a GraphQL document. An argument with a brace is the document itself. */
 export function addQueryCommand(program: Commander, run: RunCommand): void {
   withGatewayOptions(program.command('query'))
-    .description('execute the GraphQL document of a file, and print the answer')
-    .argument('<file>', 'the GraphQL document; - for standard input')
+    .description('execute a GraphQL document, and print the answer')
+    .argument('<document>', 'the GraphQL document, or a file with it; - for standard input')
     .option('--var <name=value>', 'a variable; may be repeated', variable)
     .option('--vars <file>', 'a file with variables, as a JSON or YAML object; - for standard input')
     .option('--operation <name>', 'the operation of the document, if it has several')
@@ -39,7 +40,7 @@ export function addQueryCommand(program: Commander, run: RunCommand): void {
       // Standard input can be read only once.
       let reading: Promise<string> | undefined;
       const read = (terminal: Terminal) => {
-        reading ??= readTextFile(file, terminal);
+        reading ??= file.includes('{') ? Promise.resolve(file) : readTextFile(file, terminal);
         return reading;
       };
       const writes = async (terminal: Terminal) => (await operationIn(await read(terminal), flags.operation))?.operation === 'mutation';
@@ -62,7 +63,10 @@ async function askText(session: Session, query: string, { var: written = {}, var
   return answer.errors === undefined ? exitCodes.good : exitCodes.failed;
 }
 
-/** Returns the operation of the document. Undefined for an invalid document, which the gateway will explain. */
+/**
+ * Returns the operation of this name. Without a name, returns the only operation of the document. Undefined if there is none or the document is
+ * invalid; the gateway then answers with the error.
+ */
 async function operationIn(text: string, name: string | undefined): Promise<OperationDefinitionNode | undefined> {
   const { getOperationAST, parse } = await import('graphql');
   try {
@@ -72,7 +76,11 @@ async function operationIn(text: string, name: string | undefined): Promise<Oper
   }
 }
 
-/** Refuses undeclared variables. GraphQL ignores them, so a mistyped filter would select everything. */
+/**
+ * Refuses variables that the operation does not declare. GraphQL ignores them, so a filter with a mistyped name would select everything.
+ *
+ * @throws {CommandFailure} for the first such variable.
+ */
 function refuseUndeclared({ variableDefinitions = [] }: OperationDefinitionNode, names: readonly string[]): void {
   const declared = variableDefinitions.map(({ variable: { name } }) => name.value);
   const unknown = names.find((name) => !declared.includes(name));

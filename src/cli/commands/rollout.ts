@@ -2,6 +2,7 @@ import { Argument, type Command as Commander, Option } from 'commander';
 import {
   collectValues,
   type GatewayFlags,
+  parseTimeoutMs,
   type RunCommand,
   wholeNumberParser,
   withGatewayOptions,
@@ -22,10 +23,13 @@ import {
   showFor,
 } from '../propagation/propagation-outcome.ts';
 import { endVerdict, obstacleLines, propagationFields, type ShownPropagation } from '../propagation/propagation-state.ts';
+import { showHistory } from '../propagation/show-history.ts';
 import { watchPropagations } from '../propagation/watch-propagations.ts';
+import { rolloutOfWorkload } from '../waits/workload-rollout.ts';
+import { withConsent } from '../writes/write-options.ts';
 import type { PropagationKey } from '../writes/write-targets.ts';
 
-const actions = ['status', 'pause', 'resume', 'rollback'] as const;
+const actions = ['status', 'history', 'pause', 'resume', 'rollback', 'undo', 'restart'] as const;
 
 type RolloutAction = (typeof actions)[number];
 
@@ -34,6 +38,8 @@ type RolloutFlags = GatewayFlags & {
   readonly watch: 'true' | 'false';
   readonly wait?: boolean;
   readonly revision?: number;
+  readonly toRevision?: number;
+  readonly timeout?: number;
   readonly confirmPrune?: boolean;
   readonly abandon?: readonly string[];
   readonly output?: OutcomeFormat;
@@ -44,7 +50,14 @@ const help = `
             state once
   pause     starts no new work; running work continues
   resume    continues after a pause or after too many failures
-  rollback  records the previous revision again, or that of --revision
+  rollback  records the previous revision again, or that of --revision; undo is
+            the same, with --to-revision as in kubectl
+  history   lists the revisions, newest first; --revision shows the spec of one
+status and restart with KIND/NAME or KIND NAME are about a workload in each
+cluster. status waits until each of its rollouts is done, and exits with 1 if
+one exceeds its deadline, or when the time of --timeout is up.
+  muster rollout status deploy/web -n shop --timeout 5m
+  muster rollout restart deploy web -n shop
 Without a running gateway, this process does the work: resume and rollback wait
 until the rollout ends, as with --wait.
   muster rollout status web -n shop
@@ -54,23 +67,38 @@ the rollout ends failed, paused, held or degraded.`;
 
 /** Adds `muster rollout`: shows, pauses, resumes and rolls back a Propagation. */
 export function addRolloutCommand(program: Commander, run: RunCommand): void {
-  withGatewayOptions(withNamespace(program.command('rollout')))
+  const command = withGatewayOptions(withNamespace(program.command('rollout')))
     .description('show the rollout of a Propagation; pause it, resume it, roll it back')
     .addArgument(new Argument('<action>', 'the action').choices(actions))
-    .argument('<name>', 'name of the Propagation')
+    .argument('<name...>', 'name of the Propagation; status, restart: also KIND/NAME of a workload')
     .addOption(new Option('-w, --watch <when>', 'status: wait until the rollout ends').choices(['true', 'false']).default('true'))
     .option('--wait', 'resume, rollback: wait until the rollout ends')
-    .option('--revision <number>', 'rollback: the revision (default: the previous one)', wholeNumberParser(1, 999_999_999))
+    .option(
+      '--revision <number>',
+      'rollback: the revision (default: the previous one); history: show its spec',
+      wholeNumberParser(1, 999_999_999),
+    )
+    .option('--to-revision <number>', 'undo: the revision (default: the previous one)', wholeNumberParser(1, 999_999_999))
+    .option('--timeout <duration>', 'status of a workload: the longest time to wait, such as 5m (default: no limit)', parseTimeoutMs)
     .option('--confirm-prune', 'resume: allow the deletions that are held')
     .option('--abandon <cluster>', 'resume: give up the copies in this cluster, which stay there; may be repeated', collectValues)
     .addOption(new Option('-o, --output <format>', 'output format').choices([...documentFormats, 'name']))
     .addHelpText('after', help)
-    .action((action: RolloutAction, word: string, flags: RolloutFlags) => {
+    .action((action: RolloutAction, words: readonly string[], flags: RolloutFlags) => {
+      const word = wordOf(words);
       checkFlags(action, flags);
+      const writes = action !== 'status' && action !== 'history';
+      if (word.includes('/') && !propagationPrefix.test(word))
+        return run(flags, (session) => rolloutOfWorkload(session, { action, word, flags }), { writes });
       const place = { name: nameOf(word), namespace: flags.namespace ?? 'default' };
-      return run(flags, (session) => rollout(session, action, { place, flags }), { writes: action !== 'status' });
+      if (flags.timeout !== undefined)
+        throw new CommandFailure(exitCodes.refused, `expected --timeout with KIND/NAME of a workload, got the Propagation ${place.name}`);
+      return run(flags, (session) => rollout(session, action, { place, flags }), { writes });
     });
+  withConsent(command);
 }
+
+const propagationPrefix = /^prop(?:agations?)?(?:\.muster\.dev)?\//i;
 
 async function rollout(session: Session, action: RolloutAction, { place, flags }: Pick<Change, 'place' | 'flags'>): Promise<number> {
   switch (action) {
@@ -83,8 +111,13 @@ async function rollout(session: Session, action: RolloutAction, { place, flags }
       const extra = { confirmPrune: { type: 'Boolean', value: confirmPrune }, abandon: { type: '[String!]', value: abandon } };
       return change(session, { place, flags, field: 'resumePropagation', word: 'resumed', extra });
     }
+    case 'history':
+      return showHistory(session, place, flags);
+    case 'restart':
+      throw new CommandFailure(exitCodes.refused, 'expected KIND/NAME of a workload to restart');
+    case 'undo':
     case 'rollback': {
-      const extra = { revision: { type: 'Int', value: flags.revision ?? null } };
+      const extra = { revision: { type: 'Int', value: flags.revision ?? flags.toRevision ?? null } };
       return change(session, { place, flags, field: 'rollbackPropagation', word: 'rolled back', extra });
     }
     default:
@@ -133,17 +166,26 @@ async function stateOf({ gateway }: Session, place: PropagationKey): Promise<Sho
   return propagation;
 }
 
-/** Returns `web` for `propagation/web`, which kubectl accepts too. */
+/** Returns `deploy/web` for the words `deploy web`, which kubectl accepts too. */
+function wordOf([word = '', name, ...others]: readonly string[]): string {
+  if (name === undefined) return word;
+  if (others.length === 0 && !`${word}${name}`.includes('/')) return `${word}/${name}`;
+  throw new CommandFailure(exitCodes.refused, `expected one name, KIND NAME or KIND/NAME, got ${[word, name, ...others].join(' ')}`);
+}
+
+/** Returns the name of a Propagation, such as `web` for `web` or, as in kubectl, for `propagation/web`. */
 function nameOf(word: string): string {
-  const name = word.replace(/^prop(?:agations?)?(?:\.muster\.dev)?\//i, '');
+  const name = word.replace(propagationPrefix, '');
   if (name.includes('/') || name === '') throw new CommandFailure(exitCodes.refused, `expected the name of a Propagation, got ${word}`);
   return name;
 }
 
 /** The actions that accept each flag. */
 const owners: readonly { readonly flag: keyof RolloutFlags; readonly option: string; readonly actions: readonly RolloutAction[] }[] = [
-  { flag: 'wait', option: '--wait', actions: ['resume', 'rollback'] },
-  { flag: 'revision', option: '--revision', actions: ['rollback'] },
+  { flag: 'timeout', option: '--timeout', actions: ['status'] },
+  { flag: 'wait', option: '--wait', actions: ['resume', 'rollback', 'undo'] },
+  { flag: 'revision', option: '--revision', actions: ['rollback', 'history'] },
+  { flag: 'toRevision', option: '--to-revision', actions: ['undo'] },
   { flag: 'confirmPrune', option: '--confirm-prune', actions: ['resume'] },
   { flag: 'abandon', option: '--abandon', actions: ['resume'] },
 ];

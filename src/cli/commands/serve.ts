@@ -21,10 +21,13 @@ export function addServeCommand(program: Commander, run: (flags: Flags) => Promi
     .option('--metrics-port <number>', 'the port of /metrics (default: the main port; with authentication, no metrics)')
     .option('--allow-origin <url>', 'a web origin that may send requests; may be repeated', collectValues)
     .option('--token-file <file>', 'a file with the bearer token that every request must have')
+    .option('--read-only', 'refuse every mutation, and keep no Propagation in sync')
     .option(
       '--schema-lock <file>',
       'the file that remembers custom kinds (default: muster/schema.json in XDG_STATE_HOME; none with --demo)',
     )
+    .option('--otlp <url>', 'send traces to this collector of OpenTelemetry (default: OTEL_EXPORTER_OTLP_ENDPOINT; else none)')
+    .option('--federation', 'serve a subgraph for routers of Apollo Federation')
     .addOption(new Option('--log-level <level>', `${logLevels.join(', ')} (default: info)`))
     .option('--config <file>', 'the config file (YAML)')
     .action((flags: Flags) => run(flags));

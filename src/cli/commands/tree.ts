@@ -1,4 +1,6 @@
 import { type Command as Commander, Option } from 'commander';
+import { kindAndName } from '../../core/columns/object-names.ts';
+import { objectSummary } from '../../core/columns/summary-columns.ts';
 import type { JsonObject } from '../../core/json.ts';
 import {
   type GatewayFlags,
@@ -9,12 +11,10 @@ import {
   withNamespaces,
 } from '../arguments/gateway-options.ts';
 import { ClusterFaultReport } from '../client/cluster-faults.ts';
-import { kindAndName } from '../client/object-names.ts';
 import type { Session } from '../client/session.ts';
-import { stylesOf } from '../columns/cell-style.ts';
-import { objectSummary } from '../columns/summary-columns.ts';
 import { findNamedObjects } from '../lists/find-named.ts';
 import { type ObjectTree, readTrees, type TreeItem, type TreeNode, treeFields, treeFragments } from '../lists/read-trees.ts';
+import { stylesOf } from '../output/cell-style.ts';
 import { type DocumentFormat, documentFormats, printAnswers } from '../output/print-answer.ts';
 import { createTableColumns, type Paint, paintFor, textOfLines } from '../output/table.ts';
 
@@ -46,9 +46,9 @@ const header = ['CLUSTER', 'NAMESPACE', 'NAME', 'READY', 'STATUS', 'AGE'];
 const nameColumn = 2;
 
 /**
- * Prints objects below their owners and above the objects that they own, in all clusters.
+ * Prints a tree for each named object: its owners above it, and the objects that it owns below it, in all clusters.
  *
- * @returns The exit code: 1 if an object is in no cluster or a named cluster had a fault; 3 if an object was not found and a cluster did
+ * @returns The exit code: 1 if an object is in no cluster, or a cluster of `--context` has a fault; 3 if an object was not found and a cluster did
  * not answer.
  * @throws {CommandFailure} if the words name no object, or no cluster serves a kind.
  */
@@ -80,7 +80,7 @@ interface Look {
 }
 
 interface Line {
-  /** The branches before the name. */
+  /** The lines of the tree that are drawn before the name, such as `└─`. */
   readonly drawn: string;
   readonly cells: readonly string[];
   readonly isNamed: boolean;

@@ -1,18 +1,12 @@
 import type { Command as Commander } from 'commander';
-import {
-  type GatewayFlags,
-  type RunCommand,
-  type SourceFlags,
-  wholeNumberParser,
-  withGatewayOptions,
-} from '../arguments/gateway-options.ts';
+import { type GatewayFlags, type RunCommand, wholeNumberParser, withGatewayOptions } from '../arguments/gateway-options.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 import type { Session } from '../client/session.ts';
 import { type ObjectMutation, runObjectMutation, type WriteFlags } from '../writes/write-objects.ts';
 import { isRealRun, withTargets, withWrites } from '../writes/write-options.ts';
-import { resolveTargets } from '../writes/write-targets.ts';
+import { resolveTargets, type TargetFlags } from '../writes/write-targets.ts';
 
-type WorkloadFlags = GatewayFlags & SourceFlags & WriteFlags;
+type WorkloadFlags = GatewayFlags & TargetFlags & WriteFlags;
 
 const restartHelp = `
 Works as kubectl rollout restart, in each cluster of --context, else in all.
@@ -58,10 +52,11 @@ interface WorkloadChange extends Pick<ObjectMutation, 'field' | 'rest' | 'word'>
 }
 
 async function changeWorkloads(session: Session, { words, ...change }: WorkloadChange, flags: WorkloadFlags): Promise<number> {
-  const { targets, objects, propagations } = await resolveTargets(session, words, flags);
+  const { targets, objects, propagations, isPartial } = await resolveTargets(session, words, flags);
   if (propagations.length > 0)
     throw new CommandFailure(exitCodes.refused, `expected workloads to ${change.field}, got a Propagation: change its intent`);
   const list = { name: 'targets', type: '[Target!]!', items: targets };
   const writes = { ...change, list, objects, writesPerItem: 1, configured: change.word, absence: 'allowed' } as const;
-  return runObjectMutation(session, writes, flags);
+  const code = await runObjectMutation(session, writes, flags);
+  return isPartial ? Math.max(code, exitCodes.failed) : code;
 }

@@ -1,38 +1,50 @@
+import { columnsOfDefinitions, type Definition, definitionsQuery } from '../../core/columns/custom-columns.ts';
+import { columnsOfKind } from '../../core/columns/kind-tables.ts';
+import { labelsText } from '../../core/columns/label-texts.ts';
+import { itemFields, type ListedItem, orNone, type PrintedColumn } from '../../core/columns/printed-column.ts';
 import type { ListTarget } from '../arguments/object-words.ts';
 import type { ClusterFaultReport } from '../client/cluster-faults.ts';
 import { listPages, type ObjectSelection } from '../client/list-pages.ts';
-import { fullKindName, noClusterServes, type ResolvedKind, resolveKinds } from '../client/resolve-kinds.ts';
+import { fullKindName, type ResolvedKind } from '../client/resolve-kinds.ts';
 import type { Session } from '../client/session.ts';
-import { stylesOf } from '../columns/cell-style.ts';
-import { customColumns } from '../columns/custom-columns.ts';
-import { columnsOfKind } from '../columns/kind-tables.ts';
-import { itemFields, type ListedItem, type PrintedColumn } from '../columns/printed-column.ts';
+import { stylesOf } from '../output/cell-style.ts';
 import { createTableColumns, type Paint, paintFor, textOfLines } from '../output/table.ts';
 import { type FoundNames, nameCondition } from './find-named.ts';
+import type { ResolvedListTarget } from './target-kinds.ts';
 
 export interface ListTablesOptions {
-  readonly targets: readonly ListTarget[];
+  readonly targets: readonly ResolvedListTarget[];
   /** The selection of objects. A target with names replaces its `where` by a condition on the names. */
   readonly selected: ObjectSelection;
   readonly report: ClusterFaultReport;
   /** Collects the found names of the targets, and which clusters have answered. */
   readonly found: FoundNames;
+  readonly table: TableFlags;
+}
+
+/** The flags that change a table. */
+export interface TableFlags {
   readonly isWide: boolean;
+  readonly hasHeaders: boolean;
+  /** True: the last column shows all labels. */
+  readonly showsLabels: boolean;
+  /** The keys of labels that have a column each. */
+  readonly labelColumns: readonly string[];
 }
 
 /**
  * Prints a table of each kind, in the order of the targets, with an empty line between tables. A kind without objects gets no table.
  *
  * @returns True if there was an object.
- * @throws {CommandFailure} if no cluster serves any of the kinds, or the gateway refuses a query. Then nothing is printed.
+ * @throws {CommandFailure} if the gateway refuses a query. Then nothing is printed.
  */
 export async function listTables(session: Session, options: ListTablesOptions): Promise<boolean> {
   const { terminal } = session;
   const { targets } = options;
   const kinds = new Map<string, { readonly kind: ResolvedKind; readonly target: ListTarget }>();
-  const resolved = await kindsOfTargets(session, targets);
-  // Two names of one kind give one table, unless the targets have names of objects.
-  for (const one of resolved) kinds.set(`${one.target.names === undefined ? '' : one.target.kind} ${fullKindName(one.kind)}`, one);
+  // Two words that mean the same kind give one table. If the targets name objects, each target has its own table.
+  for (const target of targets)
+    for (const kind of target.kinds) kinds.set(`${target.names === undefined ? '' : target.kind} ${fullKindName(kind)}`, { kind, target });
   const tables: string[] = [];
   for (const one of kinds.values()) {
     const lines = await tableOf(session, one, { ...options, isMixed: kinds.size > 1 });
@@ -42,15 +54,12 @@ export async function listTables(session: Session, options: ListTablesOptions): 
   return tables.length > 0;
 }
 
-/** Returns the kinds of all targets. A target may mean several kinds. */
-async function kindsOfTargets(session: Session, targets: readonly ListTarget[]) {
-  const resolved = await Promise.all(targets.map(({ kind }) => resolveKinds(session, [kind])));
-  const kinds = resolved.flatMap((some, at) => some.map(({ kind }) => ({ kind, target: targets[at] ?? { kind: '' } })));
-  if (kinds.length === 0) throw noClusterServes(targets.map(({ kind }) => kind));
-  return kinds;
+/** Returns all columns of the table of one kind: location, the columns of the kind, labels. */
+export async function tableColumns(session: Session, kind: ResolvedKind, table: TableFlags): Promise<readonly PrintedColumn[]> {
+  return [...locationColumns(kind), ...(await columnsToPrint(session, kind, table)), ...labelColumns(table)];
 }
 
-/** Returns the columns of a kind as kubectl prints them, without cluster and namespace. Wide columns only if `isWide`. */
+/** Returns the columns that kubectl prints for a kind, without cluster and namespace. Columns of `-o wide` are among them only if `isWide`. */
 export async function columnsToPrint(
   session: Session,
   kind: ResolvedKind,
@@ -58,6 +67,17 @@ export async function columnsToPrint(
 ): Promise<readonly PrintedColumn[]> {
   const columns = kind.source === 'CUSTOM' ? await customColumns(session, kind) : columnsOfKind(kind);
   return columns.filter((column) => isWide || column.isWide !== true);
+}
+
+/**
+ * Queries the columns of a custom kind from the definitions in all clusters. Only NAME and AGE if there is no definition, or if the caller
+ * may read none.
+ */
+async function customColumns({ gateway, clusters }: Session, { group, plural }: ResolvedKind): Promise<readonly PrintedColumn[]> {
+  const { customResourceDefinitions: found } = await gateway.query<{
+    readonly customResourceDefinitions: { readonly items: readonly Definition[] };
+  }>(definitionsQuery, { clusters, name: `${plural}.${group}` });
+  return columnsOfDefinitions(found.items);
 }
 
 /** Returns the GraphQL selection that these columns need. */
@@ -70,9 +90,9 @@ export function selectionForColumns({ type }: ResolvedKind, columns: readonly Pr
 async function tableOf(
   session: Session,
   { kind, target }: { readonly kind: ResolvedKind; readonly target: ListTarget },
-  { selected, report, found, isWide, isMixed }: ListTablesOptions & { readonly isMixed: boolean },
+  { selected, report, found, table, isMixed }: ListTablesOptions & { readonly isMixed: boolean },
 ): Promise<readonly string[]> {
-  const columns = [...locationColumns(kind), ...(await columnsToPrint(session, kind, { isWide }))];
+  const columns = await tableColumns(session, kind, table);
   const at = { nowMs: session.clock.now(), isMixed };
   const rows: (readonly (string | undefined)[])[] = [];
   const isNamed = target.names !== undefined;
@@ -83,19 +103,19 @@ async function tableOf(
     for (const { metadata } of items) names.add(metadata.name);
     rows.push(...items.map((item) => columns.map((column) => column.cell(item, at))));
   }
-  return tableLines(columns, rows, paintFor(session.terminal));
+  return tableLines(columns, rows, { paint: paintFor(session.terminal), hasHeader: table.hasHeaders });
 }
 
-/** Returns the lines of a table, without columns that no object has. */
+/** Returns the lines of a table. A column is left out if no row has a value in it. */
 export function tableLines(
   columns: readonly PrintedColumn[],
   rows: readonly (readonly (string | undefined)[])[],
-  paint: Paint,
+  { paint, hasHeader }: { readonly paint: Paint; readonly hasHeader?: boolean },
 ): readonly string[] {
   const shown = columns.map((_, at) => rows.some((row) => row[at] !== undefined));
   const header = columns.map((column) => column.header).filter((_, at) => shown[at]);
   const cells = rows.map((row) => row.filter((_, at) => shown[at]).map((cell = '') => firstLine(cell)));
-  return createTableColumns(header).lines(cells, stylesOf(header, cells, paint));
+  return createTableColumns(header, { hasHeader }).lines(cells, stylesOf(header, cells, paint));
 }
 
 /** Returns the columns CLUSTER and, for namespaced kinds, NAMESPACE. */
@@ -103,6 +123,21 @@ export function locationColumns({ namespaced }: Pick<ResolvedKind, 'namespaced'>
   const cluster: PrintedColumn = { header: 'CLUSTER', fields: '', cell: (item) => item.cluster.name };
   const namespace: PrintedColumn = { header: 'NAMESPACE', fields: '', cell: ({ metadata }) => metadata.namespace ?? '' };
   return namespaced ? [cluster, namespace] : [cluster];
+}
+
+/** Returns the columns of `-L` and `--show-labels`, with kubectl's headers. */
+export function labelColumns({
+  labelColumns: keys,
+  showsLabels,
+}: Pick<TableFlags, 'labelColumns' | 'showsLabels'>): readonly PrintedColumn[] {
+  const fields = 'metadata { labels }';
+  const labels = ({ metadata }: ListedItem) => (metadata as { readonly labels?: Readonly<Record<string, string>> | null }).labels ?? {};
+  const chosen = keys.map((key) => ({
+    header: (key.split('/').at(-1) ?? '').toUpperCase(),
+    fields,
+    cell: (item: ListedItem) => labels(item)[key] ?? '',
+  }));
+  return showsLabels ? [...chosen, { header: 'LABELS', fields, cell: (item) => orNone(labelsText(labels(item))) }] : chosen;
 }
 
 /** Cuts a cell after its first line, as kubectl does. */

@@ -1,9 +1,9 @@
+import type { ListedItem } from '../../core/columns/printed-column.ts';
+import { summaryDefinition, summaryFragment } from '../../core/columns/summary-columns.ts';
 import { compareText } from '../../core/text.ts';
 import type { ClusterFaultReport } from '../client/cluster-faults.ts';
 import { allObjects, listPages } from '../client/list-pages.ts';
 import type { Session } from '../client/session.ts';
-import type { ListedItem } from '../columns/printed-column.ts';
-import { summaryDefinition, summaryFragment } from '../columns/summary-columns.ts';
 
 /** An object with its owner references. */
 export interface TreeItem extends ListedItem {
@@ -63,8 +63,8 @@ function ownersFields(depth: number): string {
 }
 
 /**
- * Queries the owners of objects, and everything that the objects own at any depth. An object with several owners appears once. A circle of
- * owners ends where it closes.
+ * Queries the owners of objects, and everything that the objects own at any depth. An object with several owners appears once. If owners form a
+ * circle, the tree ends where an object would appear a second time.
  */
 export async function readTrees(session: Session, items: readonly TreeItem[], report: ClusterFaultReport): Promise<readonly ObjectTree[]> {
   const nodes = await readOwned(session, items, report);
@@ -136,7 +136,7 @@ async function* ownedBy(session: Session, owners: readonly GrowingNode[], report
   const uids = [...new Set(owners.flatMap(({ item }) => item.metadata.uid ?? []))];
   const [uid, ...others] = uids;
   if (uid === undefined) return;
-  // `eq` uses an index of the gateway.
+  // For a single uid, `eq` uses an index of the gateway.
   const where = { path: 'metadata.ownerReferences.uid', ...(others.length === 0 ? { eq: uid } : { in: uids }) };
   const options = {
     kinds: null,
@@ -149,8 +149,8 @@ async function* ownedBy(session: Session, owners: readonly GrowingNode[], report
 }
 
 /**
- * Returns a report that prints each fault without its kind, so once per cluster, and leaves out `NOT_SERVED`. The reason: the query covers
- * every kind, and a cluster need not serve all of them.
+ * Returns a report that prints faults without their kinds, so each fault once per cluster. It leaves out `NOT_SERVED`: the query covers every kind,
+ * and a cluster need not serve all of them.
  */
 function ofClusters(report: ClusterFaultReport): Pick<ClusterFaultReport, 'print'> {
   return {
@@ -164,11 +164,10 @@ function ofClusters(report: ClusterFaultReport): Pick<ClusterFaultReport, 'print
 }
 
 /**
- * Adds an object to the tree, below its controller or else below another of its owners. An object that is already in the tree is added
- * again only if it closes a circle of owners.
+ * Adds an object to the tree, below its controller or, without one in the tree, below another of its owners. An object that is already in the tree is
+ * added again only if it closes a circle of owners.
  *
- * @returns The node of a new object, because that object may own others. Empty for an object that was in the tree already, or has no owner
- * in it.
+ * @returns The node, if the object is new in the tree, because it may own other objects. Empty if it was in the tree already, or no owner of it is.
  */
 function attached(known: Map<string, GrowingNode>, owners: ReadonlyMap<string, GrowingNode>, item: TreeItem): readonly GrowingNode[] {
   const parents = inOrder(item.metadata.ownerReferences ?? []).flatMap(({ uid }) => owners.get(keyOf(item, uid)) ?? []);
@@ -196,7 +195,10 @@ function reaches(owner: TreeItem, { metadata }: TreeItem): boolean {
   return !owner.metadata.namespace || owner.metadata.namespace === metadata.namespace;
 }
 
-/** Returns a key with cluster and uid. A cluster restored from another's backup has the same uids. */
+/**
+ * Returns a key of an object: its cluster and uid. The uid alone is not enough, because a cluster restored from the backup of another has the same
+ * uids.
+ */
 function keyOf({ cluster }: ListedItem, uid: string | null | undefined): string {
   return `${cluster.name} ${uid}`;
 }

@@ -1,8 +1,8 @@
+import type { ListedItem } from '../../core/columns/printed-column.ts';
+import { summaryFragment } from '../../core/columns/summary-columns.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
 import type { ResolvedKind } from '../client/resolve-kinds.ts';
-import type { ListedItem } from '../columns/printed-column.ts';
-import { summaryFragment } from '../columns/summary-columns.ts';
 
 /** The objects of one relation of an object. */
 export interface RelationObjects {

@@ -1,5 +1,7 @@
+import { jsonText } from '../output/json-text.ts';
 import { paddingOf, printable } from '../output/table.ts';
 import { terminalWidth } from '../output/text-width.ts';
+import { matchInTime } from './expressions.ts';
 
 /** The container that wrote a log. */
 export interface LogSource {
@@ -22,9 +24,20 @@ const colors = [36, 33, 32, 35, 34, 96, 93, 92, 95, 94];
 
 const maxColored = 1_000;
 
+/** How lines are printed: after their source, alone, or as JSON with their source. */
+export const logFormats = ['default', 'raw', 'json'] as const;
+
+export type LogFormat = (typeof logFormats)[number];
+
 export interface LogPrinterOptions {
   readonly hasColor: boolean;
   readonly hasTimes: boolean;
+  /** Default: `default`. */
+  readonly format?: LogFormat | undefined;
+  /** Only lines that one of these finds. Default: all lines. */
+  readonly include?: readonly RegExp[] | undefined;
+  /** No line that one of these finds. Default: none. */
+  readonly exclude?: readonly RegExp[] | undefined;
 }
 
 /** Prefixes each line with `cluster/namespace/pod/container`, padded to the longest prefix so far. Each log has its own color. */
@@ -37,16 +50,38 @@ export class LogPrinter {
     this.#options = options;
   }
 
+  /** True if the printer needs the time of each line. */
+  get needsTimes(): boolean {
+    return this.#options.hasTimes || this.#options.format === 'json';
+  }
+
   /** Makes prefixes as wide as the longest of these sources needs. Call it before the first `print`, so that all lines align. */
   reserveWidth(sources: readonly LogSource[]): void {
     for (const source of sources) this.#width = Math.max(this.#width, terminalWidth(nameOfLog(source)));
   }
 
-  /** Returns the lines to print, with line ends. The text is unchanged. */
+  /** Returns the lines that `include` and `exclude` choose, formatted and with line ends. The text of a line is unchanged, except in JSON. */
   print(source: LogSource, lines: readonly LogLine[]): string {
     this.reserveWidth([source]);
-    const prefix = this.#prefix(nameOfLog(source));
-    return lines.map(({ time, text }) => `${prefix} ${this.#options.hasTimes && time !== null ? `${time} ` : ''}${text}\n`).join('');
+    return this.#chosenOf(lines)
+      .map((line) => `${this.#lineOf(source, line)}\n`)
+      .join('');
+  }
+
+  #chosenOf(lines: readonly LogLine[]): readonly LogLine[] {
+    const { include = [], exclude = [] } = this.#options;
+    if (include.length + exclude.length === 0) return lines;
+    const isChosen = ({ text }: LogLine) =>
+      (include.length === 0 || include.some((one) => one.test(text))) && !exclude.some((one) => one.test(text));
+    return matchInTime(() => lines.filter(isChosen));
+  }
+
+  #lineOf(source: LogSource, { time, text }: LogLine): string {
+    const { format = 'default', hasTimes } = this.#options;
+    const { cluster, namespace, pod, container } = source;
+    if (format === 'json') return jsonText({ cluster: cluster.name, namespace, pod, container, time, text });
+    const timed = `${hasTimes && time !== null ? `${time} ` : ''}${text}`;
+    return format === 'raw' ? timed : `${this.#prefix(nameOfLog(source))} ${timed}`;
   }
 
   #prefix(name: string): string {

@@ -8,12 +8,12 @@ interface PrintedPosition {
 }
 
 /**
- * A restarted stream begins at most this many milliseconds before the newest printed line of all logs. No new line is older than that,
- * because the clocks of nodes differ by less.
+ * A restarted stream begins at most this many milliseconds before the newest printed line of all logs. Older lines are not new: the clocks of nodes
+ * differ by less than this.
  */
 const silentMs = 300_000;
 
-/** Above this number of logs, those whose newest line is older than `silentMs` are forgotten, because Pods come and go. */
+/** Maximum number of remembered logs, because Pods come and go. Above it, logs are forgotten whose newest line is older than `silentMs`. */
 const maxRemembered = 1_000;
 
 /**
@@ -22,7 +22,7 @@ const maxRemembered = 1_000;
  */
 export class LogProgress {
   readonly #printed = new Map<string, PrintedPosition>();
-  /** Positions up to which logs repeat printed lines after a restart. */
+  /** After a restart: the last printed position of each log. Lines up to it were printed before. */
   readonly #repeating = new Map<string, PrintedPosition>();
   #newestMs = 0;
 
@@ -67,8 +67,8 @@ export class LogProgress {
   }
 
   /**
-   * True if the line was printed before the restart: it is older than the newest printed time of its log, or has exactly that time. Of the
-   * lines with exactly that time, only as many count as were printed. So each call counts one of them.
+   * True if the line was printed before the restart. This holds for lines older than the last printed time of their log. Of the lines with exactly
+   * that time, it holds for as many as were printed, so each call for such a line counts down.
    */
   #wasPrinted(name: string, at: Instant): boolean {
     const repeated = this.#repeating.get(name);

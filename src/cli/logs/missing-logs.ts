@@ -75,7 +75,7 @@ export async function findMissingLogs({ gateway }: Session, logArguments: LogArg
   return { absent, unknown: answers.isComplete ? [] : unfound.map((name) => `Pod ${name}${placeOf(logArguments)}`), answers };
 }
 
-/** Returns a line for a container that none of the Pods has. Empty if a Pod has it by now, although its log was not found before. */
+/** Returns a line if none of the Pods has the container. Empty if a Pod has it: the container exists now, although its log was not found before. */
 function noContainer(whose: string, pods: Found['pods']['items'], container: string | null): readonly string[] {
   const lists = pods.flatMap(({ spec }) => [spec?.initContainers, spec?.containers, spec?.ephemeralContainers]);
   const known = new Set(lists.flatMap((list) => list?.map(({ name }) => name ?? '') ?? []));

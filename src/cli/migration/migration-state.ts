@@ -1,7 +1,7 @@
+import { type AnsweredKey, answeredKeyFields } from '../../core/columns/object-names.ts';
+import { type IntentNote, noteFields } from '../../core/columns/plan-texts.ts';
 import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
-import { type AnsweredKey, answeredKeyFields } from '../client/object-names.ts';
 import { createTableColumns, type Paint } from '../output/table.ts';
-import { type IntentNote, noteFields } from '../propagation/plan.ts';
 import { noteLine } from '../propagation/plan-lines.ts';
 import { plannedObjectLines, plannedObjectsFields, type ShownAppObjects } from './planned-objects.ts';
 
@@ -71,7 +71,7 @@ export function migrationFields(of: 'summary' | 'objects'): string {
 }
 
 /**
- * Returns how a migration has ended in this phase. `bad` includes phases in which it waits for a user. Undefined: the phase will change by
+ * Returns whether a migration in this phase has ended. `good`: it is done. `bad`: it failed, or waits for a user. Undefined: the phase will change by
  * itself.
  */
 export function migrationEnd({ phase }: Pick<ShownMigration, 'phase'>): 'good' | 'bad' | undefined {
@@ -79,7 +79,7 @@ export function migrationEnd({ phase }: Pick<ShownMigration, 'phase'>): 'good' |
   return ['PAUSED', 'FAILED', 'DEGRADED', 'HELD'].includes(phase) ? 'bad' : undefined;
 }
 
-/** True if the applications of a migration were taken back, and run in the source again. */
+/** True if the migration was undone, so that its applications run in the source again. */
 export function isUndone({ phase, apps }: Pick<ShownMigration, 'phase' | 'apps'>): boolean {
   return phase === 'SETTLED' && apps.some(({ step }) => step === 'UNDONE');
 }
@@ -130,7 +130,7 @@ function appLine(app: ShownMigration['apps'][number]): string {
   return `${appName(app.key)} ${app.step}${why === '' ? '' : `: ${why}`}`;
 }
 
-/** The table shows why an application is skipped, so the note that repeats the reason is left out. */
+/** Returns the notes to print. A note that repeats the reason of an application is left out, because the table shows the reason. */
 function otherNotes({ apps, notes }: Pick<ShownMigration, 'notes'> & { readonly apps: readonly ShownAppFigures[] }): readonly IntentNote[] {
   return notes.filter(
     ({ code, message }) => !apps.some((app) => app.reason === code && app.message !== null && message.endsWith(app.message)),

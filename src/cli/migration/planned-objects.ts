@@ -1,4 +1,4 @@
-import { type AnsweredKey, answeredKeyFields } from '../client/object-names.ts';
+import { type AnsweredKey, answeredKeyFields } from '../../core/columns/object-names.ts';
 
 interface ShownObjectPlan {
   readonly key: AnsweredKey;

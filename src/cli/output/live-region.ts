@@ -13,7 +13,7 @@ export interface TerminalSize {
 export interface LiveRegion {
   /** Replaces the lines of the last frame. Lines are cut to the size, and only changed lines are written. */
   frame(lines: readonly string[], size: TerminalSize): string;
-  /** Returns what to write before and after lines that shall stay above the region. Both are empty if nothing is drawn. */
+  /** Returns what to write before and after lines that must appear above the region. Both texts are empty if nothing is drawn. */
   linesAbove(size: TerminalSize): { readonly before: string; readonly after: string };
   /** Returns the text that keeps the last frame and shows the cursor below it. Empty if nothing was drawn, and at a second call. */
   end(): string;
@@ -61,13 +61,13 @@ export function createLiveRegion(): LiveRegion {
   };
 }
 
-/** Moves to the start of the region. A terminal that became narrower has wrapped its lines. */
+/** Returns the text that moves the cursor to the start of the region. Counts lines that the terminal has wrapped because it became narrower. */
 function upTo(drawn: readonly string[], columns: number): string {
   const height = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(terminalWidth(line) / columns)), 0);
   return height > 1 ? `\r\x1b[${height - 1}A` : '\r';
 }
 
-/** Moves the cursor behind the last line, because what follows may erase everything after the cursor. */
+/** Returns the text that moves the cursor behind the last line. A later text may erase everything after the cursor. */
 function endOfLast(lines: readonly string[]): string {
   const width = terminalWidth(lines.at(-1) ?? '');
   return width === 0 ? '\r' : `\r\x1b[${width}C`;

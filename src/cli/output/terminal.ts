@@ -24,11 +24,15 @@ export interface Terminal {
   onResize(changed: () => void, signal: AbortSignal): void;
   /** Returns all of standard input. */
   readInput(): Promise<string>;
+  /** True if a person can be asked: standard input and standard error are terminals. */
+  readonly canAsk: boolean;
+  /** Writes a question to standard error, and returns the line that is typed. Empty at the end of the input. Call this only if `canAsk`. */
+  ask(question: string): Promise<string>;
 }
 
 /** The standard streams of a process. */
 export interface StandardStreams {
-  readonly stdin: AsyncIterable<Buffer | string>;
+  readonly stdin: AsyncIterable<Buffer | string> & { readonly isTTY?: boolean };
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   /** The variable `TERM`. Undefined if it is not set. A `dumb` terminal cannot be redrawn. */
@@ -82,5 +86,15 @@ export function createTerminal({ stdin, stdout, stderr, term }: StandardStreams)
       signal.addEventListener('abort', () => stdout.off('resize', changed), { once: true });
     },
     readInput: () => text(stdin),
+    canAsk: stdin.isTTY === true && isWatched,
+    ask: async (question) => {
+      stderr.write(question);
+      let line = '';
+      for await (const chunk of stdin) {
+        line += String(chunk);
+        if (/[\n\r]/.test(line)) break;
+      }
+      return line.split(/[\n\r]/)[0] ?? '';
+    },
   };
 }

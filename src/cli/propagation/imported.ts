@@ -1,9 +1,9 @@
+import { type IntentNote, noteFields } from '../../core/columns/plan-texts.ts';
 import { objectTextOf, pathWithObject } from '../../core/indexed-path.ts';
 import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
 import type { GatewayClient } from '../client/gateway-client.ts';
 import type { ImportedInput } from '../client/manifest-reader.ts';
 import { printable, renderTable } from '../output/table.ts';
-import { type IntentNote, noteFields } from './plan.ts';
 
 /** The answer to an import. */
 export interface ImportAnswer {
@@ -60,7 +60,7 @@ export function importNotes({ propagations, unread, notes }: ImportAnswer, from:
   return all.map((note) => ({ ...note, path: note.path === null ? null : pathWithObject(note.path, (index) => keys.get(index)) }));
 }
 
-/** Returns a line for each document that no Propagation was made from. A note says why. */
+/** Returns a line for each document from which no Propagation was made. A note of the import says why. */
 export function unreadLines({ unread }: ImportAnswer, from: 'text' | 'cluster'): readonly string[] {
   return unread.map(({ index, key }) => {
     const parts = [...(from === 'text' || key === null ? [`[${index}]`] : []), ...(key === null ? [] : [objectTextOf(key)])];

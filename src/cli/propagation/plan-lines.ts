@@ -1,8 +1,9 @@
+import { fullObjectName, objectOfKey } from '../../core/columns/object-names.ts';
+import { actionsText, chosenText, type IntentNote, noteText, shareText } from '../../core/columns/plan-texts.ts';
 import { type ClusterFault, reasonOfFault } from '../client/cluster-faults.ts';
-import { fullObjectName, objectOfKey } from '../client/object-names.ts';
 import { diffLines } from '../output/diff-lines.ts';
 import { createTableColumns, type Paint, printable } from '../output/table.ts';
-import type { ClusterPlan, IntentNote, ObjectPlan, Plan } from './plan.ts';
+import type { ClusterPlan, ObjectPlan, Plan } from './plan.ts';
 
 /**
  * Returns the lines of a plan for people. They are a table of clusters, the changes in each cluster, overrides without effect, notes with
@@ -19,12 +20,13 @@ export function planLines(plan: Plan, paint: Paint): readonly string[] {
 }
 
 /** Returns `warning: UNMATCHED_OVERRIDE overrides[1].image: no container is called webb`. */
-export function noteLine({ severity, code, message, path }: IntentNote): string {
+export function noteLine(note: IntentNote): string {
+  const { severity } = note;
   const word = severity === 'INFO' ? 'note' : severity.toLowerCase();
-  return printable(`${word}: ${code}${path === null ? '' : ` ${path}`}: ${message}`);
+  return printable(`${word}: ${noteText(note)}`);
 }
 
-/** Returns a line for each problem that prevents an object from becoming as planned. */
+/** Returns a line for each problem of a plan: the fault of a cluster, or a reason why an object cannot become as planned. */
 export function refusalLines({ clusters }: Pick<Plan, 'clusters'>): readonly string[] {
   return clusters.flatMap(({ cluster, objects, fault }) => [
     ...(fault === null ? [] : [printable(`${cluster.name}: ${reasonOfFault(fault)}`)]),
@@ -39,10 +41,10 @@ function tableOf({ clusters, waves }: Plan, paint: Paint): readonly string[] {
   const columns = createTableColumns(['CLUSTER', 'CHOSEN', 'REPLICAS', 'WAVE', 'ACTIONS', 'OVERRIDES']);
   const rows = clusters.map((one) => [
     one.cluster.name,
-    one.chosen ? 'yes' : whyNot(one),
-    one.share === null ? '' : replicasOf(one.share),
+    chosenText(one),
+    shareText(one.share),
     one.wave === null ? '' : (waves[one.wave] ?? String(one.wave)),
-    actionsOf(one),
+    actionsText(one),
     one.overrides.join(','),
   ]);
   return columns.lines(rows, (text, { row }) => {
@@ -55,30 +57,6 @@ function tableOf({ clusters, waves }: Plan, paint: Paint): readonly string[] {
 
 function hasProblem({ fault, objects }: ClusterPlan): boolean {
   return fault !== null || objects.some((object) => problemsOf(object).length > 0);
-}
-
-function whyNot({ reason, detail }: ClusterPlan): string {
-  return `no${reason === null ? '' : `: ${reason}`}${detail === null ? '' : ` ${detail}`}`;
-}
-
-function replicasOf({ from, to }: { readonly from: number; readonly to: number }): string {
-  return from === to ? String(to) : `${from}→${to}`;
-}
-
-/**
- * Returns `CREATE`, or for several objects `CREATE 2, UNCHANGED 1`. An object that the cluster refuses counts under its fault code, such
- * as `INVALID`.
- */
-function actionsOf({ objects, fault }: ClusterPlan): string {
-  if (fault !== null) return fault.code;
-  const counts = new Map<string, number>();
-  for (const { action, fault: refusal } of objects) {
-    const word = refusal?.code ?? action;
-    counts.set(word, (counts.get(word) ?? 0) + 1);
-  }
-  const [first] = counts.keys();
-  if (objects.length === 1 && first !== undefined) return first;
-  return [...counts].map(([action, count]) => `${action} ${count}`).join(', ');
 }
 
 /** Returns the lines of each object that changes. */
@@ -109,7 +87,7 @@ function replicaLines({ desired, placed, unplaced }: Plan): readonly string[] {
   return [`replicas: ${placed ?? 0} placed of ${desired}${missing}`];
 }
 
-/** True if a cluster of the plan already shows this fault. */
+/** True if the fault is also the `fault` of a cluster in the plan, so it was printed there. */
 export function isShownWithCluster({ clusters }: Plan, fault: ClusterFault): boolean {
   return clusters.some(
     (one) => one.cluster.name === fault.cluster.name && one.fault?.code === fault.code && one.fault.message === fault.message,

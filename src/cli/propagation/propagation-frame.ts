@@ -1,7 +1,8 @@
-import { ageText, phaseText } from '../output/kubectl-text.ts';
+import { ageText, phaseText } from '../../core/columns/kubectl-text.ts';
+import { propagationSummary } from '../../core/columns/propagation-texts.ts';
 import type { TerminalSize } from '../output/live-region.ts';
 import { createTableColumns, type Paint, paintFor, printable } from '../output/table.ts';
-import { type ClusterCopyState, propagationName, propagationSummary, reasonText, type ShownPropagation } from './propagation-state.ts';
+import { type ClusterCopyState, propagationName, reasonText, type ShownPropagation } from './propagation-state.ts';
 
 export interface PropagationFrameOptions {
   /** The Propagations in the order of the command line. */

@@ -1,16 +1,18 @@
+import { phaseText } from '../../core/columns/kubectl-text.ts';
+import { type IntentNote, noteFields } from '../../core/columns/plan-texts.ts';
+import { propagationSummary } from '../../core/columns/propagation-texts.ts';
 import { type ClusterFault, ClusterFaultReport, faultFields } from '../client/cluster-faults.ts';
 import { exitCodes } from '../client/command-failure.ts';
 import { type Mutation, type MutationInputs, mutate } from '../client/gateway-client.ts';
 import type { Session } from '../client/session.ts';
-import { phaseText } from '../output/kubectl-text.ts';
 import { type DocumentFormat, printAnswers } from '../output/print-answer.ts';
 import { printable } from '../output/table.ts';
 import type { PropagationKey } from '../writes/write-targets.ts';
-import { type IntentNote, noteFields, type Plan, planFields } from './plan.ts';
+import { type Plan, planFields } from './plan.ts';
 import { printPlan } from './plan-intents.ts';
 import { noteLine, refusalLines } from './plan-lines.ts';
 import { createPropagationShow, silentShow } from './propagation-show.ts';
-import { obstacleLines, propagationFields, propagationSummary, type ShownPropagation } from './propagation-state.ts';
+import { obstacleLines, propagationFields, type ShownPropagation } from './propagation-state.ts';
 import { type FollowedPropagation, type PropagationEnd, watchPropagations } from './watch-propagations.ts';
 
 /** The result of a mutation of a Propagation. */
@@ -38,25 +40,25 @@ export interface OutcomeOptions {
   readonly output: OutcomeFormat | undefined;
   /** Returns the word for what was done to an accepted Propagation, as kubectl prints it: `paused`. */
   readonly word: (propagation: ShownPropagation) => string;
-  /** How far to follow accepted Propagations. `accepted`: not at all. */
+  /** How far to follow accepted Propagations (see `FollowedPropagation`). `accepted`: not at all. */
   readonly until: FollowedPropagation['until'] | 'accepted';
 }
 
 /**
- * Milliseconds for which a good or bad phase must last before it counts as the end, after a change that is planned anew. A copy may be
- * unhealthy for a moment.
+ * For a change that leads to a new plan: milliseconds for which a good or bad phase must last before it counts as the end. A copy may be unhealthy
+ * for a moment.
  */
 const newPlanPatience = { good: 0, bad: 3_000 } as const;
 
 /**
- * Milliseconds for which a phase must last before it counts as the end, after a change without a new plan. A bad phase may be from before
- * the change: if the controller was killed, the next leader acts only after the Lease has expired.
+ * For a change without a new plan: milliseconds for which a phase must last before it counts as the end. A bad phase may be older than the change: if
+ * the controller was killed, the next leader acts only after the Lease has expired.
  */
 const samePlanPatience = { good: 0, bad: 25_000 } as const;
 
 /**
- * Milliseconds for which a phase must last before it counts as the end, if the controller starts in this process. A good phase must last
- * too, because the new controller checks settled Propagations once more.
+ * For a controller that starts in this process: milliseconds for which a phase must last before it counts as the end. A good phase must last too,
+ * because the new controller checks settled Propagations once more.
  */
 const ownControllerPatience = { good: 2_000, bad: 25_000 } as const;
 

@@ -1,9 +1,10 @@
+import { phaseText } from '../../core/columns/kubectl-text.ts';
+import { progressText } from '../../core/columns/propagation-texts.ts';
 import type { Session } from '../client/session.ts';
-import { phaseText } from '../output/kubectl-text.ts';
 import { createTableColumns, textOfLines } from '../output/table.ts';
 import { createLiveTable } from '../watches/live-table.ts';
 import { propagationFrame } from './propagation-frame.ts';
-import { progressText, propagationName, reasonText, type ShownPropagation } from './propagation-state.ts';
+import { propagationName, reasonText, type ShownPropagation } from './propagation-state.ts';
 
 /** Shows the progress of Propagations. */
 export interface PropagationShow {

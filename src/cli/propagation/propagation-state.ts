@@ -1,24 +1,13 @@
+import { type IntentNote, noteFields } from '../../core/columns/plan-texts.ts';
+import { copiesReason, type PropagationProgress } from '../../core/columns/propagation-texts.ts';
 import { type ClusterFault, faultFields, reasonOfFault } from '../client/cluster-faults.ts';
-import { phaseText } from '../output/kubectl-text.ts';
-import { type IntentNote, noteFields } from './plan.ts';
 
 /** A Propagation in an answer of the gateway. */
-export interface ShownPropagation {
+export interface ShownPropagation extends PropagationProgress {
   readonly namespace: string;
   readonly name: string;
   readonly generation: number;
   readonly revision: number;
-  readonly phase: string;
-  readonly desired: number | null;
-  readonly unplaced: number;
-  readonly ready: number | null;
-  readonly progress: {
-    readonly wave: number;
-    readonly waves: number;
-    readonly clusters: number;
-    readonly done: number;
-    readonly failed: number;
-  };
   readonly clusters: readonly ClusterCopyState[];
   readonly conditions: readonly StateCondition[];
   readonly notes: readonly IntentNote[];
@@ -76,28 +65,9 @@ export function propagationName({ namespace, name }: Pick<ShownPropagation, 'nam
   return `${namespace}/${name}`;
 }
 
-/** Returns `Rolling, wave 2 of 3, 1 of 3 clusters done, 1 failed, 4 of 8 replicas ready, 2 unplaced`. */
-export function propagationSummary(state: ShownPropagation): string {
-  return [phaseText(state.phase), progressText(state)].filter((part) => part !== '').join(', ');
-}
-
-/** Returns the summary without the phase. Empty before there is a plan. */
-export function progressText({ progress, desired, ready, unplaced }: ShownPropagation): string {
-  const { wave, waves, clusters, done, failed } = progress;
-  return [
-    ...(waves > 1 && done < clusters ? [`wave ${Math.min(wave + 1, waves)} of ${waves}`] : []),
-    ...(clusters > 0 ? [`${done} of ${clusters} ${clusters === 1 ? 'cluster' : 'clusters'} done`] : []),
-    ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(desired === null ? [] : [`${ready ?? 0} of ${desired} replicas ready`]),
-    ...(unplaced > 0 ? [`${unplaced} unplaced`] : []),
-  ].join(', ');
-}
-
 /** Returns the reason for the state of a cluster. Empty if there is none. */
-export function reasonText({ reason, message, fault }: ClusterCopyState): string {
-  const text = [reason ?? '', message ?? ''].filter((part) => part !== '').join(': ');
-  const failed = fault === null || text.includes(fault.message) ? '' : reasonOfFault(fault);
-  return [text, failed].filter((part) => part !== '').join('; ');
+export function reasonText(copies: ClusterCopyState): string {
+  return copiesReason(copies, copies.fault === null ? '' : reasonOfFault(copies.fault));
 }
 
 /** Returns the lines that explain what keeps a Propagation from being settled, and what a user can do. */

@@ -9,7 +9,7 @@ import { endVerdict, propagationFields, type ShownPropagation } from './propagat
 export interface FollowedPropagation extends PropagationKey {
   /** States of older generations are ignored. */
   readonly generation: number;
-  /** Milliseconds for which a good or bad end must last before it counts. The controller may be about to change it. */
+  /** Milliseconds for which a good or bad phase must last before it counts as the end. The controller may be about to change it. */
   readonly patienceMs: { readonly good: number; readonly bad: number };
   /** `settled`: follow until the rollout ends, well or badly. `gone`: follow until the Propagation is deleted. */
   readonly until: 'settled' | 'gone';
@@ -74,11 +74,11 @@ async function watchOne(
 
 type Ends = Pick<FollowedPropagation, 'generation' | 'patienceMs' | 'until'>;
 
-/** A verdict that has not stayed the same for `patienceMs` yet. */
+/** A good or bad phase that has not lasted for `patienceMs` yet, with the latest state. */
 interface Candidate {
   readonly result: 'good' | 'bad';
   readonly state: ShownPropagation;
-  /** Aborts if the verdict changes before that time is over. */
+  /** Aborts if the phase becomes open or changes between good and bad in the meantime. */
   readonly passing: AbortController;
 }
 
@@ -90,7 +90,7 @@ class EndWatch {
   readonly #session: Session;
   readonly #ends: Ends;
   readonly #over = new AbortController();
-  /** Aborts at the end, or with the session. */
+  /** Aborts once the end is known, or with the session. */
   readonly signal: AbortSignal;
   #candidate: Candidate | undefined;
   result: PropagationEnd;

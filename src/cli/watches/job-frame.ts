@@ -1,8 +1,9 @@
+import { cellsOfJob, countInPhase, type JobState, shownPhases } from '../../core/columns/job-cells.ts';
+import { humanDuration } from '../../core/columns/kubectl-text.ts';
 import { compareText } from '../../core/text.ts';
-import { humanDuration } from '../output/kubectl-text.ts';
 import type { TerminalSize } from '../output/live-region.ts';
 import { createTableColumns, type Paint, paintFor } from '../output/table.ts';
-import { cellsOfJob, countInPhase, type JobState, type JobSummary } from './job-status.ts';
+import type { JobSummary } from './job-status.ts';
 
 export interface JobFrameOptions {
   readonly jobs: Iterable<JobState>;
@@ -18,9 +19,6 @@ const statusColumn = 3;
 /** Above this number of clusters, only the sum of all is shown. */
 const maxClusterLines = 12;
 
-/** Phases that are shown even if their count is 0. */
-const usualPhases = ['COMPLETE', 'FAILED', 'RUNNING'];
-
 /** The phases by importance. If the table has too few lines, Jobs with the last phases are left out first. */
 const importance: readonly string[] = ['RUNNING', 'FAILURE_TARGET', 'FAILED', 'TERMINATING', 'SUSPENDED', 'COMPLETE'];
 
@@ -34,8 +32,9 @@ const colors: Readonly<Record<string, number>> = {
 };
 
 /**
- * Returns the lines of the live table of Jobs: Jobs by cluster, namespace and name, then counts by cluster and phase. At most as many
- * lines as the terminal has. Jobs that have ended are left out first, and a line counts the Jobs left out.
+ * Returns the lines of the live table of Jobs, at most as many as the terminal has. First come the Jobs, by cluster, namespace and name. Then comes
+ * the number of Jobs in each phase. If there are too many Jobs, complete Jobs are left out first and running Jobs last (`importance`). A line counts
+ * the Jobs that are left out.
  */
 export function jobFrame({ jobs, summary, size, nowMs, hasColor }: JobFrameOptions): readonly string[] {
   if (summary === undefined) return ['waiting for the first state'];
@@ -90,7 +89,7 @@ interface SummaryOptions {
  * only the line `all`. A cluster that is out of sync shows since when and why.
  */
 function summaryLines({ total, stale, byPhase, byCluster }: JobSummary, { nowMs, room, paint }: SummaryOptions): readonly string[] {
-  const phases = byPhase.map(({ phase }) => phase).filter((phase) => usualPhases.includes(phase) || countInPhase(byPhase, phase) > 0);
+  const phases = shownPhases(byPhase);
   const shown = byCluster.length <= Math.min(maxClusterLines, Math.max(0, room - 2)) ? byCluster : [];
   const columns = createTableColumns(['JOBS', 'TOTAL', ...phases.map((phase) => phase.replace('_', ' ')), 'SYNC']);
   const counted = (name: string, of: Pick<JobSummary, 'total' | 'byPhase'>, sync: string) => {

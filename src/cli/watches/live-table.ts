@@ -8,7 +8,7 @@ export interface LiveTable {
   end(): void;
 }
 
-/** Milliseconds after a frame in which further changes are collected. The first change is drawn at once. */
+/** Milliseconds after a frame during which changes wait for the next frame. After a longer pause, a change is drawn at once. */
 const frameMs = 100;
 
 /** Milliseconds between two frames without a change: the ages in the lines change every second. */

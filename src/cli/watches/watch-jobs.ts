@@ -1,17 +1,18 @@
+import { cellsOfJob, countInPhase, type JobState } from '../../core/columns/job-cells.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { type StreamedChange, StreamedObjects } from '../../core/streams/streamed-objects.ts';
 import { exitCodes } from '../client/command-failure.ts';
 import { followSubscriptionField } from '../client/follow-subscription.ts';
 import type { Session } from '../client/session.ts';
 import { ChangeLines, eventHeader, MessageLines } from './change-lines.ts';
 import { judgeJobs, type UntilChoice } from './job-ends.ts';
 import { jobFrame } from './job-frame.ts';
-import { cellsOfJob, countInPhase, type JobMessage, type JobState, type JobSummary, jobStatusQuery } from './job-status.ts';
+import { type JobMessage, type JobSummary, jobStatusQuery } from './job-status.ts';
 import { createLiveTable } from './live-table.ts';
-import { type StreamedChange, StreamedObjects } from './streamed-objects.ts';
 
 /** The Jobs to watch, the output format, and the condition to stop. */
 export interface WatchJobsOptions {
-  /** Values of `clusters`, `namespaces` and `labels`. */
+  /** Values of the variables `clusters`, `namespaces` and `labels`. */
   readonly selection: JsonObject;
   readonly output: 'json' | undefined;
   readonly until: UntilChoice | undefined;
@@ -99,7 +100,7 @@ function lineShow(session: Session): JobShow {
     return [item.cluster.name, item.namespace, item.name, type, status, completions, duration, age];
   };
   const header = ['CLUSTER', 'NAMESPACE', 'NAME', eventHeader, 'STATUS  ', 'COMPLETIONS', 'DURATION', 'AGE'];
-  const lines = new ChangeLines(session, { header, row, versionOf });
+  const lines = new ChangeLines(session, { header, row, changes: new StreamedObjects(versionOf) });
   return { show: (message) => lines.add(message), restart: async () => lines.restart(), end: () => lines.flush() };
 }
 

@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../core/json.ts';
+import { exitCodes } from '../client/command-failure.ts';
 import { type GatewayClient, type MutationInputs, mutate } from '../client/gateway-client.ts';
 import type { Session } from '../client/session.ts';
-import type { DryRunFlags } from './write-options.ts';
+import { confirmWrites } from './confirm-writes.ts';
+import type { ConsentFlags, DryRunFlags } from './write-options.ts';
 import {
   type ObjectWriteResult,
   printClientRun,
@@ -51,20 +53,31 @@ export async function sendListMutation(
 }
 
 /** The flags of commands that write objects. */
-export interface WriteFlags extends DryRunFlags {
+export interface WriteFlags extends DryRunFlags, ConsentFlags {
   readonly output?: ResultFormat;
 }
 
 /** A mutation of objects, and how its results are printed. */
-export interface ObjectMutation extends Omit<ListMutation, 'output'>, Pick<ResultOptions, 'configured' | 'absence'> {
+export interface ObjectMutation extends Omit<ListMutation, 'output'>, Pick<ResultOptions, 'configured' | 'unchanged' | 'absence'> {
   /** The objects that a client-side dry run prints. */
   readonly objects: readonly TargetObject[];
   /** Word that a client-side dry run prints for each object: `applied`. */
   readonly word: string;
+  /** The verb in the question before the write. Default: the name of the field. */
+  readonly action?: string | undefined;
 }
 
-/** Sends the mutation, or prints the client-side dry run, then prints the results. @returns The exit code. */
-export async function runObjectMutation(session: Session, writes: ObjectMutation, { dryRun, output }: WriteFlags): Promise<number> {
+/**
+ * Sends the mutation and prints the results. Asks the person at the terminal first if it writes to more than one cluster (`confirmWrites`). A
+ * client-side dry run sends nothing and prints the objects. Without objects, does nothing.
+ *
+ * @returns The exit code.
+ * @throws {CommandFailure} if the person does not agree.
+ */
+export async function runObjectMutation(session: Session, writes: ObjectMutation, flags: WriteFlags): Promise<number> {
+  const { dryRun, output } = flags;
+  if (writes.list.items.length === 0) return exitCodes.good;
+  await confirmWrites(session, { action: writes.action ?? writes.field, objects: writes.objects }, flags);
   if (dryRun === 'client') return printClientRun(session, writes.objects, { output, word: writes.word });
   const isDry = dryRun === 'server';
   const rest = { ...writes.rest, dryRun: { type: 'Boolean', value: isDry } };

@@ -1,5 +1,5 @@
 import { type Command as Commander, Option } from 'commander';
-import { withSources } from '../arguments/gateway-options.ts';
+import { withFieldSelector, withSources } from '../arguments/gateway-options.ts';
 import { resultFormats } from './write-results.ts';
 
 /** The kind of dry run: each API server tries the write (`server`), no API server is asked (`client`), or the write is real (`none`). */
@@ -25,18 +25,35 @@ export function isRealRun({ dryRun = 'none' }: DryRunFlags): boolean {
   return dryRun === 'none';
 }
 
-/** Adds the options of commands that write objects: `--dry-run` and `-o`. */
-export function withWrites(command: Commander): Commander {
-  return withDryRun(command, 'write nothing; show the changes (=server, the default value) or only the objects (=client)').addOption(
-    new Option('-o, --output <format>', 'output format of the results').choices(resultFormats),
-  );
+/** The flags that decide whether a person is asked before a write. */
+export interface ConsentFlags {
+  readonly yes?: boolean;
+  readonly allClusters?: boolean;
 }
 
-/** Adds the arguments that name objects: kinds and names, or `-f`, and `-n`. */
+/** Adds `--all-clusters` and `-y`. */
+export function withConsent(command: Commander): Commander {
+  return command
+    .addOption(new Option('--all-clusters', 'write to every cluster, without a question').conflicts('context'))
+    .option('-y, --yes', 'write without a question');
+}
+
+/** Adds the options of commands that write objects: `--dry-run`, `-o`, `--all-clusters` and `-y`. */
+export function withWrites(command: Commander): Commander {
+  return withDryRun(
+    withConsent(command),
+    'write nothing; show the changes (=server, the default value) or only the objects (=client)',
+  ).addOption(new Option('-o, --output <format>', 'output format of the results').choices(resultFormats));
+}
+
+/** Adds the arguments that choose objects: kinds and names, a kind with selectors, or `-f`, and `-n`. */
 export function withTargets(command: Commander): Commander {
   return (
-    withSources(command)
-      .argument('[kind/name...]', 'KIND NAME…, or KIND/NAME…; or -f')
+    withFieldSelector(withSources(command))
+      .argument('[kind/name...]', 'KIND NAME…, KIND/NAME…, or KIND with -l; or -f')
+      .option('-l, --selector <labels>', 'objects of KIND with these labels, such as app=web')
+      .option('--all', 'all objects of KIND in the namespace')
+      .addOption(new Option('-A, --all-namespaces', 'with -l or --all: in all namespaces').conflicts('namespace'))
       // Allows any number of names.
       .allowExcessArguments(true)
   );

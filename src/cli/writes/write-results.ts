@@ -1,6 +1,13 @@
+import {
+  type AnsweredKey,
+  answeredKeyFields,
+  fullObjectName,
+  kindAndName,
+  type NamedObject,
+  objectOfKey,
+} from '../../core/columns/object-names.ts';
 import { type ClusterFault, ClusterFaultReport, faultFields } from '../client/cluster-faults.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
-import { type AnsweredKey, answeredKeyFields, fullObjectName, kindAndName, type NamedObject, objectOfKey } from '../client/object-names.ts';
 import type { Session } from '../client/session.ts';
 import { diffLines } from '../output/diff-lines.ts';
 import { documentFormats, printAnswers } from '../output/print-answer.ts';
@@ -26,11 +33,13 @@ export interface ResultOptions {
   readonly isDry: boolean;
   /** The word for the action CONFIGURED, as in kubectl: `scaled`. */
   readonly configured: string;
+  /** The words for the action UNCHANGED. Default: `unchanged`. */
+  readonly unchanged?: string | undefined;
   /**
    * `failure`: an object that a cluster does not have is a failure. `allowed`: no failure if another cluster has the object. With `--context`,
-   * `allowed` means the same as `failure`.
+   * `allowed` means the same as `failure`. `ignored`: an object that a cluster does not have is no failure, and is not reported.
    */
-  readonly absence: 'failure' | 'allowed';
+  readonly absence: 'failure' | 'allowed' | 'ignored';
 }
 
 /** Returns the GraphQL selection of an `Outcome`. Formats for programs select whole objects. */
@@ -45,9 +54,10 @@ export function writeResultFields(output: ResultFormat | undefined): string {
  *
  * @returns The exit code: 1 if a write failed. An object that may be absent and exists in another cluster is no failure.
  */
-export async function printResults(session: Session, results: readonly ObjectWriteResult[], options: ResultOptions): Promise<number> {
+export async function printResults(session: Session, all: readonly ObjectWriteResult[], options: ResultOptions): Promise<number> {
   const { terminal } = session;
-  const { output } = options;
+  const { output, absence } = options;
+  const results = absence === 'ignored' ? all.filter(({ fault }) => !absent.has(fault?.code ?? '')) : all;
   if (output === 'json' || output === 'yaml')
     await terminal.out(printAnswers([{ ok: results.every(({ action }) => action !== 'FAILED'), results }], output));
   const report = new ClusterFaultReport(session);
@@ -95,11 +105,11 @@ export async function printClientRun(
 function lineOf(
   { terminal }: Session,
   { cluster, key, action, diff }: ObjectWriteResult,
-  { output, isDry, configured }: ResultOptions,
+  { output, isDry, configured, unchanged = 'unchanged' }: ResultOptions,
 ): string {
   if (action === 'FAILED') return '';
   if (output === 'name') return `${printable(fullObjectName(cluster.name, objectOfKey(key)))}\n`;
-  const word = action === 'CONFIGURED' ? configured : action.toLowerCase();
+  const word = action === 'CONFIGURED' ? configured : action === 'UNCHANGED' ? unchanged : action.toLowerCase();
   const line = printable(`${kindAndName(objectOfKey(key))} ${word} (${cluster.name})${isDry ? ' (server dry run)' : ''}`);
   return textOfLines([line, ...diffLines(diff ?? '', paintFor(terminal))]);
 }

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '../../core/clock.ts';
 import { isJsonObject, type Json, tryParseJson } from '../../core/json.ts';
-import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
+import { type ConcurrencyLimit, createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 import type { ExecPlugin } from '../endpoint.ts';
 
@@ -31,8 +31,23 @@ export interface ExecCluster {
   readonly proxyUrl?: string;
 }
 
-/** At most two plugins run at a time in this process. Otherwise the start of a large fleet would start a hundred interpreters at once. */
-const limit = createConcurrencyLimit(2);
+/** Plugins of one provider, or of the operator's kubeconfigs, at a time. Otherwise a large fleet would start a hundred interpreters at once. */
+const pluginsAtOnce = 2;
+
+/** The queues with plugins, by provider. A provider that hangs holds up only its own clusters. */
+const queues = new Map<string | undefined, { readonly limit: ConcurrencyLimit; users: number }>();
+
+async function queued<T>(provider: string | undefined, run: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  const queue = queues.get(provider) ?? { limit: createConcurrencyLimit(pluginsAtOnce), users: 0 };
+  queues.set(provider, queue);
+  queue.users += 1;
+  try {
+    return await queue.limit.run(run, signal);
+  } finally {
+    queue.users -= 1;
+    if (queue.users === 0) queues.delete(provider);
+  }
+}
 
 /**
  * Runs an `exec` plugin by kubectl's contract, without a shell and without a terminal.
@@ -50,7 +65,7 @@ export async function runExecPlugin(
     kind: 'ExecCredential',
     spec: { interactive: false, ...(plugin.provideClusterInfo ? { cluster: clusterInfo(cluster, plugin.config) } : {}) },
   });
-  const ran = await limit.run(() => runPlugin(plugin, { info, clock }, signal), signal);
+  const ran = await queued(plugin.provider, () => runPlugin(plugin, { info, clock }, signal), signal);
   if (ran === undefined) return failedPlugin('was ended', '');
   if (ran.result !== 'exited') return failedPlugin(ran.why, plugin.isQuiet === true ? '' : ran.stderr, ran.code);
   return readCredential(ran.stdout, plugin);
@@ -80,7 +95,7 @@ function runPlugin(
       resolve(ran);
     };
     const fail = (why: string, code?: 'TIMED_OUT') => {
-      child.kill('SIGKILL');
+      killWithChildren(child, plugin);
       finish({ result: 'failed', why, stderr: Buffer.concat(stderrChunks).toString('utf8'), ...(code && { code }) });
     };
     const aborted = () => fail('was ended');
@@ -108,16 +123,35 @@ function runPlugin(
   });
 }
 
-/** Starts the plugin. Undefined if the system refuses at once, as for an environment that is too long (E2BIG): `spawn` throws then. */
-function spawnSafely({ command, args, environment }: ExecPlugin, info: string) {
+/**
+ * Starts the plugin. Undefined if the operating system refuses at once, so that `spawn` throws, such as for an environment that is too long (E2BIG).
+ */
+function spawnSafely(plugin: ExecPlugin, info: string) {
+  const { command, args, environment } = plugin;
   try {
     return spawn(command, [...args], {
       env: { ...environment, KUBERNETES_EXEC_INFO: info },
       stdio: ['ignore', 'pipe', 'pipe'],
       windowsHide: true,
+      // A process group of its own, so that the processes that a script has started can be killed with it.
+      detached: hasOwnGroup(plugin),
     });
   } catch {
     return undefined;
+  }
+}
+
+/** True for plugins of providers. A plugin of the operator's kubeconfig stays in the group of the terminal, so that Ctrl+C ends it too. */
+function hasOwnGroup({ provider }: ExecPlugin): boolean {
+  return provider !== undefined && process.platform !== 'win32';
+}
+
+function killWithChildren(child: ChildProcess, plugin: ExecPlugin): void {
+  try {
+    if (hasOwnGroup(plugin) && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  } catch {
+    // All processes of the group have ended already.
   }
 }
 

@@ -1,11 +1,12 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Clock } from '../../core/clock.ts';
+import { untilAborted } from '../../core/scheduling/until-aborted.ts';
 import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
 import type { AddressRule } from '../endpoint.ts';
 import { ClusterFailureError, failureOfError } from './connection-errors.ts';
 import { openTunnel } from './proxy-tunnel.ts';
-import { createPublicLookup, forbiddenAddress, isForbiddenAddress } from './public-addresses.ts';
+import { createPublicLookup, forbiddenAddress, isForbiddenAddress, publicAddressOf } from './public-addresses.ts';
 import { abandonedFailure, openRequestScope, type RequestScope } from './request-scope.ts';
 
 /** Deadline in milliseconds for DNS, TCP, proxy and TLS together. */
@@ -27,7 +28,10 @@ export interface DialTarget {
   readonly server: URL;
   readonly tlsServerName?: string;
   readonly proxyUrl?: string;
-  /** Returns the rule for the address of the server, before each connection. A proxy resolves names itself, so then only IP addresses are judged. */
+  /**
+   * Returns the rule for the address of the server. Called before each connection. With a rule, a proxy gets an address that the rule allows, and not
+   * the host name, which the proxy would resolve itself.
+   */
   readonly addressRule?: () => AddressRule | undefined;
 }
 
@@ -78,6 +82,7 @@ async function connect(
   if (addressRule !== undefined && isForbiddenAddress(hostOf(server), addressRule))
     throw new ClusterFailureError(forbiddenAddress(addressRule));
   const first = proxyUrl === undefined ? server : new URL(proxyUrl);
+  const host = proxyUrl === undefined || addressRule === undefined ? hostOf(server) : await judgedAddress(server, addressRule, scope);
   const lookup = addressRule === undefined || proxyUrl !== undefined ? {} : { lookup: createPublicLookup(addressRule) };
   const socket = net.connect({ host: hostOf(first), port: portOf(first), ...lookup });
   // The time of the DNS lookup does not count as part of the round trip.
@@ -90,8 +95,14 @@ async function connect(
   if (proxyUrl === undefined) return { socket, roundTripMs: isLoopback(socket) ? 0 : clock.monotonic() - startedMs };
   const proxy = first.protocol === 'https:' ? await secureProxy(socket, first, scope) : socket;
   startedMs = clock.monotonic();
-  await openTunnel(proxy, { proxy: first, host: hostOf(server), port: portOf(server) }, scope.signal);
+  await openTunnel(proxy, { proxy: first, host, port: portOf(server) }, scope.signal);
   return { socket: proxy, roundTripMs: clock.monotonic() - startedMs };
+}
+
+async function judgedAddress(server: URL, rule: AddressRule, { signal }: RequestScope): Promise<string> {
+  const address = await untilAborted(publicAddressOf(hostOf(server), rule), signal);
+  if (address === undefined) throw new ClusterFailureError(abandonedFailure);
+  return address;
 }
 
 async function secureProxy(socket: net.Socket, proxy: URL, scope: RequestScope): Promise<net.Socket> {

@@ -5,10 +5,23 @@ import type { AddressRule } from '../endpoint.ts';
 import { ClusterFailureError } from './connection-errors.ts';
 
 /**
- * Loopback, unspecified, link-local (with the metadata services of clouds) and unique local networks. A request there would use the position
- * of the gateway in its network. `net.BlockList` applies the rules for IPv4 to addresses that are mapped into IPv6 as well.
+ * Networks in which a request would use the position of the gateway. `net.BlockList` applies the rules for IPv4 to addresses that are mapped
+ * into IPv6 (`::ffff:0:0/96`) as well.
  */
-const forbiddenNetworks = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '::/128', '::1/128', 'fe80::/10', 'fc00::/7'];
+const forbiddenNetworks = [
+  // Loopback, unspecified, link-local and unique local networks. The metadata services of most clouds are link-local or unique local.
+  ...['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', 'fe80::/10', 'fec0::/10', 'fc00::/7'],
+  // The metadata services of Alibaba Cloud, Azure and older Oracle clouds.
+  ...['100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'],
+  // Forms of IPv6 that contain an IPv4 address: compatible (with `::` and `::1`), translated, NAT64 of a site, Teredo and 6to4.
+  ...['::/96', '::ffff:0:0:0/96', '64:ff9b:1::/48', '2001::/32', '2002::/16'],
+];
+
+/**
+ * The prefix of IPv4 addresses behind NAT64 (RFC 6052). Clusters with IPv6 only reach public IPv4 addresses through it, so the IPv4 address inside is
+ * judged.
+ */
+const nat64Prefix = '64:ff9b::';
 
 const forbidden = networkList(forbiddenNetworks);
 
@@ -43,12 +56,28 @@ export function createPublicLookup(rule: AddressRule): net.LookupFunction {
   };
 }
 
-/** Returns a list of these networks in CIDR notation. */
+/**
+ * Returns an allowed address of a host, for a proxy, which would resolve the name itself. IPv4 is preferred, because more proxies have it.
+ *
+ * @throws {ClusterFailureError} `forbiddenAddress` if no address is allowed, or an error of `dns.lookup`.
+ */
+export function publicAddressOf(host: string, rule: AddressRule): Promise<string> {
+  if (net.isIP(host) !== 0) return Promise.resolve(host);
+  return new Promise((resolve, reject) => {
+    createPublicLookup(rule)(host, { order: 'ipv4first' }, (error, address) => (error === null ? resolve(String(address)) : reject(error)));
+  });
+}
+
+/** Returns a list of these networks in CIDR notation, those of IPv4 also behind NAT64. */
 function networkList(texts: readonly string[]): net.BlockList {
   const list = new net.BlockList();
   for (const text of texts) {
     const [address = '', bits] = text.split('/');
-    list.addSubnet(address, Number(bits), net.isIPv6(address) ? 'ipv6' : 'ipv4');
+    if (net.isIPv6(address)) list.addSubnet(address, Number(bits), 'ipv6');
+    else {
+      list.addSubnet(address, Number(bits), 'ipv4');
+      list.addSubnet(nat64Prefix + address, 96 + Number(bits), 'ipv6');
+    }
   }
   return list;
 }

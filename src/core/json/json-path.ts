@@ -4,8 +4,8 @@ import { isJsonObject, type Json } from '../json.ts';
 export type JsonPath = (value: Json) => readonly Json[];
 
 /**
- * One step: it maps values to the values below them. Undefined if it cannot be applied to one of the values; the whole path then has no
- * result.
+ * One step of a path. It takes values and returns the values that it selects below them. Undefined if the step cannot be applied to one of the
+ * values; the whole path then has no result.
  */
 type Selection = (input: readonly Json[]) => readonly Json[] | undefined;
 

@@ -80,7 +80,8 @@ function isPlain(text: string): boolean {
 // Characters to escape. YAML 1.1 readers take them for line breaks or marks, or cannot print them, while JSON allows them. Characters that
 // change the text direction are included: on a terminal they would show a different text.
 const mustBeEscaped = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff\p{Bidi_Control}]/gu;
-// Control characters, and lines whose white space a reader cannot assign to the text for certain.
+// Texts that cannot be printed as a block: with control characters, or with white space at the start or end of lines that a reader could take for
+// indentation or drop.
 const notInBlock = /[^\P{Cc}\t\n]|[\u2028\u2029\ufeff\ufffe\uffff\p{Bidi_Control}]|^\s|\n[ \t]+(?:\n|$)|\n\n$/u;
 
 function isBlock(text: string): boolean {

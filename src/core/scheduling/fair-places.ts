@@ -24,9 +24,9 @@ export interface PlaceRequest {
 export type FairResult<T> = { readonly result: 'done'; readonly value: T } | { readonly result: 'full' } | { readonly result: 'aborted' };
 
 /**
- * Places that users share in turns: a free place goes to the next user with a waiting request, and to the oldest request of that user. So a
- * user with many requests delays another user by at most one place. If too many requests wait, the newest request of the user with the most
- * is refused. Keeps nothing about a user without requests.
+ * Places that users share in turns. A free place goes to the next user with a waiting request, and to the oldest request of that user. So a user with
+ * many requests delays another user by at most one place. If too many requests wait, the newest request of the user with the most waiting requests is
+ * refused. Nothing is stored about a user without requests.
  */
 export class FairPlaces {
   readonly #bounds: Readonly<Record<'places' | 'placesPerUser' | 'waiting' | 'waitingPerUser', number>>;

@@ -22,8 +22,8 @@ export interface TimeSlices {
    */
   run<T>(steps: Steps<T>): PromiseOrValue<T>;
   /**
-   * Returns undefined while the current slice has time left. If not, returns a promise that resolves in a later slice. Rejects with the
-   * reason once the operation is over.
+   * Ends a step of asynchronous work. Returns undefined while the current slice has time left: continue at once. Otherwise returns a promise that
+   * resolves in a later slice. The promise rejects with the reason once the operation is over.
    */
   pause(): Promise<void> | undefined;
 }

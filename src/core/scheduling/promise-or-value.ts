@@ -1,4 +1,4 @@
-/** A value, or a promise of it. Code returns the value itself if it does not have to wait. */
+/** A value, or a promise of it. A function returns the value itself if it does not have to wait. */
 export type PromiseOrValue<T> = T | Promise<T>;
 
 /** Applies `use` to the value: at once if it is available, else when the promise resolves. */

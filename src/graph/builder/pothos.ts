@@ -21,6 +21,8 @@ export interface GraphTypes {
     StringMap: AsServed<Json & {}>;
     // Without `{}` a member of `Where` would be either required or never null (exactOptionalPropertyTypes).
     JSON: AsServed<Json & {}>;
+    /** Only in subgraphs of Apollo Federation. */
+    _Any: AsServed<Json & {}>;
   };
 }
 

@@ -1,5 +1,6 @@
 import { type ConstValueNode, GraphQLBoolean, GraphQLError, GraphQLFloat, GraphQLInt, GraphQLString, Kind } from 'graphql';
 import { isRawNumber, type Json, parseJsonExactly, type RawNumber } from '../../core/json.ts';
+import { sentUnchanged } from '../../execution/leaf-code.ts';
 import { type ScalarName, scalarNames } from '../../model/model.ts';
 import type { AnyOutput, Pothos } from './pothos.ts';
 
@@ -36,14 +37,17 @@ export function addScalars(pothos: Pothos): ReadonlyMap<ScalarName, AnyOutput> {
     }),
     IntOrString: pothos.scalarType('IntOrString', {
       ...anything,
+      ...sentUnchanged,
       description: 'A number or a text, such as `3` or `25%`, in the form the API server serves.',
     }),
     StringMap: pothos.scalarType('StringMap', {
       ...anything,
+      ...sentUnchanged,
       description: 'A map from text to text, such as `{"app": "web"}`, in the form the API server serves.',
     }),
     JSON: pothos.scalarType('JSON', {
       ...anything,
+      ...sentUnchanged,
       description:
         'Any JSON value, not encoded as text. Integers keep all their digits. Values of objects have the form the API server serves.',
     }),
@@ -58,7 +62,8 @@ export function addScalars(pothos: Pothos): ReadonlyMap<ScalarName, AnyOutput> {
 const coerceDouble = GraphQLFloat.coerceOutputValue;
 GraphQLFloat.coerceOutputValue = (value) => (isRawNumber(value) ? (value as RawNumber & number) : coerceDouble(value));
 
-const anything = {
+/** The functions of a scalar that takes and returns any JSON value. */
+export const anything = {
   coerceOutputValue: (value: unknown) => value,
   coerceInputValue: (value: unknown) => value as Json & {},
   coerceInputLiteral: (node: ConstValueNode) => (jsonOfLiteral(node) ?? undefined) as (Json & {}) | undefined,
@@ -66,6 +71,7 @@ const anything = {
 
 function textual(name: string) {
   return {
+    ...sentUnchanged,
     coerceOutputValue: (value: unknown) => value,
     coerceInputValue: (value: unknown) => {
       if (typeof value === 'string') return value;

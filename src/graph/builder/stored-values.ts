@@ -1,6 +1,7 @@
 import { type GraphQLFieldResolver, type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import { invariant } from '../../core/errors.ts';
 import { isJsonObject, isRawNumber, type Json } from '../../core/json.ts';
+import type { StoredFit } from '../../execution/known-resolvers.ts';
 import type { Row } from '../../load/reads/reads.ts';
 import type { ScalarName, TypeReference } from '../../model/model.ts';
 import { printTypeReference } from '../../model/model.ts';
@@ -77,6 +78,15 @@ function fitOf(type: TypeReference): Fit {
   if (!('list' in type)) return isObject;
   const fits = fitOf(type.list);
   return (value) => Array.isArray(value) && value.every(fits);
+}
+
+/** Returns the same test in the form that generated code can inline. */
+export function inlineFitOf(type: TypeReference): StoredFit {
+  if (!('scalar' in type)) return fitOf(type);
+  const { scalar } = type;
+  if (scalar === 'JSON') return 'any';
+  if (scalar === 'Boolean') return 'boolean';
+  return scalarFits[scalar] === isText ? 'text' : scalarFits[scalar];
 }
 
 interface MisfitReport {

@@ -1,6 +1,8 @@
 import { MusterError } from '../../core/errors.ts';
 import type { TimeSlices } from '../../core/scheduling/operation-scheduler.ts';
 import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
+import { ChargedList } from '../../execution/charged-list.ts';
+import { declareRepeatable } from '../../execution/known-resolvers.ts';
 import { type CountReads, maxReads } from '../../load/reads/reads.ts';
 
 /** The budget of one operation, or of one message of a subscription. */
@@ -111,7 +113,7 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
  */
 export function chargeList<T>(list: readonly T[], { budget, read }: Charging): Iterable<PromiseOrValue<T>> {
   budget.charge(list.length);
-  return list.length < shortList ? list : inTimeSlices(list, read.timeSlices);
+  return inTimeSlices(list, read.timeSlices);
 }
 
 /**
@@ -127,12 +129,14 @@ export function chargeTexts<T>(
   { budget, read }: Charging,
 ): Iterable<PromiseOrValue<T>> {
   budget.charge(costOfText(list.map((element) => ({ text: textOf(element) }))));
-  return list.length < shortList ? list : inTimeSlices(list, read.timeSlices);
+  return inTimeSlices(list, read.timeSlices);
 }
 
 /** Returns a resolver for the list with this name in the parent. The list is charged to the operation. */
 export function resolveChargedList<Name extends string>(name: Name) {
-  return <T>(parent: Readonly<Record<Name, readonly T[]>>, _args: unknown, context: Charging) => chargeList(parent[name], context);
+  const resolver = <T>(parent: Readonly<Record<Name, readonly T[]>>, _args: unknown, context: Charging) =>
+    chargeList(parent[name], context);
+  return declareRepeatable(resolver);
 }
 
 /** The context that lists need: the budget that they are charged to, and the time slices in which they are completed. */
@@ -144,7 +148,11 @@ interface Charging {
 /** The number of elements from which a list is completed in time slices. */
 const shortList = 8;
 
-function* inTimeSlices<T>(list: readonly T[], slices: TimeSlices): Iterable<PromiseOrValue<T>> {
+function inTimeSlices<T>(list: readonly T[], slices: TimeSlices): Iterable<PromiseOrValue<T>> {
+  return list.length < shortList ? list : new ChargedList(list, () => elementsInSlices(list, slices));
+}
+
+function* elementsInSlices<T>(list: readonly T[], slices: TimeSlices): Generator<PromiseOrValue<T>> {
   for (const element of list) {
     const pause = slices.pause();
     yield pause === undefined ? element : pause.then(() => element);

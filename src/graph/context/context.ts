@@ -16,6 +16,8 @@ export interface GatewayView {
   readonly version: string;
   /** True if the clusters are the embedded fleet. */
   readonly demo: boolean;
+  /** True if the gateway refuses every mutation. */
+  readonly readOnly: boolean;
   /** A hash of the printed schema that the operation runs on. Equal for equal schemas in all gateways. */
   readonly schemaHash: string;
   /** The time at which the schema was built, in Unix milliseconds. */

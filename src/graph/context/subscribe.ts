@@ -1,18 +1,13 @@
-import {
-  createSourceEventStream,
-  type ExecutionArgs,
-  type ExecutionResult,
-  executeSubscriptionEvent,
-  validateSubscriptionArgs,
-} from 'graphql';
+import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, validateSubscriptionArgs } from 'graphql';
 import { InvariantError, invariant } from '../../core/errors.ts';
+import type { ExecutionAttempts, OperationExecutor } from '../../execution/operation-executor.ts';
 import type { StreamSource } from '../../streams/stream-source.ts';
 
 /** A subscription whose root field was resolved: the source of its messages, and the function that turns a message into an answer. */
 export interface OpenedSubscription {
   readonly source: StreamSource<object>;
   /** Executes the operation once for this message. Returns a value and not a promise, unless the document selects live data. */
-  execute(message: object, contextValue: object): ExecutionResult | Promise<ExecutionResult>;
+  execute(message: object, attempts: ExecutionAttempts): ExecutionResult | Promise<ExecutionResult>;
 }
 
 /**
@@ -32,12 +27,13 @@ export class SourceCarrier implements AsyncIterable<never> {
 }
 
 /**
- * Resolves the root field of a subscription. Wrong arguments or variables become a result that contains only errors.
+ * Resolves the root field of a subscription. The executor runs its messages. Wrong arguments or variables become a result that contains only errors.
  *
  * @param args Its document must be valid for the schema.
  */
 export async function subscribeTo(
   args: ExecutionArgs,
+  executor: OperationExecutor,
 ): Promise<OpenedSubscription | { readonly errors: NonNullable<ExecutionResult['errors']> }> {
   const validated = validateSubscriptionArgs(args);
   if (!('schema' in validated)) return { errors: validated };
@@ -48,6 +44,6 @@ export async function subscribeTo(
   const { source } = carrier;
   return {
     source,
-    execute: (message, contextValue) => executeSubscriptionEvent({ ...validated, rootValue: message, contextValue }),
+    execute: (message, attempts) => executor.execute({ ...validated, rootValue: message }, attempts),
   };
 }

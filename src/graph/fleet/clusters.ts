@@ -1,5 +1,6 @@
 import { idOfCluster } from '../../core/object-ids.ts';
 import { mapPromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
+import { constantProperty, repeatableResolver, valueResolver } from '../../execution/known-resolvers.ts';
 import type { ClusterView } from '../../load/reads/reads.ts';
 import { asServed, type GraphBuilder } from '../builder/builder.ts';
 import { enumsOf, type FieldsOf } from '../builder/pothos.ts';
@@ -20,43 +21,44 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
         nullable: false,
         description: 'The taints of the cluster. They keep away work that does not tolerate them.',
         ...volatile,
-        resolve: (cluster, _args, context) => chargeList(cluster.taints, context),
+        resolve: repeatableResolver((cluster, _args, context) => chargeList(cluster.taints, context)),
       }),
       phase: t.field({
         type: phase,
         nullable: false,
         description: 'The state of the cluster.',
         ...volatile,
-        resolve: (cluster) => cluster.phase,
+        resolve: valueResolver((cluster) => cluster.phase),
       }),
       asOf: t.field({
         type: 'DateTime',
         description: 'The last time at which the cluster answered. Null before its first answer.',
         ...volatile,
-        resolve: ({ asOfMs }) => isoOf(asOfMs),
+        resolve: valueResolver(({ asOfMs }) => isoOf(asOfMs)),
       }),
       ageSeconds: t.float({
         description: 'The seconds since `asOf`. Null if `asOf` is null.',
         ...volatile,
-        resolve: ({ asOfMs }, _args, { clock }) => ageSecondsOf(asOfMs, clock.now()),
+        resolve: repeatableResolver(({ asOfMs }, _args, { clock }) => ageSecondsOf(asOfMs, clock.now())),
       }),
       faults: t.field({
         type: [types.fault],
         nullable: false,
         description: 'The current faults of the cluster, and of its kinds.',
         ...volatile,
-        resolve: (cluster, _args, context) =>
+        resolve: repeatableResolver((cluster, _args, context) =>
           chargeList(
             cluster.faults.map((fault) => faultWithCluster(cluster, fault)),
             context,
           ),
+        ),
       }),
       kinds: t.field({
         type: [types.servedKind],
         nullable: false,
         description: 'The kinds that the cluster serves. Empty until the cluster has listed them once.',
         ...personal,
-        resolve: (cluster, _args, context) => chargeList(context.reads.servedKinds(context.read, cluster), context),
+        resolve: repeatableResolver((cluster, _args, context) => chargeList(context.reads.servedKinds(context.read, cluster), context)),
       }),
     }),
   });
@@ -69,9 +71,9 @@ function identityFields(t: FieldsOf<ClusterView>) {
     id: t.id({
       nullable: false,
       description: 'An opaque id of the cluster. It stays the same as long as the name does.',
-      resolve: ({ name }) => idOfCluster(name),
+      resolve: valueResolver(({ name }) => idOfCluster(name)),
     }),
-    name: t.exposeString('name', { nullable: false, description: 'The name of the cluster in the fleet.' }),
+    name: t.string({ nullable: false, description: 'The name of the cluster in the fleet.', resolve: constantProperty('name') }),
     labels: t.field({
       type: 'StringMap',
       nullable: false,
@@ -83,7 +85,7 @@ function identityFields(t: FieldsOf<ClusterView>) {
       description: 'The value of one label. Null if the cluster does not have it.',
       ...volatile,
       args: { key: t.arg.string({ required: true, description: 'The full key of the label, such as `example.com/team`.' }) },
-      resolve: ({ labels }, { key }) => (Object.hasOwn(labels, key) ? labels[key] : undefined),
+      resolve: repeatableResolver(({ labels }, { key }) => (Object.hasOwn(labels, key) ? labels[key] : undefined)),
     }),
     version: t.exposeString('version', {
       description: 'The Kubernetes version of the cluster. Null until the cluster has answered once.',
@@ -102,7 +104,7 @@ function addServedKinds(types: GraphBuilder['types']): void {
   types.servedKind.implement({
     description: 'A kind as one cluster serves it.',
     fields: (t) => ({
-      kind: t.field({ type: types.kind, nullable: false, description: 'The kind.', resolve: (served) => served.kind }),
+      kind: t.field({ type: types.kind, nullable: false, description: 'The kind.', resolve: valueResolver((served) => served.kind) }),
       versions: t.exposeStringList('versions', {
         nullable: false,
         description: 'The API versions of the kind in this cluster, the preferred one first.',
@@ -139,6 +141,10 @@ export function addGateway({ types }: GraphBuilder): void {
     fields: (t) => ({
       version: t.exposeString('version', { nullable: false, description: 'The version of the gateway.' }),
       demo: t.exposeBoolean('demo', { nullable: false, description: 'True if the clusters are the embedded ones of the demo.' }),
+      readOnly: t.exposeBoolean('readOnly', {
+        nullable: false,
+        description: 'True if the gateway refuses every mutation, and never keeps Propagations in sync.',
+      }),
       schemaHash: t.exposeString('schemaHash', {
         nullable: false,
         description: 'A hash of this schema. Gateways with equal schemas have equal hashes.',
@@ -147,7 +153,7 @@ export function addGateway({ types }: GraphBuilder): void {
         type: 'DateTime',
         nullable: false,
         description: 'The time at which the gateway began to use this schema.',
-        resolve: ({ schemaBuiltAtMs }) => isoOf(schemaBuiltAtMs) ?? '',
+        resolve: valueResolver(({ schemaBuiltAtMs }) => isoOf(schemaBuiltAtMs) ?? ''),
       }),
       schemaProblem: t.exposeString('schemaProblem', {
         nullable: true,

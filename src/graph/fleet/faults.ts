@@ -1,6 +1,7 @@
 import type { Fault, FaultCode, Retry } from '../../core/faults.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import { type ClusterName, clusterName } from '../../core/names.ts';
+import { repeatableResolver, valueResolver } from '../../execution/known-resolvers.ts';
 import type { ClusterView } from '../../load/reads/reads.ts';
 import type { FaultView, GraphBuilder } from '../builder/builder.ts';
 import { enumsOf } from '../builder/pothos.ts';
@@ -16,32 +17,37 @@ export function addFaults(builder: GraphBuilder): void {
   types.fault.implement({
     description: 'A problem of one cluster, returned next to the results. A fault never fails the request.',
     fields: (t) => ({
-      code: t.field({ type: code, nullable: false, description: 'The type of the fault.', resolve: (fault) => fault.code }),
+      code: t.field({ type: code, nullable: false, description: 'The type of the fault.', resolve: valueResolver((fault) => fault.code) }),
       cluster: t.field({
         type: types.cluster,
         nullable: false,
         description: 'The cluster that has the problem.',
-        resolve: (fault, _args, context) => clusterOf(fault, context),
+        resolve: repeatableResolver((fault, _args, context) => clusterOf(fault, context)),
       }),
       kind: t.field({
         type: types.kind,
         description: 'The kind that the fault is about. Null if it is about the cluster as a whole.',
-        resolve: ({ kind }) => (kind === undefined ? undefined : model.kinds.get(keyOfKind(kind))),
+        resolve: valueResolver(({ kind }) => (kind === undefined ? undefined : model.kinds.get(keyOfKind(kind)))),
       }),
       message: t.exposeString('message', {
         nullable: false,
         description: 'The description of the fault for people. It contains no host names and no secrets.',
       }),
-      retry: t.field({ type: retry, nullable: false, description: 'When the same request may succeed.', resolve: (fault) => fault.retry }),
+      retry: t.field({
+        type: retry,
+        nullable: false,
+        description: 'When the same request may succeed.',
+        resolve: valueResolver((fault) => fault.retry),
+      }),
       since: t.field({
         type: 'DateTime',
         description: 'The time since which the problem exists. Null if it is not known.',
-        resolve: ({ sinceMs }) => isoOf(sinceMs),
+        resolve: valueResolver(({ sinceMs }) => isoOf(sinceMs)),
       }),
       status: t.field({
         type: types.apiError,
         description: 'The error of the API server. Null if the API server returned none.',
-        resolve: (fault) => fault.status,
+        resolve: valueResolver((fault) => fault.status),
       }),
     }),
   });

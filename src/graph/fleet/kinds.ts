@@ -1,3 +1,4 @@
+import { valueResolver } from '../../execution/known-resolvers.ts';
 import { type Column, columnsOf } from '../../model/columns/columns.ts';
 import type { KindSource, ModelKind } from '../../model/model.ts';
 import { printTypeReference } from '../../model/model.ts';
@@ -14,7 +15,7 @@ export function addKinds({ pothos, types }: GraphBuilder): void {
       type: t.string({
         nullable: false,
         description: 'The name of the type of the field in this schema, such as `Int`.',
-        resolve: ({ type, enumeration }) => enumeration?.name ?? printTypeReference(type),
+        resolve: valueResolver(({ type, enumeration }) => enumeration?.name ?? printTypeReference(type)),
       }),
       description: t.exposeString('description', { nullable: false, description: 'The description of the field.' }),
     }),
@@ -37,7 +38,12 @@ export function addKinds({ pothos, types }: GraphBuilder): void {
         description: 'The kubectl categories that contain the kind, such as `all`.',
       }),
       namespaced: t.exposeBoolean('namespaced', { nullable: false, description: 'True if objects of the kind belong to a namespace.' }),
-      source: t.field({ type: source, nullable: false, description: 'The origin of the kind.', resolve: (kind) => kind.source }),
+      source: t.field({
+        type: source,
+        nullable: false,
+        description: 'The origin of the kind.',
+        resolve: valueResolver((kind) => kind.source),
+      }),
       type: t.exposeString('type', {
         nullable: false,
         description: 'The name of the type of the kind in this schema, such as `Deployment`.',
@@ -55,7 +61,7 @@ export function addKinds({ pothos, types }: GraphBuilder): void {
         nullable: false,
         description:
           'The fields that the gateway computes from each object. Paths of filters and orders may begin with them, as with any field.',
-        resolve: columnsOf,
+        resolve: valueResolver(columnsOf),
       }),
       conflicts: t.exposeStringList('conflicts', {
         nullable: false,

@@ -1,3 +1,4 @@
+import { repeatableResolver, valueResolver } from '../../execution/known-resolvers.ts';
 import type { SyncView } from '../../load/reads/reads.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import { enumsOf } from '../builder/pothos.ts';
@@ -15,31 +16,36 @@ export function addSync({ pothos, types }: GraphBuilder): void {
         type: types.cluster,
         nullable: false,
         description: 'The cluster of the objects.',
-        resolve: (sync) => sync.cluster,
+        resolve: valueResolver((sync) => sync.cluster),
       }),
-      kind: t.field({ type: types.kind, nullable: false, description: 'The kind of the objects.', resolve: (sync) => sync.kind }),
+      kind: t.field({
+        type: types.kind,
+        nullable: false,
+        description: 'The kind of the objects.',
+        resolve: valueResolver((sync) => sync.kind),
+      }),
       phase: t.field({
         type: phase,
         nullable: false,
         description: 'How complete and current the objects are.',
         ...volatile,
-        resolve: (sync) => sync.phase,
+        resolve: valueResolver((sync) => sync.phase),
       }),
       asOf: t.field({
         type: 'DateTime',
         description: 'The time up to which the objects are known to be correct. Null before the first complete list.',
         ...volatile,
-        resolve: ({ asOfMs }) => isoOf(asOfMs),
+        resolve: valueResolver(({ asOfMs }) => isoOf(asOfMs)),
       }),
       ageSeconds: t.float({
         description: 'The seconds since `asOf`. Null if `asOf` is null.',
         ...volatile,
-        resolve: ({ asOfMs }, _args, { clock }) => ageSecondsOf(asOfMs, clock.now()),
+        resolve: repeatableResolver(({ asOfMs }, _args, { clock }) => ageSecondsOf(asOfMs, clock.now())),
       }),
       resourceVersion: t.string({
         description: 'The resourceVersion of the cluster up to which the objects are correct. Null before the first complete list.',
         ...volatile,
-        resolve: (sync) => sync.version,
+        resolve: valueResolver((sync) => sync.version),
       }),
       fault: t.field({
         type: types.fault,
@@ -47,7 +53,7 @@ export function addSync({ pothos, types }: GraphBuilder): void {
           'The reason why the phase is not `SYNCED`. Also set with `SYNCED` if the gateway may list the kind in some namespaces only. Its ' +
           'message then names the namespaces of the answer. Null otherwise.',
         ...volatile,
-        resolve: ({ cluster, fault }) => fault && faultWithCluster(cluster, fault),
+        resolve: valueResolver(({ cluster, fault }) => fault && faultWithCluster(cluster, fault)),
       }),
     }),
   });

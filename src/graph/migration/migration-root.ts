@@ -117,8 +117,8 @@ function addMutations({ pothos }: GraphBuilder, { defined }: AddedPropagation, m
       nullable: false,
       description:
         'Records a migration on the hub, and answers at once. The gateway then carries it out. Nothing is recorded if the answer has the phase ' +
-        '`HELD`, because the current plan has another digest, or `FAILED`, because a note is an error. The same input once more resumes a ' +
-        'migration that is paused.',
+        '`HELD`, because the current plan has another digest, or `FAILED`, because a note is an error. The same input once more resumes the ' +
+        'applications that have failed.',
       args: {
         input: t.arg({ type: defined.input<MigrateInput>(migrateInput), required: true, description: 'The migration.' }),
         digest: t.arg.string({

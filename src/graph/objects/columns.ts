@@ -1,6 +1,7 @@
 import { MusterError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import { keyOfKind } from '../../core/kinds.ts';
+import { objectResolver, valueResolver } from '../../execution/known-resolvers.ts';
 import type { Row } from '../../load/reads/reads.ts';
 import { type Column, type ColumnEnum, columnsOf } from '../../model/columns/columns.ts';
 import { rollout, rollout as rolloutType } from '../../model/hand-written-types.ts';
@@ -26,7 +27,7 @@ export function addColumns(builder: GraphBuilder): ColumnEnums {
     if (type === undefined) continue;
     for (const column of columnsOf(kind)) {
       const { name, description, nullable, enumeration } = column;
-      const resolve = (row: Row) => valueIn(column, row);
+      const resolve = objectResolver((row: Row) => valueIn(column, row));
       const known = enumeration && (enums.get(enumeration.name) ?? addEnum(builder, enumeration));
       if (known !== undefined && enumeration !== undefined) enums.set(enumeration.name, known);
       const output: AnyOutput = known ?? outputOf(column.type);
@@ -37,8 +38,9 @@ export function addColumns(builder: GraphBuilder): ColumnEnums {
 }
 
 /**
- * Returns the value of a column. If only the metadata of the object is known, it is null, or `BAD_INPUT` for a column that is never null: a
- * computed value would be about an empty object.
+ * Returns the value of a column. If only the metadata of the object is known, there is nothing to compute it from: a nullable column is null.
+ *
+ * @throws {MusterError} `BAD_INPUT` for a column that is never null, if only the metadata is known.
  */
 function valueIn({ name, nullable, get }: Column, { kind, object, metadataOnly }: Row): Json | undefined {
   if (metadataOnly !== true) return get(object);
@@ -76,7 +78,7 @@ function addRollouts({ pothos, types }: GraphBuilder): ObjectRefOf<RolloutView> 
     t.field({
       type: rollout,
       description: 'The progress of the rollout. Null for kinds without a `kubectl rollout status`.',
-      resolve: () => null,
+      resolve: valueResolver(() => null),
     }),
   );
   return rollout;

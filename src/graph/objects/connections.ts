@@ -1,8 +1,10 @@
+import { repeatableResolver, valueResolver } from '../../execution/known-resolvers.ts';
 import type { ListPage, Row } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { EdgeView, GraphBuilder, PageView } from '../builder/builder.ts';
 import type { ObjectRefOf } from '../builder/pothos.ts';
 import { chargeList, resolveChargedList } from '../context/budget.ts';
+import type { GraphContext } from '../context/context.ts';
 
 /** Adds `Connection`, `PageInfo` and `ResourceConnection` with its edges. */
 export function addConnections(builder: GraphBuilder): ObjectRefOf<ListPage> {
@@ -24,7 +26,7 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<ListPage> {
         type: types.pageInfo,
         nullable: false,
         description: 'The position of this page in the list, with the cursors to continue.',
-        resolve: pageOf,
+        resolve: valueResolver(pageOf),
       }),
       totalCount: t.exposeInt('totalCount', {
         nullable: false,
@@ -81,9 +83,9 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
       cursor: t.string({
         nullable: false,
         description: 'The position of the object in the list. To get the objects that follow it, pass this cursor as `after`.',
-        resolve: ({ listed, row }) => listed.cursorOf(row),
+        resolve: valueResolver(({ listed, row }) => listed.cursorOf(row)),
       }),
-      node: t.field({ type: item, nullable: false, description: 'The object of this entry.', resolve: ({ row }) => row }),
+      node: t.field({ type: item, nullable: false, description: 'The object of this entry.', resolve: valueResolver(({ row }) => row) }),
     }),
   });
   return pothos.objectRef<ListPage>(`${type}Connection`).implement({
@@ -101,11 +103,12 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
         type: [edge],
         nullable: false,
         description: 'The objects of this page, in the order of the list, each with its cursor.',
-        resolve: (listed, _args, context) =>
+        resolve: repeatableResolver((listed: ListPage, _args: unknown, context: GraphContext) =>
           chargeList(
             listed.items.map((row) => ({ row, listed })),
             context,
           ),
+        ),
       }),
     }),
   });

@@ -8,10 +8,13 @@ import {
   isOutputType,
 } from 'graphql';
 import { invariant } from '../../core/errors.ts';
+import { isSecret } from '../../core/redaction.ts';
+import type { TextSource } from '../../execution/kept-texts.ts';
+import { keptTextsOf, repeatableResolverWithInfo, storedResolver } from '../../execution/known-resolvers.ts';
 import type { Row } from '../../load/reads/reads.ts';
 import type { ModelField, ModelKind, ModelType, TypeReference } from '../../model/model.ts';
 import { asServed, type GraphBuilder } from '../builder/builder.ts';
-import { enterRow, resolveStored, type StoredResolver } from '../builder/stored-values.ts';
+import { enterRow, inlineFitOf, resolveStored, type StoredResolver } from '../builder/stored-values.ts';
 import { leadsToReference, ValueInRow, withRow } from '../builder/value-in-row.ts';
 import type { GraphContext } from '../context/context.ts';
 
@@ -30,11 +33,22 @@ export function addGenerated(builder: GraphBuilder): void {
     const ref = kinds.get(kind.type);
     if (ref === undefined) continue;
     ref.implement({
+      ...keptTextsOf(textSourceOfRow),
       description: type?.description ?? descriptionOf(kind),
       interfaces: builder.isPodOwner(kind) ? [builder.types.resource, builder.types.podOwner] : [builder.types.resource],
       fields: (t) => fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: kindResolverOf(builder, field) })),
     });
   }
+}
+
+/**
+ * Returns the values on which the JSON text of a row depends: its object, and the values that fields of `ofObject` resolvers show. Undefined for
+ * sensitive kinds: their objects are copied for each answer, and must not stay in memory.
+ */
+function textSourceOfRow(value: unknown): TextSource | undefined {
+  const row = value as Row | null;
+  if (row === null || row.metadataOnly === true || isSecret(row.kind)) return undefined;
+  return { object: row.object, others: [row.cluster.name, row.kind, row.resource] };
 }
 
 /**
@@ -92,21 +106,24 @@ function optionsOf(builder: GraphBuilder, { type, description, deprecated }: Mod
 
 function partResolverOf({ referenceTypes: leading }: GraphBuilder, name: string, field: ModelField): StoredResolver<unknown> {
   const resolve = resolveStored(field.type, readerOf(field));
-  if (!leading.has(name)) return resolve;
+  if (!leading.has(name)) return storedResolver({ path: [], key: field.key, fit: inlineFitOf(field.type) }, resolve);
   const carry = leadsToReference(leading, field.type) ? withRow : onlyValue;
-  return (source, args, context, info) => {
+  return repeatableResolverWithInfo((source, args, context, info) => {
     if (!(source instanceof ValueInRow)) return resolve(source, args, context, info);
     return carry(resolve(source.value, args, context, info), source.row);
-  };
+  });
 }
 
 function kindResolverOf({ referenceTypes: leading }: GraphBuilder, field: ModelField): StoredResolver<Row> {
   const resolve = resolveStored(field.type, readerInObject(field));
-  const carry = leadsToReference(leading, field.type) ? withRow : onlyValue;
-  return (row, args, context, info) => {
+  const carriesRow = leadsToReference(leading, field.type);
+  const resolver: StoredResolver<Row> = (row, args, context, info) => {
     enterRow(row, context, info);
-    return carry(resolve(row, args, context, info), row);
+    const value = resolve(row, args, context, info);
+    return carriesRow ? withRow(value, row) : value;
   };
+  if (carriesRow) return repeatableResolverWithInfo(resolver);
+  return storedResolver({ path: ['object'], key: field.key, fit: inlineFitOf(field.type) }, resolver);
 }
 
 function onlyValue(value: unknown): unknown {

@@ -2,6 +2,12 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { boundedList } from '../../core/bounded-list.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import { isSecret } from '../../core/redaction.ts';
+import {
+  type InfoResolver,
+  repeatableResolver,
+  repeatableResolverUnless,
+  repeatableResolverWithInfo,
+} from '../../execution/known-resolvers.ts';
 import type { ListPage } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
@@ -50,19 +56,19 @@ function addFleetFields({ pothos, types, model }: GraphBuilder): void {
           description: 'Only clusters that match this label selector, such as `team=shop`, as `kubectl get -l` takes it.',
         }),
       },
-      resolve: (_root, filter, context) => chargeList(context.reads.clusters(context.read, filter), context),
+      resolve: repeatableResolver((_root, filter, context) => chargeList(context.reads.clusters(context.read, filter), context)),
     }),
     cluster: t.field({
       type: types.cluster,
       description: 'The cluster with this name. Null if the fleet does not have it.',
       args: { name: t.arg.string({ required: true, description: 'The name of the cluster in the fleet.' }) },
-      resolve: (_root, { name }, { reads, read }) => reads.cluster(read, name),
+      resolve: repeatableResolver((_root, { name }, { reads, read }) => reads.cluster(read, name)),
     }),
     gateway: t.field({
       type: types.gateway,
       nullable: false,
       description: 'The gateway that answers this request.',
-      resolve: (_root, _args, { gateway }) => gateway,
+      resolve: repeatableResolver((_root, _args, { gateway }) => gateway),
     }),
     kinds: t.field({
       type: [types.kind],
@@ -71,11 +77,11 @@ function addFleetFields({ pothos, types, model }: GraphBuilder): void {
       args: {
         groups: t.arg.stringList({ description: 'Only kinds of these API groups. The core group is the empty text. Default: all groups.' }),
       },
-      resolve: (_root, { groups }, context) => {
+      resolve: repeatableResolver((_root, { groups }, context) => {
         const named = groups == null ? undefined : new Set(boundedList('groups', groups));
         const chosen = [...model.kinds.values()].filter(({ group }) => named?.has(group) ?? true);
         return chargeList(chosen.toSorted(byGroupAndKind), context);
-      },
+      }),
     }),
   }));
 }
@@ -86,8 +92,9 @@ function addResourceFields({ pothos, types, model }: GraphBuilder, connection: O
       type: types.resource,
       description: 'The object with this id. Null if it does not exist.',
       args: { id: t.arg.id({ required: true, description: 'The value of the field `id` of the object.' }), live: liveArgument(t) },
-      resolve: async (_root, { id, live }, context, info) =>
+      resolve: unlessLive(async (_root, { id, live }, context, info) =>
         rowOrFaults(await context.reads.getById(context.read, { model, id, from: live === true ? 'live' : 'mirror' }), context, info),
+      ),
     }),
     resources: t.field({
       type: connection,
@@ -103,8 +110,9 @@ function addResourceFields({ pothos, types, model }: GraphBuilder, connection: O
         }),
         ...listArguments(t, types),
       },
-      resolve: (_root, { kinds, ...args }, { reads, read }, info) =>
+      resolve: repeatableResolverWithInfo((_root, { kinds, ...args }, { reads, read }, info) =>
         reads.listKinds(read, { model, kinds }, { ...args, aggregated: aggregatedPaths(info) }),
+      ),
     }),
   }));
 }
@@ -122,7 +130,9 @@ function addListField({ pothos, types }: GraphBuilder, kind: ModelKind, connecti
       description: `Objects of the kind ${keyOfKind(kind)} from all clusters that serve it${part}.`,
       ...kindDeprecation(kind),
       args: listArguments(t, types),
-      resolve: (_root, args, { reads, read }, info) => reads.list(read, kind, { ...args, aggregated: aggregatedPaths(info) }),
+      resolve: repeatableResolverWithInfo((_root, args, { reads, read }, info) =>
+        reads.list(read, kind, { ...args, aggregated: aggregatedPaths(info) }),
+      ),
     }),
   );
 }
@@ -141,15 +151,24 @@ function addSingleField({ pothos, kinds }: GraphBuilder, kind: ModelKind): void 
     const name = t.arg.string({ required: true, description: 'The name of the object.' });
     const live = liveArgument(t);
     if (!kind.namespaced) {
-      return t.field({ ...options, args: { cluster, name, live }, resolve: (_root, args, context, info) => found(args, context, info) });
+      return t.field({
+        ...options,
+        args: { cluster, name, live },
+        resolve: unlessLive((_root, args, context, info) => found(args, context, info)),
+      });
     }
     const namespace = t.arg.string({ required: true, description: 'The namespace of the object.' });
     return t.field({
       ...options,
       args: { cluster, namespace, name, live },
-      resolve: (_root, args, context, info) => found(args, context, info),
+      resolve: unlessLive((_root, args, context, info) => found(args, context, info)),
     });
   });
+}
+
+/** Declares a resolver that may be called again, unless its argument `live` is given. */
+function unlessLive<Root, Args, Value>(resolver: InfoResolver<Root, Args, GraphContext, Value>) {
+  return repeatableResolverUnless('live', resolver);
 }
 
 interface SingleArguments {

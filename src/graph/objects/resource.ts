@@ -7,6 +7,14 @@ import { apiVersionOf } from '../../core/kinds.ts';
 import { idOfObject } from '../../core/object-ids.ts';
 import { exactNumberOfQuantity, parseQuantity } from '../../core/quantities.ts';
 import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
+import {
+  objectResolver,
+  repeatableResolver,
+  repeatableResolverWithInfo,
+  storedResolver,
+  typeOfValue,
+  valueResolver,
+} from '../../execution/known-resolvers.ts';
 import { manifestOf } from '../../load/reads/manifest.ts';
 import { type Row, valuesPerRead } from '../../load/reads/reads.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
@@ -22,42 +30,47 @@ export function addResource(builder: GraphBuilder): void {
   types.resource.implement({
     description: 'An object of any kind in one cluster.',
     resolveType: ({ kind }) => kind.type,
+    ...typeOfValue,
     fields: (t) => ({
       id: t.id({
         nullable: false,
         description: 'An opaque id of this object. An object that is created again under the same name has another id.',
-        resolve: idOf,
+        resolve: objectResolver(idOf),
       }),
       cluster: t.field({
         type: types.cluster,
         nullable: false,
         description: 'The cluster that contains the object.',
-        resolve: (row) => row.cluster,
+        resolve: objectResolver((row) => row.cluster),
       }),
       apiVersion: t.string({
         nullable: false,
         description: 'The group and version in which the object was read, such as `apps/v1`.',
-        resolve: ({ resource }) => apiVersionOf(resource),
+        resolve: objectResolver(({ resource }) => apiVersionOf(resource)),
       }),
-      kind: t.string({ nullable: false, description: 'The kind of the object, such as `Deployment`.', resolve: ({ kind }) => kind.kind }),
+      kind: t.string({
+        nullable: false,
+        description: 'The kind of the object, such as `Deployment`.',
+        resolve: objectResolver(({ kind }) => kind.kind),
+      }),
       metadata: t.field({
         type: types.objectMeta,
         nullable: false,
         description: 'The metadata of the object, such as its name and labels.',
-        resolve: (row) => row,
+        resolve: objectResolver((row) => row),
       }),
       sync: t.field({
         type: types.sync,
         nullable: false,
         description: 'How complete and current the local copy is that the object was read from.',
-        resolve: (row) => row.sync,
+        resolve: valueResolver((row) => row.sync),
       }),
       object: t.field({
         type: 'JSON',
         nullable: false,
         description:
           'The whole object as JSON, including fields that this schema does not have. Without managedFields, and without the data of a Secret.',
-        resolve: manifestOf,
+        resolve: objectResolver(manifestOf),
       }),
       yaml: t.string({
         nullable: false,
@@ -76,42 +89,46 @@ function addMetadata({ types, outputOf }: GraphBuilder): void {
     description: 'The metadata of an object.',
     fields: (t) => ({
       name: t.string({
-        resolve: ({ object }) => object.metadata.name,
+        resolve: inMetadata('name'),
         nullable: false,
         description: 'The name of the object. It is unique for its kind in its namespace and cluster.',
       }),
       namespace: t.string({
-        resolve: ({ object }) => object.metadata.namespace,
+        resolve: inMetadata('namespace'),
         description: 'The namespace of the object. Null for cluster-scoped kinds.',
       }),
       uid: t.string({
-        resolve: ({ object }) => object.metadata.uid,
+        resolve: inMetadata('uid'),
         description: 'The uid of the object. Its cluster never uses it for another object.',
       }),
       resourceVersion: t.string({
-        resolve: ({ object }) => object.metadata.resourceVersion,
+        resolve: inMetadata('resourceVersion'),
         description: 'The opaque version of the object. Each change of the object changes it.',
       }),
       generation: t.field({
         type: 'Int64',
         description: 'A number that grows with each change of the desired state. Null if the API server does not count these changes.',
-        resolve: inMetadata,
+        resolve: inMetadata('generation'),
       }),
-      creationTimestamp: t.field({ type: 'DateTime', description: 'The time at which the object was created.', resolve: inMetadata }),
+      creationTimestamp: t.field({
+        type: 'DateTime',
+        description: 'The time at which the object was created.',
+        resolve: inMetadata('creationTimestamp'),
+      }),
       deletionTimestamp: t.field({
         type: 'DateTime',
         description: 'The time at which the object will be deleted. Null unless its deletion was requested.',
-        resolve: inMetadata,
+        resolve: inMetadata('deletionTimestamp'),
       }),
       finalizers: t.field({
         type: outputOf({ list: { scalar: 'String' } }),
         description: 'The finalizers of the object. Its deletion waits until all of them are removed. Null if it has none.',
-        resolve: inMetadata,
+        resolve: inMetadata('finalizers'),
       }),
       ownerReferences: t.field({
         type: [types.ownerReference],
         description: 'The owners of the object. It is deleted when the last owner is deleted. Null if it has none.',
-        resolve: ownerReferencesOf,
+        resolve: valueResolver(ownerReferencesOf),
       }),
       ...labelFields(t),
     }),
@@ -120,26 +137,26 @@ function addMetadata({ types, outputOf }: GraphBuilder): void {
 
 function labelFields(t: FieldsOf<Row>) {
   return {
-    labels: t.field({ type: 'StringMap', description: 'The labels of the object. Null if it has none.', resolve: inMetadata }),
+    labels: t.field({ type: 'StringMap', description: 'The labels of the object. Null if it has none.', resolve: inMetadata('labels') }),
     label: t.string({
       description: 'The value of one label. Null if the object does not have it.',
       args: { key: t.arg.string({ required: true, description: 'The full key of the label, such as `app.kubernetes.io/name`.' }) },
-      resolve: ({ object }, { key }) => ownValue(object.metadata.labels, key),
+      resolve: repeatableResolver(({ object }, { key }) => ownValue(object.metadata.labels, key)),
     }),
     annotations: t.field({
       type: 'StringMap',
       description: 'The annotations of the object. Null if it has none.',
       args: { keys: t.arg.stringList({ description: 'Only the annotations with these keys. Default: all annotations.' }) },
-      resolve({ object: { metadata } }, { keys }, { budget }) {
+      resolve: repeatableResolver(({ object: { metadata } }, { keys }, { budget }) => {
         if (keys == null) return metadata.annotations;
         budget.countReads(Math.ceil(boundedList('keys', keys).length / valuesPerRead));
         return onlyKeys(metadata.annotations, keys);
-      },
+      }),
     }),
     annotation: t.string({
       description: 'The value of one annotation. Null if the object does not have it.',
       args: { key: t.arg.string({ required: true, description: 'The full key of the annotation.' }) },
-      resolve: ({ object }, { key }) => ownValue(object.metadata.annotations, key),
+      resolve: repeatableResolver(({ object }, { key }) => ownValue(object.metadata.annotations, key)),
     }),
   };
 }
@@ -150,14 +167,14 @@ function addOwnerReference({ types }: GraphBuilder): void {
     fields: (t) => ({
       apiVersion: t.string({
         description: 'The group and version of the owner, such as `apps/v1`.',
-        resolve: ({ value }) => textAt(value, 'apiVersion'),
+        resolve: valueResolver(({ value }) => textAt(value, 'apiVersion')),
       }),
-      kind: t.string({ description: 'The kind of the owner.', resolve: ({ value }) => textAt(value, 'kind') }),
-      name: t.string({ description: 'The name of the owner.', resolve: ({ value }) => textAt(value, 'name') }),
-      uid: t.string({ description: 'The uid of the owner.', resolve: ({ value }) => textAt(value, 'uid') }),
+      kind: t.string({ description: 'The kind of the owner.', resolve: valueResolver(({ value }) => textAt(value, 'kind')) }),
+      name: t.string({ description: 'The name of the owner.', resolve: valueResolver(({ value }) => textAt(value, 'name')) }),
+      uid: t.string({ description: 'The uid of the owner.', resolve: valueResolver(({ value }) => textAt(value, 'uid')) }),
       controller: t.boolean({
         description: 'True if this owner is the controller of the object. An object has at most one.',
-        resolve: ({ value }) => truthAt(value, 'controller'),
+        resolve: valueResolver(({ value }) => truthAt(value, 'controller')),
       }),
     }),
   });
@@ -168,8 +185,11 @@ function truthAt(value: Json | undefined, key: string): boolean | undefined {
   return typeof found === 'boolean' ? found : undefined;
 }
 
-/** Reads the property with the name of the field. */
-const inMetadata: GraphQLFieldResolver<Row, GraphContext> = ({ object }, _args, _context, { fieldName }) => object.metadata[fieldName];
+/** Returns a resolver for a member of the metadata. */
+function inMetadata<const Name extends string>(name: Name) {
+  const read = ({ object }: Row): Row['object']['metadata'][Name] => object.metadata[name];
+  return storedResolver({ path: ['object', 'metadata'], key: name, fit: 'any' }, read);
+}
 
 function ownerReferencesOf(row: Row): readonly ValueInRow[] | undefined {
   const { ownerReferences } = row.object.metadata;
@@ -204,7 +224,7 @@ function addResourceList({ types }: GraphBuilder): void {
         type: 'Quantity',
         description: 'The amount of the resource with this name. Null if this ResourceList does not have it.',
         args: { name: t.arg.string({ required: true, description: 'The name of the resource, such as `nvidia.com/gpu`.' }) },
-        resolve: resolveStored<Amounts>({ scalar: 'Quantity' }, (list, { name }) => ownValue(list, name)),
+        resolve: repeatableResolverWithInfo(resolveStored<Amounts>({ scalar: 'Quantity' }, (list, { name }) => ownValue(list, name))),
       }),
       all: t.field({
         type: 'StringMap',
@@ -227,20 +247,22 @@ function addResourceList({ types }: GraphBuilder): void {
 type Amounts = Readonly<Record<string, Json>>;
 
 function amountOf(name: string): StoredResolver<Amounts> {
-  return resolveStored({ scalar: 'Quantity' }, (list) => ownValue(list, name));
+  return repeatableResolverWithInfo(resolveStored({ scalar: 'Quantity' }, (list) => ownValue(list, name)));
 }
 
 function numberOf(name: string): GraphQLFieldResolver<Amounts, GraphContext, object, number | RawNumber | undefined> {
   const resolve = amountOf(name);
-  return (list, args, context, info) => {
+  return repeatableResolverWithInfo((list, args, context, info) => {
     const text = textOfAmount(resolve(list, args, context, info));
     const quantity = text === undefined ? undefined : parseQuantity(text);
     return quantity === undefined ? undefined : exactNumberOfQuantity(quantity);
-  };
+  });
 }
 
-const amountsAsTexts = resolveStored<Amounts>({ scalar: 'StringMap' }, (list) =>
-  Object.fromEntries(Object.entries(list).map(([name, amount]) => [name, textOfAmount(amount) ?? amount])),
+const amountsAsTexts = repeatableResolverWithInfo(
+  resolveStored<Amounts>({ scalar: 'StringMap' }, (list) =>
+    Object.fromEntries(Object.entries(list).map(([name, amount]) => [name, textOfAmount(amount) ?? amount])),
+  ),
 );
 
 /** Returns the text of an amount. Undefined for a value that is no amount. */

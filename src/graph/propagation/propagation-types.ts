@@ -3,7 +3,7 @@ import type { Fault } from '../../core/faults.ts';
 import { schemaSpelling } from '../../core/json/enum-spelling.ts';
 import { groupOfApiVersion } from '../../core/kinds.ts';
 import { parseClusterName } from '../../core/names.ts';
-import { idOfObject } from '../../core/object-ids.ts';
+import { idOfObject, idOfPropagation } from '../../core/object-ids.ts';
 import type { ListArguments, ListPage, Row } from '../../load/reads/reads.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { InventoryEntry, RecordedFault } from '../../propagate/model/inventory.ts';
@@ -79,7 +79,7 @@ function identityFields(t: FieldsOf<PropagationView>) {
     id: t.id({
       nullable: false,
       description: 'An opaque id of the Propagation. It stays the same until the Propagation is deleted.',
-      resolve: ({ propagation: { metadata } }) => Buffer.from(`propagation/${metadata.uid}`).toString('base64url'),
+      resolve: ({ propagation: { metadata } }) => idOfPropagation(metadata),
     }),
     namespace: t.string({
       nullable: false,

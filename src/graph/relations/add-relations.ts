@@ -3,6 +3,7 @@ import { boundedList } from '../../core/bounded-list.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { mapPromiseOrValue, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
+import { repeatableResolverWithInfo, typeOfValue } from '../../execution/known-resolvers.ts';
 import { type ListPage, type Row, valuesPerRead } from '../../load/reads/reads.ts';
 import { ownerReferenceOf, targetOfOwner, targetOfReference } from '../../load/relations/reference-targets.ts';
 import { eventsAbout, ownedBy, podsOfWorkload } from '../../load/relations/relation-queries.ts';
@@ -46,8 +47,9 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
         'The owner of the object: its controller, or else the first of its owners. Null if it has no owner that the caller may read. ' +
         `At most ${maxRelationDepth} relations may be nested.`,
       ...personal,
-      resolve: (row, _args, context, info) =>
+      resolve: repeatableResolverWithInfo((row, _args, context, info) =>
         followOne(row, targetOfOwner(ownerReferenceOf(row.object), row.object), { model, context, info }),
+      ),
     }),
     owned: t.field({
       type: any,
@@ -63,10 +65,10 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
         first: t.arg.int(firstOptions),
         after: t.arg.string(afterOptions),
       },
-      resolve: (row, { kinds, ...page }, context, info) => {
+      resolve: repeatableResolverWithInfo((row, { kinds, ...page }, context, info) => {
         const named = kinds == null ? undefined : kindsNamed(kinds, context);
         return followMany(row, { query: ownedBy(row, named), page }, { model, context, info });
-      },
+      }),
     }),
   }));
   const events = ofKinds.get('Event');
@@ -78,7 +80,9 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
       description: 'The Events about the object, newest first.',
       ...personal,
       args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
-      resolve: (row, page, context, info) => followMany(row, { query: eventsAbout(row), page }, { model, context, info }),
+      resolve: repeatableResolverWithInfo((row, page, context, info) =>
+        followMany(row, { query: eventsAbout(row), page }, { model, context, info }),
+      ),
     }),
   );
 }
@@ -94,8 +98,9 @@ function addReferences(builder: GraphBuilder): void {
       type: types.resource,
       description,
       ...personal,
-      resolve: ({ value, row }, _args, context, info) =>
+      resolve: repeatableResolverWithInfo(({ value, row }, _args, context, info) =>
         followOne(row, targetOfOwner(objectAt(value), row.object), { model, context, info }),
+      ),
     }),
   );
   addReferenceField(builder, { of: referenceType, field: 'resource', description, referenceIn: objectAt });
@@ -127,11 +132,11 @@ function addReferenceField(
       type: types.resource,
       description,
       ...personal,
-      resolve(source, _args, context, info) {
+      resolve: repeatableResolverWithInfo((source, _args, context, info) => {
         if (!(source instanceof ValueInRow)) return undefined;
         const { value, row } = source;
         return followOne(row, targetOfReference(referenceIn(value), row.object.metadata.namespace), { model, context, info });
-      },
+      }),
     }),
   );
 }
@@ -141,6 +146,7 @@ function addPodOwner({ pothos, types, model }: GraphBuilder, { ofKinds }: Connec
   types.podOwner.implement({
     description: 'A workload that manages Pods.',
     resolveType: ({ kind }) => kind.type,
+    ...typeOfValue,
   });
   if (pods === undefined) return;
   pothos.interfaceField(types.podOwner, 'pods', (t) =>
@@ -150,7 +156,9 @@ function addPodOwner({ pothos, types, model }: GraphBuilder, { ofKinds }: Connec
       description: 'The Pods that the workload controls and that match its selector. A Deployment controls Pods through its ReplicaSets.',
       ...personal,
       args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
-      resolve: (row, page, context, info) => followMany(row, { query: podsOfWorkload(row), page }, { model, context, info }),
+      resolve: repeatableResolverWithInfo((row, page, context, info) =>
+        followMany(row, { query: podsOfWorkload(row), page }, { model, context, info }),
+      ),
     }),
   );
 }
@@ -164,7 +172,7 @@ function addToOne({ pothos, types, model, kinds }: GraphBuilder, { of, field, to
       type: result,
       description,
       ...personal,
-      resolve: (row: Row, _args, context, info) => followOne(row, target(row.object), { model, context, info }),
+      resolve: repeatableResolverWithInfo((row: Row, _args, context, info) => followOne(row, target(row.object), { model, context, info })),
     }),
   );
 }
@@ -184,7 +192,9 @@ function addToMany(
       description,
       ...personal,
       args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
-      resolve: (row: Row, page, context, info) => followMany(row, { query: query(row), page }, { model, context, info }),
+      resolve: repeatableResolverWithInfo((row: Row, page, context, info) =>
+        followMany(row, { query: query(row), page }, { model, context, info }),
+      ),
     }),
   );
 }

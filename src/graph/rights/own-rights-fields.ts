@@ -29,7 +29,7 @@ interface CanIArguments {
   readonly clusters?: readonly string[] | null | undefined;
 }
 
-/** The number of objects that one answer of `canI` counts as, in addition to its element of the list: it is a request to a cluster. */
+/** The cost of one answer of `canI`, as a number of objects, in addition to its element of the list: each answer needs a request to a cluster. */
 const answerCost = 9;
 
 /** Adds `Query.whoami` and `Query.canI`. Both are about the caller of the operation only. */

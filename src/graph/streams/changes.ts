@@ -1,4 +1,5 @@
 import { keyOfKind } from '../../core/kinds.ts';
+import { repeatableResolver, valueResolver } from '../../execution/known-resolvers.ts';
 import type { ChangesMessage, ChangeType } from '../../streams/messages/changes-message.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import { enumsOf, type ObjectRefOf } from '../builder/pothos.ts';
@@ -27,12 +28,12 @@ export function addChanges(builder: GraphBuilder): ChangesTypes {
     // Never needed: the type of a field is always one of the object types.
     resolveType: () => 'ResourceChanges',
     fields: (t) => ({
-      type: t.field({ type, nullable: false, description: 'The type of the message.', resolve: (message) => message.type }),
+      type: t.field({ type, nullable: false, description: 'The type of the message.', resolve: valueResolver((message) => message.type) }),
       cluster: t.field({
         type: types.cluster,
         nullable: false,
         description: 'The cluster that the message is about.',
-        resolve: ({ cluster }) => cluster,
+        resolve: valueResolver(({ cluster }) => cluster),
       }),
       cursor: t.exposeString('cursor', {
         nullable: false,
@@ -42,7 +43,7 @@ export function addChanges(builder: GraphBuilder): ChangesTypes {
       fault: t.field({
         type: types.fault,
         description: 'The reason why the cluster is not in sync. Null unless the type is FAILED.',
-        resolve: ({ cluster, fault }) => fault && faultWithCluster(cluster, fault),
+        resolve: valueResolver(({ cluster, fault }) => fault && faultWithCluster(cluster, fault)),
       }),
     }),
   });
@@ -54,7 +55,12 @@ function addResourceChanges({ pothos, types }: GraphBuilder): ObjectRefOf<Change
     description: 'One message of a stream of objects of several kinds. Each message is about one kind in one cluster.',
     interfaces: [types.changes],
     fields: (t) => ({
-      kind: t.field({ type: types.kind, nullable: false, description: 'The kind that the message is about.', resolve: ({ kind }) => kind }),
+      kind: t.field({
+        type: types.kind,
+        nullable: false,
+        description: 'The kind that the message is about.',
+        resolve: valueResolver(({ kind }) => kind),
+      }),
       added: t.field({ type: [types.resource], nullable: false, ...listed('added') }),
       modified: t.field({ type: [types.resource], nullable: false, ...listed('modified') }),
       deleted: t.field({ type: [types.resource], nullable: false, ...listed('deleted') }),
@@ -87,7 +93,7 @@ type RowsOf = 'added' | 'modified' | 'deleted';
 export function listed(which: RowsOf) {
   return {
     description: rowsMeanings[which],
-    resolve: (message: ChangesMessage, _args: unknown, context: GraphContext) => chargeList(message[which], context),
+    resolve: repeatableResolver((message: ChangesMessage, _args: unknown, context: GraphContext) => chargeList(message[which], context)),
   };
 }
 

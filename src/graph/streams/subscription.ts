@@ -1,5 +1,6 @@
 import { keyOfKind } from '../../core/kinds.ts';
 import { isSecret } from '../../core/redaction.ts';
+import { valueResolver } from '../../execution/known-resolvers.ts';
 import type { ChangesMessage } from '../../streams/messages/changes-message.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import { maxAnswerObjects } from '../context/budget.ts';
@@ -33,7 +34,7 @@ export function addSubscription(builder: GraphBuilder, changes: ChangesTypes): v
       },
       subscribe: (_root, { kinds, ...args }, { streams, read }): AsyncIterable<ChangesMessage> =>
         new SourceCarrier(streams.changesOfKinds(read, { model, kinds }, args)),
-      resolve: (message) => message,
+      resolve: valueResolver((message) => message),
     }),
   );
   for (const kind of model.kinds.values()) {
@@ -48,7 +49,7 @@ export function addSubscription(builder: GraphBuilder, changes: ChangesTypes): v
         ...kindDeprecation(kind),
         args: { ...selectionArguments(t.arg, types), search: searchArgument(t.arg), after: afterArgument(t.arg) },
         subscribe: (_root, args, { streams, read }): AsyncIterable<ChangesMessage> => new SourceCarrier(streams.changes(read, kind, args)),
-        resolve: (message) => message,
+        resolve: valueResolver((message) => message),
       }),
     );
   }

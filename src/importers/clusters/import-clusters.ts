@@ -1,6 +1,7 @@
 import { parseClusterName } from '../../core/names.ts';
 import { matchesLabelSelector } from '../../core/selectors.ts';
 import type { ClusterSet, SourceSystem } from '../../propagate/model/spec.ts';
+import type { ClusterLocation } from '../../propagate/plan/placing/cluster-set.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { ImportContext } from '../model/importer.ts';
 import { nameListOf } from '../model/name-list.ts';
@@ -17,6 +18,8 @@ export interface ImportClusters {
   readonly leavesOutUnknown: boolean;
   /** The clusters that the caller may see, with their labels in Muster. */
   readonly visible: ReadonlyMap<string, Labels>;
+  /** The locations of these clusters, as far as they are known. */
+  readonly locations: ReadonlyMap<string, ClusterLocation>;
   /**
    * The clusters that the source system manages, with their labels in that system. Absent: the documents come from a text, or the system
    * keeps no list of clusters, or the list could not be read.
@@ -38,6 +41,7 @@ export function importClustersOf(context: ImportContext, system: SourceSystem): 
     isExact,
     leavesOutUnknown: isExact || leavesOutUnknownClusters === true,
     visible: new Map(clusters.map(({ name, labels }) => [name, labels])),
+    locations: new Map(clusters.map(({ name, provider, region, zones = [] }) => [name, { provider, region, zones }])),
     ...(members === undefined ? {} : { members }),
   };
 }

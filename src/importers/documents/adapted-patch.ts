@@ -7,6 +7,9 @@ export interface AdaptedPatch {
   readonly operations: readonly JsonPatchOperation[];
   /** The indexes of those operations of the other system that had to be changed. */
   readonly changed: readonly number[];
+  /** The object after the patch. Undefined: the operation at index `failed` fails. */
+  readonly patched: Json | undefined;
+  readonly failed: number;
 }
 
 /**
@@ -17,12 +20,13 @@ export function adaptedPatch(object: Json, operations: readonly JsonPatchOperati
   const adapted: JsonPatchOperation[] = [];
   const changed: number[] = [];
   let count = 0;
-  applyJsonPatch(object, operations, (operation, document) => {
+  const applied = applyJsonPatch(object, operations, (operation, document) => {
     const made = adapt(operation, document);
     if (made.length !== 1 || made[0]?.op !== operation.op || made[0].path !== operation.path) changed.push(count);
     adapted.push(...made);
     count += 1;
     return made;
   });
-  return { operations: [...adapted, ...operations.slice(count)], changed };
+  const outcome = applied.result === 'patched' ? { patched: applied.document, failed: -1 } : { patched: undefined, failed: applied.index };
+  return { operations: [...adapted, ...operations.slice(count)], changed, ...outcome };
 }

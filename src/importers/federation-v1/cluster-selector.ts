@@ -1,9 +1,9 @@
-import { type Json, type JsonObject, tryParseJson } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { isLabelKey, isLabelValue, type LabelRequirement, matchesLabelSelector } from '../../core/selectors.ts';
 import { warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { nameListOf } from '../model/name-list.ts';
-import { goFieldsOf, goListIn, goTextIn, RefusedJson, refusedOr } from './go-json.ts';
+import { type GoJson, goFieldsOf, goListIn, goTextIn, RefusedJson, refusedOr, tryParseGoJson } from './go-json.ts';
 
 /**
  * The result of reading the annotation `cluster-selector`: its selector, converted to a LabelSelector, or the reason why Federation v1 would
@@ -34,10 +34,10 @@ interface SelectorContext {
  */
 export function readClusterSelector(annotation: string, { path, labels }: SelectorContext): SelectorRead {
   return refusedOr((): SelectorRead => {
-    const written = tryParseJson(annotation);
+    const written = tryParseGoJson(annotation);
     if (written === undefined) throw new RefusedJson('', 'a JSON list of requirements');
     const unknownFields: string[] = [];
-    const requirements = goListIn(written, '').map((value, index) => requirementOf(value, { path: `[${index}]`, unknownFields }));
+    const requirements = goListIn([written], '').map((value, index) => requirementOf(value, { path: `[${index}]`, unknownFields }));
     const converted = requirements.map((requirement) => convertedRequirement(requirement, { path, labels }));
     const isImpossible = converted.some(({ expression }) => expression === undefined);
     return {
@@ -94,12 +94,12 @@ interface Requirement {
   readonly path: string;
 }
 
-function requirementOf(value: Json, place: { readonly path: string; readonly unknownFields: string[] }): Requirement {
+function requirementOf(value: GoJson, place: { readonly path: string; readonly unknownFields: string[] }): Requirement {
   const { path } = place;
   const fields = goFieldsOf(value, ['key', 'operator', 'values'], place);
   const key = goTextIn(fields.key, `${path}.key`);
   const spelling = goTextIn(fields.operator, `${path}.operator`);
-  const values = goListIn(fields.values, `${path}.values`).map((one, index) => goTextIn(one, `${path}.values[${index}]`));
+  const values = goListIn(fields.values, `${path}.values`).map((one, index) => goTextIn([one], `${path}.values[${index}]`));
   if (!isLabelKey(key)) throw new RefusedJson(`${path}.key`, `the key of a label, got ${JSON.stringify(key)}`);
   const operator = operators.get(spelling);
   if (operator === undefined) {

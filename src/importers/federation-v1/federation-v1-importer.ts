@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { labelsAt } from '../../core/json-at.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { kindTextOf } from '../../manifests/pod-specs.ts';
+import { currentObjectOf } from '../api-versions/current-api.ts';
 import { type ImportClusters, importClustersOf } from '../clusters/import-clusters.ts';
 import { holdsSecret } from '../documents/holds-secret.ts';
 import { isSourceObject, type ObjectDocument, propagationNameOf, type SourceDocument } from '../documents/source-documents.ts';
@@ -12,7 +13,6 @@ import type { ImportContext, Importer, Proposal, Translation } from '../model/im
 import { type ProposalOutcome, translateEach } from '../model/translate-each.ts';
 import { fieldPath } from '../model/unknown-fields.ts';
 import { readClusterSelector } from './cluster-selector.ts';
-import { currentObjectOf } from './current-api.ts';
 import { type PreferencesRead, readPreferences } from './read-preferences.ts';
 
 /**
@@ -28,6 +28,8 @@ const preferenceAnnotations: Readonly<Record<string, string>> = {
   ReplicaSet: 'federation.kubernetes.io/replica-set-preferences',
   Job: 'federation.kubernetes.io/job-preferences',
 };
+/** The annotation that the autoscaler of Federation v1 writes on the workloads that it scales. */
+const autoscaledAnnotation = 'federation.kubernetes.io/hpa-target-cluster-list';
 const knownAnnotations = [selectorAnnotation, ...Object.values(preferenceAnnotations)];
 
 function translate(documents: readonly SourceDocument[], context: ImportContext): Steps<Translation> {
@@ -136,10 +138,15 @@ function autoscalerNotes({ object, path }: ObjectDocument): readonly ImportNote[
 function otherAnnotationNotes({ object, key, path }: ObjectDocument): readonly ImportNote[] {
   const used = [selectorAnnotation, preferenceAnnotations[key.kind]];
   return Object.keys(labelsAt(object, 'metadata', 'annotations'))
-    .filter((annotation) => /^federation(\.alpha)?\.kubernetes\.io\//.test(annotation) && !used.includes(annotation))
-    .map((annotation) =>
-      warningNote('UNSUPPORTED', annotationPath(path, annotation), `the annotation ${annotation} has no effect on a ${key.kind}`),
-    );
+    .filter((annotation) => /^(ingress\.)?federation(\.alpha)?\.kubernetes\.io\//.test(annotation) && !used.includes(annotation))
+    .map((annotation) => {
+      const message =
+        annotation === autoscaledAnnotation
+          ? `an autoscaler of Federation v1 decides the replicas of the ${key.kind} in each cluster, and the Propagation divides them. To leave ` +
+            'them to autoscalers in the clusters, set replicas.mode to External'
+          : `the annotation ${annotation} has no effect on a ${key.kind}`;
+      return warningNote('UNSUPPORTED', annotationPath(path, annotation), message);
+    });
 }
 
 function annotationPath(path: string, annotation: string): string {

@@ -1,6 +1,5 @@
-import { type Json, tryParseJson } from '../../core/json.ts';
 import type { KubeFedPreference } from '../../propagate/kubefed/plan-kubefed.ts';
-import { goFieldsOf, goObjectIn, type JsonPlace, RefusedJson, refusedOr } from './go-json.ts';
+import { type GoJson, goFieldsOf, goMembersOf, goValueIn, type JsonPlace, refusedOr, tryParseGoJson } from './go-json.ts';
 
 /** The preferences of a workload, as the annotations of Federation v1 hold them. */
 interface ReplicaPreferences {
@@ -16,41 +15,47 @@ export type PreferencesRead =
 
 /**
  * Reads the annotation of a workload with its preferences, as leniently as Federation v1: a field may be null, upper and lower case of its
- * name do not matter, and unknown fields are ignored.
+ * name do not matter, unknown fields are ignored, and a member may appear several times.
  */
 export function readPreferences(annotation: string): PreferencesRead {
-  const document = tryParseJson(annotation);
+  const document = tryParseGoJson(annotation);
   if (document === undefined) return { result: 'refused', path: '', message: 'expected JSON' };
   const unknownFields: string[] = [];
   return refusedOr((): PreferencesRead => {
     const { rebalance, clusters } = goFieldsOf(document, ['rebalance', 'clusters'], { path: '', unknownFields });
-    const preferences = Object.entries(goObjectIn(clusters, 'clusters')).map(([name, value = null]): [string, KubeFedPreference] => [
-      name,
-      preferenceOf(value, { path: `clusters[${JSON.stringify(name)}]`, unknownFields }),
-    ]);
+    let preferences: readonly (readonly [string, KubeFedPreference])[] = [];
+    for (const value of clusters) {
+      const read = goMembersOf(value, 'clusters').map(([name, preference]): [string, KubeFedPreference] => [
+        name,
+        preferenceOf(preference, { path: `clusters[${JSON.stringify(name)}]`, unknownFields }),
+      ]);
+      // Go adds the members to the map that it has, and null removes the map.
+      preferences = value === null ? [] : [...preferences, ...read];
+    }
     return {
       result: 'read',
-      preferences: { rebalance: flagIn(rebalance, 'rebalance'), clusters: Object.fromEntries(preferences) },
+      preferences: {
+        rebalance: goValueIn(rebalance, (value) => typeof value === 'boolean', { path: 'rebalance', expected: 'true or false' }) ?? false,
+        clusters: Object.fromEntries(preferences),
+      },
       unknownFields,
     };
   });
 }
 
-function preferenceOf(value: Json, place: JsonPlace): KubeFedPreference {
+function preferenceOf(value: GoJson, place: JsonPlace): KubeFedPreference {
   const names = ['minReplicas', 'maxReplicas', 'weight'] as const;
   const fields = goFieldsOf(value, names, place);
-  const counts = names.map((name) => [name, integerIn(fields[name], `${place.path}.${name}`)] as const);
+  const counts = names.map((name) => {
+    const read = integerIn(fields[name], `${place.path}.${name}`);
+    // The maximum is a pointer, which null empties.
+    return [name, name === 'maxReplicas' && fields[name].at(-1) === null ? undefined : read] as const;
+  });
   return Object.fromEntries(counts.filter(([, count]) => count !== undefined));
 }
 
-function flagIn(value: Json | undefined, path: string): boolean {
-  if (value === undefined || value === null) return false;
-  if (typeof value !== 'boolean') throw new RefusedJson(path, 'true or false');
-  return value;
-}
-
-function integerIn(value: Json | undefined, path: string): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (!Number.isInteger(value)) throw new RefusedJson(path, 'an integer');
-  return Number(value);
+/** Integers beyond 2⁵³ are rounded. They are more than the replicas that a workload can have. */
+function integerIn(values: readonly GoJson[], path: string): number | undefined {
+  const integer = goValueIn(values, (value) => typeof value === 'bigint', { path, expected: 'an integer' });
+  return integer === undefined ? undefined : Number(integer);
 }

@@ -88,7 +88,8 @@ export function attachDependencies(
   }
   for (const user of claimed) {
     const parts = partsOf.get(user.resource) ?? [];
-    // Without dependencies elsewhere, the Propagation of a living resource lists no dependencies.
+    // If a living Karmada has the resource and all its dependencies belong to its own Propagation, that Propagation has `dependencies: true` and does
+    // not list them. The limit of a template then does not matter.
     if (parts.length <= maxParts || (isLiving && !elsewhere.has(user.resource))) continue;
     partsOf.set(user.resource, parts.slice(0, maxParts));
     for (const needed of parts.slice(maxParts)) {

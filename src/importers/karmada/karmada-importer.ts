@@ -1,7 +1,8 @@
 import { objectAt, textAt } from '../../core/json-at.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { textOfKey } from '../../manifests/object-key.ts';
+import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { isAutoscaler, keyScaledBy } from '../../propagate/plan/snapshot/member-workloads.ts';
+import { withServedVersion } from '../api-versions/served-versions.ts';
 import { importClustersOf } from '../clusters/import-clusters.ts';
 import { holdsSecret } from '../documents/holds-secret.ts';
 import { isSourceObject, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
@@ -30,7 +31,7 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
   const dependencies = attachDependencies(claimed, resourcesByKey(resources), { isLiving: context.living !== undefined });
   const facts = proposalFactsOf({ documents, policies, context, claimed, dependencies });
   const proposals: Proposal[] = [];
-  // A living Karmada was read without unclaimed Namespaces, because its clusters have them already.
+  // A living Karmada is read without the Namespaces that no policy claims, because its clusters have them already.
   const namespaces = namespacesOf(resources, claimed);
   const synced = new Set(namespaces.map(({ resource }) => resource));
   for (const one of [...claimed, ...dependencies.shared]) {
@@ -119,13 +120,30 @@ function proposalFactsOf({ documents, policies, context, claimed, dependencies }
         .map((document) => [boundKeyOf(document), document]),
     ),
     autoscaled: new Set(
-      claimed.filter(({ resource }) => isAutoscaler(resource.manifest)).map(({ resource }) => keyScaledBy(resource.manifest)),
+      claimed
+        .filter(({ resource }) => isAutoscaler(resource.manifest))
+        // The target is converted with the autoscaler, and can then be a workload that is written in the new version.
+        .map(({ resource }) => keyScaledBy(withServedVersion(resource.manifest, '').object)),
     ),
+    fleetAutoscalers: fleetAutoscalersIn(documents),
   };
+}
+
+/** Returns the autoscalers of Karmada by the workload that they scale. A CronFederatedHPA may scale it by a FederatedHPA. */
+function fleetAutoscalersIn(documents: readonly SourceDocument[]): ProposalFacts['fleetAutoscalers'] {
+  const autoscalers = documents.filter(isSourceObject).filter(isFleetAutoscaler).map(resourceOf);
+  const targets = new Map(autoscalers.map(({ manifest }) => [textOfKey(keyOfManifest(manifest)), keyScaledBy(manifest)]));
+  const scaled = ({ manifest }: KarmadaResource) => targets.get(keyScaledBy(manifest)) ?? keyScaledBy(manifest);
+  const byWorkload = [...Map.groupBy(autoscalers, scaled)];
+  return new Map(byWorkload.map(([key, all]) => [key, all.map(({ document }) => document)]));
 }
 
 function isBinding({ key: { apiVersion, kind } }: ObjectDocument): boolean {
   return apiVersion.startsWith('work.karmada.io/') && (kind === 'ResourceBinding' || kind === 'ClusterResourceBinding');
+}
+
+function isFleetAutoscaler({ key: { apiVersion, kind } }: ObjectDocument): boolean {
+  return apiVersion.startsWith('autoscaling.karmada.io/') && (kind === 'FederatedHPA' || kind === 'CronFederatedHPA');
 }
 
 /** Returns the `textOfKey` of the resource that a ResourceBinding is for. */

@@ -1,16 +1,20 @@
 import type { JsonObject } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
+import type { Manifest } from '../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import { mergeSuspension, overwritesConflicts } from '../../propagate/karmada/dispatch.ts';
 import { plannedCountOf, workloadCountOf } from '../../propagate/plan/placing/workload-count.ts';
+import { withServedVersion } from '../api-versions/served-versions.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 import { type ObjectDocument, propagationNameOf } from '../documents/source-documents.ts';
 import { infoNote, warningNote } from '../model/import-notes.ts';
+import type { ImportNote } from '../model/import-result.ts';
 import type { Proposal, ProposedDocument } from '../model/importer.ts';
 import { nameListOf } from '../model/name-list.ts';
 import { UniqueNotes } from '../model/unique-notes.ts';
 import { type AttachedDependencies, type ClaimedResource, followsDependencies } from './attach-dependencies.ts';
 import type { KarmadaResource } from './claims.ts';
+import { notesOfLostBehaviour } from './lost-behaviour.ts';
 import { type OverriddenObject, overridesOf } from './object-overrides.ts';
 import type { OverrideChoice } from './override-choice.ts';
 import { describeDocument, type PropagationPolicy } from './policies/read-policies.ts';
@@ -29,6 +33,8 @@ export interface ProposalFacts {
   readonly bindings: ReadonlyMap<string, ObjectDocument>;
   /** The keys (`textOfKey`) of the workloads that a propagated autoscaler scales. */
   readonly autoscaled: ReadonlySet<string>;
+  /** The autoscalers of Karmada, which scale a workload over all clusters, by the key (`textOfKey`) of the workload. */
+  readonly fleetAutoscalers: ReadonlyMap<string, readonly ObjectDocument[]>;
 }
 
 /** One proposal while it is made. */
@@ -50,10 +56,15 @@ export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts
   const draft = draftOf(claimed, facts);
   const { resource } = claimed;
   tellOfClaim(draft);
+  draft.notes.add(notesOfLostBehaviour(draft.objects, facts.fleetAutoscalers));
+  for (const one of draft.listed) draft.notes.add(versionNotesOf(one, facts));
   draft.notes.add(draft.policy.notes);
-  const chosen = draft.objects.map(({ manifest }) => ({ manifest, policies: facts.overrides.policiesFor(manifest) }));
+  const chosen = draft.objects.map((one) => ({
+    manifest: servedManifestOf(one, facts),
+    policies: facts.overrides.policiesFor(one.manifest),
+  }));
   const { clusters } = facts;
-  // The dependencies that a plan will find have no entry of their own.
+  // Dependencies that the plan will find (`dependencies: true`) are not in `draft.objects`, but they count as well.
   const isOneOfMany = draft.objects.length > 1 || bringsDependencies(draft, facts);
   const overrides = overridesOf(chosen, { clusters, notes: draft.notes, isOneOfMany });
   const { document } = resource;
@@ -89,7 +100,7 @@ function draftOf(claimed: ClaimedResource, facts: ProposalFacts): Draft {
     policy: facts.translate(choice.winner),
     users: usersOf.get(resource) ?? [],
     objects,
-    // In a living Karmada, dependencies come and go with what their workload refers to.
+    // In a living Karmada, the dependencies may change with the workload, so the plan finds them (`dependencies: true`).
     listed: isFollowed ? [resource] : objects,
     keyText: textOfKey(keyOfManifest(resource.manifest)),
     notes: new UniqueNotes(),
@@ -116,15 +127,16 @@ function settlingPolicies({ isAttached, choice, users }: Draft): readonly Propag
 /** Extends the placement of a dependency by the clusters of the workloads that need it, as Karmada does. */
 function policyWithUsers({ resource: { document }, policy, choice, users, facts, notes }: Draft): TranslatedPolicy {
   const policies = [...new Set([choice, ...users.map((user) => user.choice)].map(({ winner }) => facts.translate(winner)))];
-  const { placement, isSnapshot } = unitePlacements(
+  const { placement, isSnapshot, unlocated } = unitePlacements(
     policies.map((one) => one.placement),
     facts.clusters,
   );
   const names = nameListOf([...new Set(users.map((user) => describeDocument(user.resource.document)))]);
   const target = `${describeDocument(document)} goes to every cluster that the policies of ${names} may choose`;
   if (isSnapshot) {
-    const message = `${target}. They are listed by name as of now: add clusters that join later to its placement`;
-    notes.tell(warningNote('UNSUPPORTED', document.path, message));
+    const now = 'They are listed by name as of now: add clusters that join later to its placement';
+    const unknown = `The provider, region or zone of ${nameListOf(unlocated)} is not known, so these clusters are left out: add those that the policies allow`;
+    notes.tell(warningNote('UNSUPPORTED', document.path, [target, now, ...(unlocated.length === 0 ? [] : [unknown])].join('. ')));
   } else {
     notes.tell(infoNote('SHARED_DEPENDENCY', document.path, `${target}. In Karmada, it goes only to those that they do choose`));
   }
@@ -132,24 +144,46 @@ function policyWithUsers({ resource: { document }, policy, choice, users, facts,
   return { ...others, placement };
 }
 
-function documentsOf({ listed, choice, users, facts, keyText }: Draft, chosen: readonly OverriddenObject[]): readonly ProposedDocument[] {
+function documentsOf(
+  { objects, listed, choice, users, facts, keyText }: Draft,
+  chosen: readonly OverriddenObject[],
+): readonly ProposedDocument[] {
   const binding = facts.bindings.get(keyText);
   const policies = new Set([choice, ...users.map((user) => user.choice)].map(({ winner }) => winner.document));
   const overrides = new Set(chosen.flatMap(({ policies }) => policies.map(({ policy }) => policy.document)));
+  const autoscalers = objects.flatMap(({ manifest }) => facts.fleetAutoscalers.get(textOfKey(keyOfManifest(manifest))) ?? []);
   return [
     ...listed.map(({ document }): ProposedDocument => ({ document, role: 'TEMPLATE' })),
     ...[...policies].map((document): ProposedDocument => ({ document, role: 'PLACEMENT' })),
     ...(binding === undefined ? [] : [{ document: binding, role: 'SCHEDULING' } as const]),
+    ...autoscalers.map((document): ProposedDocument => ({ document, role: 'SCHEDULING' })),
     ...[...overrides].map((document): ProposedDocument => ({ document, role: 'OVERRIDE' })),
   ];
 }
 
-/** Returns the template entry of an object: the object itself if it was read from a text, else a reference to it in the living Karmada. */
+/**
+ * Returns the template entry of an object: the object itself if it was read from a text, else a reference to it in the living Karmada. Only
+ * the object itself is converted to a version that API servers serve (`withServedVersion`).
+ */
 export function templateEntryOf(
-  { document: { key, object } }: KarmadaResource,
+  { document: { key, object, path } }: KarmadaResource,
   { sourceCluster }: Pick<ProposalFacts, 'sourceCluster'>,
 ): JsonObject {
-  return sourceCluster === undefined ? { json: object } : { ref: { cluster: sourceCluster, ...key } };
+  return sourceCluster === undefined ? { json: withServedVersion(object, path).object } : { ref: { cluster: sourceCluster, ...key } };
+}
+
+/** Returns the notes about old versions. An object in a living Karmada is not converted, so each version that it should not have is a warning. */
+function versionNotesOf({ document }: KarmadaResource, { sourceCluster }: ProposalFacts): readonly ImportNote[] {
+  const { notes } = withServedVersion(document.object, document.path);
+  if (sourceCluster === undefined) return notes;
+  const message = `${describeDocument(document)} is propagated as it is in ${sourceCluster}, with a version that current API servers do not serve: update it there`;
+  return notes.map((note) => (note.severity === 'INFO' ? warningNote('UNSUPPORTED', note.path ?? document.path, message) : note));
+}
+
+/** Returns the manifest with the version of the template entry. */
+function servedManifestOf({ manifest, document }: KarmadaResource, { sourceCluster }: ProposalFacts): Manifest {
+  const { apiVersion } = sourceCluster === undefined ? withServedVersion(document.object, document.path).object : manifest;
+  return { ...manifest, apiVersion: String(apiVersion) };
 }
 
 function tellOfClaim({ resource: { document }, choice: { winner, losers }, notes }: Draft): void {

@@ -21,15 +21,15 @@ interface OverrideScope {
   readonly isOneOfMany: boolean;
 }
 
-/** The `overrides` of a spec, or nothing with the problem that there are too many. */
+/** The field `overrides` of a spec. Absent if there are no overrides, or if there are too many: `problems` then says so. */
 interface ObjectOverrides {
   readonly fields: { readonly overrides?: readonly JsonObject[] };
   readonly problems: readonly SpecProblem[];
 }
 
 /**
- * Returns the overrides of a Propagation. More than it may have are a problem. The others are then not made, because a text of 3 MiB can
- * have thousands for each of its resources.
+ * Returns the overrides of a Propagation, or a problem if there are more than it may have. Stops at the first that is too many, because a text of 3
+ * MiB can give thousands of overrides for each of its resources.
  */
 export function overridesOf(objects: readonly OverriddenObject[], { clusters, notes, isOneOfMany }: OverrideScope): ObjectOverrides {
   const overrides: JsonObject[] = [];

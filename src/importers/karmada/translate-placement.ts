@@ -87,8 +87,8 @@ export function exactPoliciesOf(placement: KarmadaPlacement): JsonObject | undef
 }
 
 /**
- * Translates the constraints. Reports a note for each constraint that has another effect in Karmada. Muster spreads by one property besides
- * the cluster.
+ * Returns the field `spread` of the Propagation, translated from Karmada's constraints. Reports a note for each constraint that has another effect in
+ * Karmada. Muster spreads by at most one property besides the cluster.
  */
 function spreadOf(placement: KarmadaPlacement, scope: PartScope): readonly Json[] {
   const { tell } = scope;

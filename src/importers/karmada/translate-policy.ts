@@ -56,7 +56,7 @@ export function translatePolicy(policy: PropagationPolicy, facts: PolicyFacts): 
   });
   const translated = translatePlacement(placement, scopeFor(notes, 'placement'), facts.sourceCluster);
   const replicas = translateReplicas(placement, scopeFor(workloadNotes, 'placement'));
-  const failover = translateFailover(policy.spec.failover ?? {}, scopeFor(notes, 'failover'));
+  const failover = translateFailover(policy, scopeFor(notes, 'failover'));
   const dispatching = suspensionOf(policy, scopeFor(notes, 'suspension'));
   noteUnsupported(policy, path, (note) => notes.push(note));
   noteMissingOverrides(policy, facts, (note) => notes.push(note));

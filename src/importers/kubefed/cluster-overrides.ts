@@ -10,7 +10,7 @@ export interface WrittenOverride {
   readonly value?: Json | undefined;
 }
 
-/** The overrides of one cluster. Each `at` is a path below `spec`. */
+/** The overrides of one cluster. Each `at` is the path of the item in the object, below `spec`. */
 export interface ClusterOverrides {
   readonly cluster: string;
   readonly at: string;
@@ -94,9 +94,4 @@ function textIn(object: JsonObject, field: string, at: string): string | undefin
   const value = valueAt(object, field) ?? undefined;
   if (value === undefined || typeof value === 'string') return value;
   throw new RefusedOverride(`${at}.${field}`, 'expected a text');
-}
-
-/** Returns the overrides without those of the replica count. */
-export function withoutReplicaCount<T extends WrittenOverride>(overrides: readonly T[]): readonly T[] {
-  return overrides.filter(({ path }) => path !== replicasPath);
 }

@@ -2,12 +2,13 @@ import type { JsonObject } from '../../core/json.ts';
 import type { JsonPatchOperation } from '../../manifests/json-patch-definition.ts';
 import { parsePointer, printPointer } from '../../manifests/json-pointer.ts';
 import { asStandardOperation } from '../../propagate/kubefed/kubefed-patch.ts';
+import { maxOverrides } from '../../propagate/model/spec-definition.ts';
+import { convertedPatch, type LocatedPatchOperation, type PatchedTemplate } from '../api-versions/converted-patch.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 import { knownClusters } from '../clusters/known-clusters.ts';
-import { adaptedPatch } from '../documents/adapted-patch.ts';
 import { errorNote, infoNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
-import { type ClusterOverrides, protectedPaths, readClusterOverrides, replicasPath, withoutReplicaCount } from './cluster-overrides.ts';
+import { type ClusterOverrides, protectedPaths, readClusterOverrides, replicasPath } from './cluster-overrides.ts';
 
 /** The overrides of a federated object as `overrides` of a spec, or why KubeFed would refuse the object. */
 export type ImportedOverrides =
@@ -19,8 +20,8 @@ interface OverridesToImport {
   readonly spec: JsonObject;
   /** The path of `spec` in the input. */
   readonly path: string;
-  /** The object that the overrides change. */
-  readonly manifest: JsonObject;
+  /** The object that the overrides change. They are written for its old version, if it has one. */
+  readonly template: PatchedTemplate;
   /** True if a ReplicaSchedulingPreference sets the replica count. Overrides of the count then have no effect. */
   readonly hasPreference: boolean;
 }
@@ -28,6 +29,8 @@ interface OverridesToImport {
 /**
  * Translates `spec.overrides`: one override for each cluster, with the operations of RFC 6902 that do what KubeFed does. In exact mode the
  * operations stay as they are.
+ *
+ * Overrides of a template in an old version are converted with it (`convertedPatch`).
  *
  * Paths with dots, as KubeFed had them before June 2019, are converted. In exact mode they are refused, as by the last KubeFed.
  */
@@ -38,16 +41,26 @@ export function importedOverrides({ spec, path, ...target }: OverridesToImport, 
     fleet,
     read.clusters.map(({ cluster, at }) => ({ name: cluster, path: `${path}.${at}.clusterName` })),
   );
-  const patches = read.clusters.map((cluster) => ({
-    cluster: cluster.cluster,
-    ...patchOf(cluster, { ...target, path, isExact: fleet.isExact }),
-  }));
   const knownNames = new Set(known.names);
+  const hasOperations = ({ overrides }: ClusterOverrides) => overrides.some((one) => !target.hasPreference || one.path !== replicasPath);
+  const count = read.clusters.filter((one) => hasOperations(one) && knownNames.has(one.cluster)).length;
+  // They are counted first, because each of them patches the template.
+  if (count > maxOverrides) {
+    const message = `expected overrides for at most ${maxOverrides} clusters, got ${count}`;
+    return { result: 'refused', note: errorNote('INVALID', `${path}.overrides`, message) };
+  }
+  const patches = read.clusters.map((one) => {
+    const conversions = one.overrides.map((override) => convertedOverride({ ...override, at: `${path}.${override.at}` }, fleet.isExact));
+    const given = conversions.flatMap(({ operation }) => operation ?? []);
+    const patch = knownNames.has(one.cluster) ? patchOf(given, { ...target, isExact: fleet.isExact }) : { operations: [], notes: [] };
+    const notes = [...conversions.flatMap((conversion) => conversion.notes), ...patch.notes];
+    return { cluster: one.cluster, operations: patch.operations, notes };
+  });
   const allNotes = [...known.notes, ...patches.flatMap((patch) => patch.notes)];
   const refusal = allNotes.find(({ severity }) => severity === 'ERROR');
   if (refusal !== undefined) return { result: 'refused', note: refusal };
   const overrides = patches
-    .filter(({ cluster, operations }) => operations.length > 0 && knownNames.has(cluster))
+    .filter(({ operations }) => operations.length > 0)
     .map(({ cluster, operations }) => ({ set: { clusters: [cluster] }, jsonPatch: operations.map((operation) => ({ ...operation })) }));
   return { result: 'read', overrides, notes: allNotes };
 }
@@ -57,31 +70,22 @@ interface ClusterPatch {
   readonly notes: readonly ImportNote[];
 }
 
-interface PatchOptions extends Pick<OverridesToImport, 'path' | 'manifest' | 'hasPreference'> {
+interface PatchOptions extends Pick<OverridesToImport, 'template' | 'hasPreference'> {
   readonly isExact: boolean;
 }
 
-function patchOf({ overrides }: ClusterOverrides, { path, manifest, hasPreference, isExact }: PatchOptions): ClusterPatch {
-  const conversions = overrides.map((override) => convertedOverride({ ...override, at: `${path}.${override.at}` }, isExact));
-  const converted = conversions.flatMap(({ operation }) => operation ?? []);
-  const effective = hasPreference ? withoutReplicaCount(converted) : converted;
-  const hasEffect = new Set(effective);
-  const owned = converted.filter((operation) => !hasEffect.has(operation));
-  const written = effective.map(({ at: _, ...operation }) => operation);
-  // In exact mode, the planner itself applies a patch as leniently as KubeFed.
-  const adapted = isExact ? { operations: written, changed: [] } : adaptedPatch(manifest, written, asStandardOperation);
-  const added = adapted.changed.flatMap((index) => effective[index] ?? []).filter(({ op }) => op === 'replace');
-  return {
-    operations: adapted.operations,
-    notes: [...conversions.flatMap(({ notes }) => notes), ...owned.map(ownedNote), ...added.map(addsNote)],
-  };
+function patchOf(given: readonly LocatedPatchOperation[], { template, hasPreference, isExact }: PatchOptions): ClusterPatch {
+  const isOwned = ({ operation }: LocatedPatchOperation) => hasPreference && operation.path === replicasPath;
+  const effective = given.filter((one) => !isOwned(one));
+  // In exact mode the planner applies a patch as leniently as KubeFed, so the operations need no change.
+  const patch = convertedPatch(template, effective, { adapt: asStandardOperation, isAdaptedByPlan: isExact });
+  const added = patch.changed.filter(({ operation }) => operation.op === 'replace');
+  return { operations: patch.operations, notes: [...given.filter(isOwned).map(ownedNote), ...added.map(addsNote), ...patch.notes] };
 }
-
-type LocatedOperation = JsonPatchOperation & { readonly at: string };
 
 interface ConvertedOverride {
   /** Absent: the override is not imported, and a note says why. */
-  readonly operation?: LocatedOperation;
+  readonly operation?: LocatedPatchOperation;
   readonly notes: readonly ImportNote[];
 }
 
@@ -100,8 +104,8 @@ function convertedOverride({ op, path, value = null, at }: ClusterOverrides['ove
   if (/^\/status(\/|$)/.test(pointer) || (pointer === '/apiVersion' && !isExact)) {
     return { notes: [warningNote('UNSUPPORTED', `${at}.path`, `an override cannot change ${pointer}, so it is left out`)] };
   }
-  const operation = { op: kind as JsonPatchOperation['op'], path: pointer, ...(kind === 'remove' ? {} : { value }), at };
-  return { operation, notes: isDotted ? [infoNote('PATH_CONVERTED', `${at}.path`, `${path} became ${pointer}`)] : [] };
+  const operation = { op: kind as JsonPatchOperation['op'], path: pointer, ...(kind === 'remove' ? {} : { value }) };
+  return { operation: { operation, at }, notes: isDotted ? [infoNote('PATH_CONVERTED', `${at}.path`, `${path} became ${pointer}`)] : [] };
 }
 
 /** Converts a path with dots, such as `spec.template.spec.containers[0].image`, to a JSON pointer. */
@@ -109,10 +113,10 @@ function pointerOfDottedPath(path: string): string {
   return printPointer(path.replaceAll(/\[(\d+)\]/g, '.$1').split('.'));
 }
 
-function ownedNote({ at }: LocatedOperation): ImportNote {
+function ownedNote({ at }: LocatedPatchOperation): ImportNote {
   return infoNote('OVERRIDE_OWNED', at, `the ReplicaSchedulingPreference decides ${replicasPath}, so this override has no effect`);
 }
 
-function addsNote({ at, path }: LocatedOperation): ImportNote {
+function addsNote({ at, operation: { path } }: LocatedPatchOperation): ImportNote {
   return infoNote('REPLACE_ADDS', at, `there is no ${path} to replace, so KubeFed adds it; the operation became an add`);
 }

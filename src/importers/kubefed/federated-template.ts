@@ -3,6 +3,8 @@ import { objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import { isSecret } from '../../core/redaction.ts';
 import { withoutMembers } from '../../manifests/json-edits.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
+import type { PatchedTemplate } from '../api-versions/converted-patch.ts';
+import { type ConversionOptions, currentObjectOf } from '../api-versions/current-api.ts';
 import { holdsSecret } from '../documents/holds-secret.ts';
 import type { ObjectDocument } from '../documents/source-documents.ts';
 import { errorNote, secretNote, warningNote } from '../model/import-notes.ts';
@@ -12,14 +14,15 @@ import type { TargetKind } from './target-kinds.ts';
 
 /** The template of a federated object as a manifest, or why it cannot be imported. */
 export type FederatedTemplate =
-  | { readonly result: 'read'; readonly manifest: JsonObject; readonly notes: readonly ImportNote[] }
+  | ({ readonly result: 'read'; readonly notes: readonly ImportNote[] } & PatchedTemplate)
   | { readonly result: 'refused'; readonly note: ImportNote };
 
 /**
  * Makes the manifest that KubeFed writes before it applies overrides: the template with the kind of the target, and with the name and the
  * namespace of the federated object. The version of the target applies if the template has none. An absent template is an empty one.
  *
- * KubeFed drops annotations and finalizers of a template, and takes names and kinds from elsewhere. Each dropped value has a note.
+ * A version that clusters no longer serve is converted (`currentObjectOf`). KubeFed drops annotations and finalizers of a template, and takes
+ * names and kinds from elsewhere. Each dropped value has a note.
  */
 export function federatedTemplateOf({ object, path, key }: ObjectDocument, target: TargetKind): FederatedTemplate {
   const at = `${path}.spec.template`;
@@ -35,9 +38,14 @@ export function federatedTemplateOf({ object, path, key }: ObjectDocument, targe
   }
   const identity = { name: key.name, ...(target.isNamespaced && key.namespace !== undefined ? { namespace: key.namespace } : {}) };
   const metadata = { ...withoutMembers(objectAt(template, 'metadata'), droppedMetadata), ...identity };
-  const notes = [...droppedNotes(template, at), ...replacedNotes(template, { kind: target.kind, identity, at })];
-  return { result: 'read', manifest: { apiVersion, kind: target.kind, metadata, ...withoutMembers(template, identityMembers) }, notes };
+  const written = { apiVersion, kind: target.kind, metadata, ...withoutMembers(template, identityMembers) };
+  const { object: current, notes: converted } = currentObjectOf(written, at, conversion);
+  const replaced = replacedNotes(template, { kind: target.kind, identity, at });
+  return { result: 'read', written, current, ...conversion, notes: [...converted, ...droppedNotes(template, at), ...replaced] };
 }
+
+/** KubeFed adds the label `kubefed.io/managed` after the overrides. */
+const conversion: ConversionOptions = { addsLabel: true };
 
 const identityMembers = ['apiVersion', 'kind', 'metadata'];
 const droppedMetadata = ['annotations', 'finalizers', 'name', 'namespace', 'generateName'];

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { valueAt } from '../../core/json-at.ts';
 import { withoutValueAt } from '../../manifests/json-edits.ts';
 import type { SpecDocument } from '../../propagate/model/spec.ts';
+import type { PatchedTemplate } from '../api-versions/converted-patch.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 import { type ObjectDocument, propagationNameOf } from '../documents/source-documents.ts';
 import { errorNote, infoNote, warningNote } from '../model/import-notes.ts';
@@ -27,14 +28,16 @@ export function proposalOf(object: FederatedObject, federation: Federation, flee
   if (!isJsonObject(spec)) return { result: 'refused', note: errorNote('INVALID', `${path}.spec`, 'expected an object') };
   const problem = placementProblem(current);
   if (problem !== undefined) return { result: 'refused', note: problem };
+  const { retainReplicas = null } = spec;
+  if (retainReplicas !== null && typeof retainReplicas !== 'boolean')
+    return { result: 'refused', note: errorNote('INVALID', `${path}.spec.retainReplicas`, 'expected true or false') };
   const target = targetKindOf(current, federation.typeConfigs);
   const template = federatedTemplateOf(current, target);
   if (template.result === 'refused') return template;
-  const { manifest } = template;
   const placed = placeObject(object, { target, federation }, fleet);
-  const overridden = spec.retainReplicas === true ? withoutValueAt(manifest, ['spec', 'replicas']) : manifest;
+  const overridden = spec.retainReplicas === true ? withoutReplicas(template) : template;
   const overrides = importedOverrides(
-    { spec, path: `${path}.spec`, manifest: overridden, hasPreference: placed.preference !== undefined },
+    { spec, path: `${path}.spec`, template: overridden, hasPreference: placed.preference !== undefined },
     fleet,
   );
   if (overrides.result === 'refused') return overrides;
@@ -42,7 +45,7 @@ export function proposalOf(object: FederatedObject, federation: Federation, flee
   const policies = { ...replicas.policies, ...namespacePolicies(placed, path, fleet) };
   const parts: readonly SpecPart[] = [
     {
-      fields: { template: [{ json: manifest }] },
+      fields: { template: [{ json: template.current }] },
       notes: [...object.notes, ...unknownFieldNotes(spec, shape, `${path}.spec`), ...template.notes],
     },
     placementPart(current, placed, fleet),
@@ -55,12 +58,18 @@ export function proposalOf(object: FederatedObject, federation: Federation, flee
   const proposal: Proposal = {
     namespace: target.isNamespaced ? key.namespace : undefined,
     name: propagationNameOf({ name: key.name, kind: target.kind }),
-    // The first part has the template.
+    // The first part contains the template.
     spec: Object.assign({}, ...parts.map(({ fields }) => fields)) as SpecDocument,
     documents: documentsOf(object, { target, placed, federation }),
     notes: parts.flatMap(({ notes }) => notes),
   };
   return { result: 'proposed', proposal };
+}
+
+function withoutReplicas(template: PatchedTemplate): PatchedTemplate {
+  const { written, current } = template;
+  const old = withoutValueAt(written, ['spec', 'replicas']);
+  return { ...template, written: old, current: written === current ? old : withoutValueAt(current, ['spec', 'replicas']) };
 }
 
 const shape: FieldShape = {

@@ -57,9 +57,12 @@ export function importedRules({ clusters, path }: PreferencesToImport, fleet: Im
   };
 }
 
+/** The most replicas that a workload can have. A larger minimum means all replicas, and a larger maximum means no limit. */
+const maxCount = 2 ** 31 - 1;
+
 function ruleOf(set: JsonObject | undefined, { minReplicas, maxReplicas, weight }: KubeFedPreference): JsonObject {
-  const min = Math.max(0, minReplicas ?? 0);
-  const max = maxReplicas === undefined || maxReplicas === null ? undefined : Math.max(0, maxReplicas);
+  const min = Math.min(maxCount, Math.max(0, minReplicas ?? 0));
+  const max = maxReplicas === undefined || maxReplicas === null || maxReplicas > maxCount ? undefined : Math.max(0, maxReplicas);
   return {
     ...(set === undefined ? {} : { set }),
     weight: Math.max(0, weight ?? 0),

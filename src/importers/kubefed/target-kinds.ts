@@ -1,5 +1,7 @@
-import { textAt } from '../../core/json-at.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { textAt, valueAt } from '../../core/json-at.ts';
 import { apiVersionOf } from '../../core/kinds.ts';
+import { servedVersionOf } from '../api-versions/served-versions.ts';
 import { isClusterScopedKind } from '../documents/cluster-scoped-kinds.ts';
 import type { ObjectDocument } from '../documents/source-documents.ts';
 
@@ -16,32 +18,11 @@ export interface TargetKind {
   readonly config?: ObjectDocument | undefined;
 }
 
-/** The kinds of Kubernetes by their version. KubeFed's own FederatedTypeConfigs have the same versions. */
-const kindsByVersion: Readonly<Record<string, string>> = {
-  v1:
-    'ConfigMap Endpoints LimitRange Namespace PersistentVolume PersistentVolumeClaim Pod PodTemplate ReplicationController ' +
-    'ResourceQuota Secret Service ServiceAccount',
-  'admissionregistration.k8s.io/v1': 'MutatingWebhookConfiguration ValidatingWebhookConfiguration',
-  'apiextensions.k8s.io/v1': 'CustomResourceDefinition',
-  'apps/v1': 'ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet',
-  'autoscaling/v2': 'HorizontalPodAutoscaler',
-  'batch/v1': 'CronJob Job',
-  'coordination.k8s.io/v1': 'Lease',
-  'discovery.k8s.io/v1': 'EndpointSlice',
-  'networking.k8s.io/v1': 'Ingress IngressClass NetworkPolicy',
-  'node.k8s.io/v1': 'RuntimeClass',
-  'policy/v1': 'PodDisruptionBudget',
-  'rbac.authorization.k8s.io/v1': 'ClusterRole ClusterRoleBinding Role RoleBinding',
-  'scheduling.k8s.io/v1': 'PriorityClass',
-  'storage.k8s.io/v1': 'StorageClass',
-};
-
-const builtInVersions: ReadonlyMap<string, string> = new Map(
-  Object.entries(kindsByVersion).flatMap(([apiVersion, kinds]) => kinds.split(' ').map((kind): [string, string] => [kind, apiVersion])),
-);
-
-/** Finds the target kind of a federated object: in the FederatedTypeConfigs of the input, else by its name. */
-export function targetKindOf({ key }: ObjectDocument, typeConfigs: readonly ObjectDocument[]): TargetKind {
+/**
+ * Finds the target kind of a federated object: in the FederatedTypeConfigs of the input, else by its name. A kind of Kubernetes itself then has
+ * the version that API servers serve today. An autoscaler with a field that only `autoscaling/v1` has is of that version.
+ */
+export function targetKindOf({ key, object: federated }: ObjectDocument, typeConfigs: readonly ObjectDocument[]): TargetKind {
   const config = typeConfigs.find(
     ({ object }) =>
       textAt(object, 'spec', 'federatedType', 'kind') === key.kind &&
@@ -51,7 +32,13 @@ export function targetKindOf({ key }: ObjectDocument, typeConfigs: readonly Obje
   const version = textAt(config?.object, 'spec', 'targetType', 'version');
   const group = textAt(config?.object, 'spec', 'targetType', 'group') ?? '';
   const scope = textAt(config?.object, 'spec', 'targetType', 'scope');
-  const apiVersion = version === undefined ? builtInVersions.get(kind) : apiVersionOf({ group, version });
+  const apiVersion = version === undefined ? versionWithoutConfig(kind, federated) : apiVersionOf({ group, version });
   const isClusterScoped = scope === undefined ? apiVersion !== undefined && isClusterScopedKind({ apiVersion, kind }) : scope === 'Cluster';
   return { kind, apiVersion, isNamespaced: !isClusterScoped, config };
+}
+
+function versionWithoutConfig(kind: string, federated: JsonObject): string | undefined {
+  // `kubefedctl enable` took autoscaling/v1, the version that API servers preferred then.
+  const hasFirstField = valueAt(federated, 'spec', 'template', 'spec', 'targetCPUUtilizationPercentage') !== undefined;
+  return kind === 'HorizontalPodAutoscaler' && hasFirstField ? 'autoscaling/v1' : servedVersionOf(kind);
 }

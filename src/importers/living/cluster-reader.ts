@@ -32,6 +32,8 @@ export interface LivingList {
   readonly fieldSelector?: string;
   /** True: only metadata is read. Default: true for sensitive kinds. */
   readonly isHidden?: boolean;
+  /** True: a failed request is no fault, because no Propagation depends on the objects. Default: false. */
+  readonly isOptional?: boolean;
 }
 
 /** The listed objects, in the order of the server. `isComplete` is false if a request failed. */
@@ -97,7 +99,7 @@ export class ClusterReader {
     const faults = read.flatMap((one) => ('fault' in one ? [one.fault] : []));
     if (ownNamespace !== undefined && list.namespaces === undefined && faults.some(({ code }) => code === 'FORBIDDEN'))
       return await this.list({ ...list, namespaces: [ownNamespace] });
-    for (const one of faults) this.#keepFault({ ...one, kind: { group: kind.group, kind: kind.kind } });
+    for (const one of list.isOptional === true ? [] : faults) this.#keepFault({ ...one, kind: { group: kind.group, kind: kind.kind } });
     return { objects: read.flatMap((one) => ('fault' in one ? [] : one.objects)), isComplete: faults.length === 0 };
   }
 

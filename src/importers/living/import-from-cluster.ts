@@ -52,7 +52,8 @@ export async function importFromCluster(
   const documents = objects.map(({ json }, index) => sourceDocumentOf(json, index));
   const result = await timeSlices.run(importDocuments(documents, { ...context, isExact: request.exact, living }));
   const inScope = withinScope(result, objects, scope);
-  return { ...inScope, notes: [...inScope.notes, ...stopNotes(inScope.propagations, api.cluster)], faults: reader.faults };
+  const unreadNotes = karmada.notes ?? [];
+  return { ...inScope, notes: [...inScope.notes, ...unreadNotes, ...stopNotes(inScope.propagations, api.cluster)], faults: reader.faults };
 }
 
 async function readMultiClusterResources(reader: ClusterReader, scope: ImportScope): Promise<LivingObjects> {

@@ -6,7 +6,10 @@ export interface ImportKind {
   readonly kind: string;
 }
 
-/** The part of a living system that is imported. */
+/**
+ * The kinds and namespaces that an import takes over, when it reads them from a cluster in which the old system (Karmada, KubeFed, …) is
+ * installed. An import of files has no such limits.
+ */
 export class ImportScope {
   /** The namespaces of the source objects. Undefined: all namespaces, and objects without a namespace. */
   readonly namespaces: readonly string[] | undefined;

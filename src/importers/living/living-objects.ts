@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import { labelsAt, textAt } from '../../core/json-at.ts';
+import type { ImportNote } from '../model/import-result.ts';
 
 /** The objects of one system in a cluster. */
 export interface LivingObjects {
@@ -9,6 +10,8 @@ export interface LivingObjects {
    * could not be read.
    */
   readonly members?: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** Notes about objects that could not be read, and that no Propagation depends on. Default: none. */
+  readonly notes?: readonly ImportNote[];
 }
 
 /** An object that was read for an import. */

@@ -18,8 +18,9 @@ interface NeededRequest {
 }
 
 /**
- * Reads the objects that resources need, such as their ConfigMaps, except those that are known and those that the scope does not concern. Only metadata is read, because the
- * Propagations refer to these objects. An object that does not exist is left out.
+ * Reads the objects that the resources of `users` need, such as their ConfigMaps. Leaves out known objects, and objects that do not exist.
+ * An object outside the scope is only read if a resource of the scope needs it. Reads only metadata, because the Propagations refer to these
+ * objects and do not contain them.
  */
 export async function readNeededObjects(reader: ClusterReader, { users, known, scope }: NeededRequest): Promise<readonly LivingObject[]> {
   const knownKeys = new Set(known.map(keyTextOf));
@@ -54,7 +55,7 @@ interface NeededObject {
   readonly followsScope: boolean;
 }
 
-/** Lists the objects of one kind, with others of the kind. */
+/** Lists the needed objects of one kind. The result may contain other objects of the kind. */
 async function listNeeded(reader: ClusterReader, keys: readonly ObjectKey[]): Promise<readonly JsonObject[]> {
   const [first] = keys;
   const kind = first && (await reader.kindOf(first.apiVersion, first.kind));

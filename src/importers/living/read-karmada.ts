@@ -4,6 +4,7 @@ import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import { type GroupKind, groupOfApiVersion, keyOfKind } from '../../core/kinds.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { preparedSelectors, type ResourceSelector } from '../../propagate/karmada/resource-selector.ts';
+import type { ImportNote } from '../model/import-result.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 import type { ImportScope } from './import-scope.ts';
 import { type LivingObject, type LivingObjects, membersOf } from './living-objects.ts';
@@ -14,8 +15,8 @@ const propagationPolicies: readonly string[] = ['PropagationPolicy', 'ClusterPro
 const policyKinds: readonly string[] = [...propagationPolicies, 'OverridePolicy', 'ClusterOverridePolicy'];
 
 /**
- * Reads Karmada's API server: the policies, the resources that propagation policies select with their bindings, the objects that these
- * resources need, and the clusters.
+ * Reads Karmada's API server: the policies, the resources that propagation policies select with their bindings and autoscalers, the objects
+ * that these resources need, and the clusters.
  *
  * Resources of kinds outside the scope are read only if they may change the Propagations of the scope.
  */
@@ -26,9 +27,10 @@ export async function readKarmada(reader: ClusterReader, scope: ImportScope): Pr
   const claims = claimsIn(policies);
   const needed = claims.filter(({ selector }) => isNeeded(groupKindOf(selector), policies, scope));
   const byKind = Map.groupBy(needed, ({ selector }) => `${selector.apiVersion} ${selector.kind}`);
-  const [members, bindings, ...claimed] = await Promise.all([
+  const [members, bindings, autoscalers, ...claimed] = await Promise.all([
     listClusters(reader),
     needed.length === 0 ? [] : listBindings(reader, scope),
+    needed.length === 0 ? { objects: [], notes: [] } : listFleetAutoscalers(reader, scope),
     ...byKind.values().map((ofKind) => claimedResources(reader, { claims: ofKind, scope })),
   ]);
   const resources = claimed.flat();
@@ -39,10 +41,12 @@ export async function readKarmada(reader: ClusterReader, scope: ImportScope): Pr
     // mention them.
     objects: [
       ...[...resources, ...bindings].map((json) => ({ json, isContext: true })),
+      ...autoscalers.objects.map((json) => ({ json, isContext: !scope.hasAllKinds })),
       ...(await readNeededObjects(reader, { users, known: resources, scope })),
       ...policies.flatMap((policy) => policyIn(policy, { scope, hasDependencies: hasDependencies(policies) })),
     ],
     ...(members === undefined ? {} : { members }),
+    notes: autoscalers.notes,
   };
 }
 
@@ -63,6 +67,26 @@ async function listBindings(reader: ClusterReader, scope: ImportScope): Promise<
     kinds.filter(({ kind }) => wanted.includes(kind)),
     scope,
   );
+}
+
+/**
+ * Lists the autoscalers of Karmada, because the import names the workloads that they scale. Karmada may be installed without them. A list
+ * that fails has a warning and is no fault, because the Propagations are the same without it.
+ */
+async function listFleetAutoscalers(
+  reader: ClusterReader,
+  { namespaces }: ImportScope,
+): Promise<{ readonly objects: readonly JsonObject[]; readonly notes: readonly ImportNote[] }> {
+  const kinds = await reader.kindsIn('autoscaling.karmada.io');
+  const wanted = kinds.filter(({ kind }) => kind === 'FederatedHPA' || kind === 'CronFederatedHPA');
+  const lists = await Promise.all(wanted.map((kind) => reader.list({ kind, namespaces, isOptional: true })));
+  const notes = wanted
+    .filter((_, index) => lists[index]?.isComplete === false)
+    .map(({ kind, resource }): ImportNote => {
+      const message = `expected to list ${resource}.autoscaling.karmada.io, but the list failed. If a ${kind} scales a workload, it stops with Karmada's controllers`;
+      return { severity: 'WARNING', code: 'UNSUPPORTED', message };
+    });
+  return { objects: lists.flatMap(({ objects }) => objects), notes };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { MemberCluster } from '../../changes/members.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { SourceSystem, SpecDocument, SpecProblem } from '../../propagate/model/spec.ts';
+import type { ClusterLocation } from '../../propagate/plan/placing/cluster-set.ts';
 import type { SourceDocument } from '../documents/source-documents.ts';
 import type { DocumentRole, ImportNote } from './import-result.ts';
 
@@ -9,7 +10,7 @@ export interface ImportContext {
   /** True: the Propagations do exactly what the source system did. False: they have the semantics of Muster, with notes about differences. */
   readonly isExact: boolean;
   /** The clusters that the caller may see. */
-  readonly clusters: readonly Pick<MemberCluster, 'name' | 'labels'>[];
+  readonly clusters: readonly (Pick<MemberCluster, 'name' | 'labels'> & Partial<ClusterLocation>)[];
   /** The cluster that keeps Propagations. Absent: the gateway has no hub. */
   readonly hub?: string;
   /** The cluster that the documents were read from. Absent: they come from a text. */

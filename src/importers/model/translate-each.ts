@@ -14,7 +14,7 @@ export interface ProposalTask {
   propose(): ProposalOutcome;
 }
 
-/** Translates resources one by one. A refused resource is unread, with its note. Yields after each. */
+/** Translates resources one by one. A refused resource goes to `unread`, with its note. Yields after each. */
 export function* translateEach(tasks: readonly ProposalTask[]): Steps<Translation> {
   const proposals: Proposal[] = [];
   const unread: ProposedDocument[] = [];

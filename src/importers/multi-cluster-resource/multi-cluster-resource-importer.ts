@@ -4,10 +4,11 @@ import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { groupOfApiVersion } from '../../core/kinds.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { isList } from '../../manifests/read-manifests.ts';
+import { convertedPatch, type LocatedPatchOperation, type PatchedTemplate } from '../api-versions/converted-patch.ts';
+import { currentObjectOf } from '../api-versions/current-api.ts';
 import { clusterReferences, wrongTypeNote } from '../clusters/cluster-references.ts';
 import { importClustersOf } from '../clusters/import-clusters.ts';
 import { knownClusters } from '../clusters/known-clusters.ts';
-import { adaptedPatch } from '../documents/adapted-patch.ts';
 import { holdsSecret } from '../documents/holds-secret.ts';
 import { isSourceObject, namespaceProblem, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
 import { errorNote, infoNote, secretNote, warningNote } from '../model/import-notes.ts';
@@ -16,7 +17,7 @@ import type { ImportContext, Importer, Proposal, Translation } from '../model/im
 import { type ProposalOutcome, translateEach } from '../model/translate-each.ts';
 import { type FieldShape, unknownFieldNotes } from '../model/unknown-fields.ts';
 import { asAppliedOperation } from './applied-operation.ts';
-import { type Customization, type LocatedOperation, readCustomizations } from './read-customizations.ts';
+import { type Customization, readCustomizations } from './read-customizations.ts';
 
 /**
  * Translates MultiClusterResources: each becomes a Propagation of the same namespace and name. Names of clusters that are unknown to Muster
@@ -53,13 +54,14 @@ function proposalOf(document: ObjectDocument, context: ImportContext): ProposalO
   const read = readCustomizations(valueAt(spec, 'customize'), `${path}.spec.customize`);
   if (read.result === 'refused') return refused(errorNote('INVALID', read.path, read.message));
   const { clusters, notes } = clustersOf(document, context);
-  const placed = { template, clusters: new Set(clusters) };
+  const { object: current, notes: converted } = currentObjectOf(template, `${path}.spec.template`);
+  const placed = { template: { written: template, current }, clusters: new Set(clusters) };
   const overrides = mergedByCluster(read.customizations).map((customization) => overrideOf(customization, placed));
   const proposal: Proposal = {
     namespace: key.namespace,
     name: key.name,
     spec: {
-      template: [{ json: template }],
+      template: [{ json: current }],
       placement: { clusters },
       overrides: overrides.map(({ override }) => override).filter((override) => override !== undefined),
       // The operator overwrites existing objects.
@@ -67,7 +69,7 @@ function proposalOf(document: ObjectDocument, context: ImportContext): ProposalO
       ...(context.isExact ? { exact: { system: 'MultiClusterResource' }, write: 'Replace' } : {}),
     },
     documents: [{ document, role: 'TEMPLATE' }],
-    notes: [...unknownFieldNotes(spec, shape, `${path}.spec`), ...notes, ...overrides.flatMap((one) => one.notes)],
+    notes: [...unknownFieldNotes(spec, shape, `${path}.spec`), ...converted, ...notes, ...overrides.flatMap((one) => one.notes)],
   };
   return { result: 'proposed', proposal };
 }
@@ -86,7 +88,10 @@ interface PlacedClusters {
   readonly notes: readonly ImportNote[];
 }
 
-/** Returns the clusters of a resource. If no name is usable, the resource goes to the main cluster of the operator, which is the hub. */
+/**
+ * Returns the clusters of a resource. If no name is usable, the resource goes to the main cluster of the operator, which is the hub. If names
+ * of unknown clusters stay, a note says that the operator may place the resource in its main cluster.
+ */
 function clustersOf({ object, path }: ObjectDocument, context: ImportContext): PlacedClusters {
   const { hub } = context;
   const at = `${path}.spec.placement`;
@@ -94,13 +99,13 @@ function clustersOf({ object, path }: ObjectDocument, context: ImportContext): P
     name: textAt(cluster, 'name') ?? '',
     path: `${at}.clusters[${index}].name`,
   }));
-  const { names, notes } = knownClusters(importClustersOf(context, 'MultiClusterResource'), named);
-  if (names.length > 0) return { clusters: names, notes };
-  const message =
-    hub === undefined
-      ? 'the operator places it in its main cluster, as no cluster is named; the gateway has no hub to take its place'
-      : `the operator places it in its main cluster, as no cluster is named; here this is the hub, ${hub}`;
-  return { clusters: hub === undefined ? [] : [hub], notes: [...notes, infoNote('MASTER', at, message)] };
+  const fleet = importClustersOf(context, 'MultiClusterResource');
+  const { names, notes } = knownClusters(fleet, named);
+  if (names.some((name) => fleet.visible.has(name))) return { clusters: names, notes };
+  const main = hub === undefined ? 'the gateway has no hub to take its place' : `here this is the hub, ${hub}`;
+  const reason = names.length === 0 ? 'as no cluster is named' : 'unless it knows one of the named clusters';
+  const clusters = names.length > 0 ? names : hub === undefined ? [] : [hub];
+  return { clusters, notes: [...notes, infoNote('MASTER', at, `the operator places it in its main cluster, ${reason}; ${main}`)] };
 }
 
 /** Joins several customizations of one cluster in their order. */
@@ -120,27 +125,26 @@ interface ImportedCustomization {
 
 function overrideOf(
   { cluster, at, operations }: Customization,
-  { template, clusters }: { readonly template: JsonObject; readonly clusters: ReadonlySet<string> },
+  { template, clusters }: { readonly template: PatchedTemplate; readonly clusters: ReadonlySet<string> },
 ): ImportedCustomization {
   if (!clusters.has(cluster)) {
     const message = `${JSON.stringify(cluster)} is not in placement.clusters, so nothing is customized there`;
     return { notes: [warningNote('OUTSIDE_PLACEMENT', at, message)] };
   }
   if (operations.length === 0) return { notes: [] };
-  const written = operations.map(({ operation }) => operation);
-  const adapted = adaptedPatch(template, written, asAppliedOperation);
-  const replaced = adapted.changed.flatMap((index) => operations[index] ?? []).filter(({ operation }) => operation.op === 'replace');
-  const jsonPatch = adapted.operations.map((operation) => ({ ...operation }));
+  const patch = convertedPatch(template, operations, { adapt: asAppliedOperation, isAdaptedByPlan: false });
+  const replaced = patch.changed.filter(({ operation }) => operation.op === 'replace');
+  const appended = operations.filter(({ operation }) => operation.path.endsWith('/-'));
   return {
-    override: { set: { clusters: [cluster] }, jsonPatch },
-    notes: [...replaced.map(addsNote), ...operations.filter(({ operation }) => operation.path.endsWith('/-')).map(writesTwiceNote)],
+    override: { set: { clusters: [cluster] }, jsonPatch: patch.operations.map((operation) => ({ ...operation })) },
+    notes: [...replaced.map(addsNote), ...appended.map(writesTwiceNote), ...patch.notes],
   };
 }
 
-function addsNote({ operation: { path }, at }: LocatedOperation): ImportNote {
+function addsNote({ operation: { path }, at }: LocatedPatchOperation): ImportNote {
   return infoNote('REPLACE_ADDS', at, `the template has no ${path} to replace, so the operation became an add`);
 }
 
-function writesTwiceNote({ operation: { path }, at }: LocatedOperation): ImportNote {
+function writesTwiceNote({ operation: { path }, at }: LocatedPatchOperation): ImportNote {
   return infoNote('WRITES_TWICE', at, `the operator adds another element to ${path.slice(0, -2)} at each of its passes; Muster adds one`);
 }

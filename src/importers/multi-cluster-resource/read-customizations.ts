@@ -2,19 +2,14 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { textAt, valueAt } from '../../core/json-at.ts';
 import type { JsonPatchOperation } from '../../manifests/json-patch-definition.ts';
 import { parsePointer } from '../../manifests/json-pointer.ts';
+import type { LocatedPatchOperation } from '../api-versions/converted-patch.ts';
 import { convertAction } from './convert-action.ts';
 
 /** The actions for one cluster. `at` is the path in the input. */
 export interface Customization {
   readonly cluster: string;
   readonly at: string;
-  readonly operations: readonly LocatedOperation[];
-}
-
-/** A converted action, with its path in the input. */
-export interface LocatedOperation {
-  readonly operation: JsonPatchOperation;
-  readonly at: string;
+  readonly operations: readonly LocatedPatchOperation[];
 }
 
 /** The customizations, or the first problem for which every API server would refuse the patch. `path` is the path in the input. */

@@ -1,5 +1,6 @@
 import { pathWithObject } from '../../core/indexed-path.ts';
 import type { Json } from '../../core/json.ts';
+import { groupOfApiVersion } from '../../core/kinds.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { isSubdomain } from '../../core/selectors.ts';
 import { inputOf } from '../../propagate/model/input-spec.ts';
@@ -191,7 +192,7 @@ function asOther(document: SourceDocument): ProposedDocument {
   return { document, role: 'OTHER' };
 }
 
-/** Returns the note about a document that only refused resources have, such as their policy. */
+/** Returns the note about a document, such as a policy, all of whose resources were refused. */
 function noteOfLeftOut({ document: { key, path }, role }: ProposedDocument): ImportNote {
   const name = key === undefined ? path : `${key.kind} ${key.name}`;
   return warningNote(role === 'TEMPLATE' ? 'UNCLAIMED' : 'NO_TEMPLATE', path, `${name} is only for resources that are not imported`);
@@ -208,9 +209,15 @@ function noteOfUnclaimed(document: SourceDocument): ImportNote {
     const message = `${document.path} is no Kubernetes object: expected apiVersion, kind and metadata.name`;
     return { severity: 'WARNING', code: 'NOT_AN_OBJECT', message, path: document.path };
   }
-  const { kind, name } = document.key;
-  const message = `${kind} ${name} is selected by no policy, is no federated kind and no MultiClusterResource, and has no annotation of Federation v1`;
-  return { severity: 'WARNING', code: 'UNCLAIMED', message, path: document.path };
+  const { apiVersion, kind, name } = document.key;
+  if (groupOfApiVersion(apiVersion).endsWith('.karmada.io')) {
+    const own = `${kind} ${name} belongs to Karmada itself, and a Propagation has no counterpart. The guide says what to use instead`;
+    return warningNote('UNCLAIMED', document.path, own);
+  }
+  const message =
+    `${kind} ${name} is selected by no policy, is no federated kind and no MultiClusterResource of mulitcluster.practice.com, and has no ` +
+    'annotation of Federation v1';
+  return warningNote('UNCLAIMED', document.path, message);
 }
 
 /** Gives each Propagation its own name: the second one of a name gets `-2`, the third one `-3`. */

@@ -1,6 +1,7 @@
 import type { Json } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
+import { isClusterScopedKind } from '../documents/cluster-scoped-kinds.ts';
 import { warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { nameListOf } from '../model/name-list.ts';
@@ -23,7 +24,7 @@ export interface Bringer {
 export function notesOfSharedObjects<Of extends Bringer>(all: readonly Of[]): ReadonlyMap<Of, ImportNote> {
   const bringers = new Map<string, Of[]>();
   for (const one of all) {
-    for (const key of new Set(listAt(one.spec, 'template').flatMap(keyTextOf))) {
+    for (const key of new Set(listAt(one.spec, 'template').flatMap((entry) => keyTextOf(entry, one.namespace)))) {
       const others = bringers.get(key);
       if (others === undefined) bringers.set(key, [one]);
       else others.push(one);
@@ -58,12 +59,16 @@ function namesIn({ spec }: Bringer): readonly string[] | undefined {
   return Array.isArray(clusters) ? clusters.filter((name) => typeof name === 'string') : undefined;
 }
 
-/** Returns the text of the key of a template's object. Empty for an object that is not fully named. */
-function keyTextOf(entry: Json): readonly string[] {
+/**
+ * Returns the text of the key of a template's object. Empty for an object that is not fully named. A copy without a namespace goes to the
+ * namespace of its Propagation.
+ */
+function keyTextOf(entry: Json, ownNamespace: string): readonly string[] {
   const [json, ref] = [valueAt(entry, 'json'), valueAt(entry, 'ref')];
   const object = json ?? ref;
   const named = json === undefined ? ref : valueAt(json, 'metadata');
   const [apiVersion, kind, name] = [textAt(object, 'apiVersion'), textAt(object, 'kind'), textAt(named, 'name')];
   if (apiVersion === undefined || kind === undefined || name === undefined) return [];
-  return [textOfKey({ apiVersion, kind, name, namespace: textAt(named, 'namespace') ?? 'default' })];
+  const namespace = isClusterScopedKind({ apiVersion, kind }) ? '' : textAt(named, 'namespace') || ownNamespace;
+  return [textOfKey({ apiVersion, kind, name, namespace })];
 }

@@ -42,7 +42,7 @@ export async function finishResourceDeletion(pass: UpkeepPass, resource: Kuberne
     const unrecorded = await recordPropagation(pass, resource, 'decided');
     if (unrecorded !== undefined) return { result: 'kept', againMs: recordAgainMs(pass, unrecorded) };
   }
-  // The mirror reports the finalizer that Kubernetes removes, and the Propagation without its owner.
+  // No delay is needed. The mirror reports when Kubernetes has removed the finalizer, and when the Propagation has lost its owner.
   if (keepsCopies || (isKept && isOwned)) return { result: 'kept' };
   if (!isOwned) return { result: 'kept', againMs: await releaseFinalizers(pass, resource) };
   const deletion = found.metadata.deletionTimestamp === undefined ? await deleteOwned(pass) : undefined;

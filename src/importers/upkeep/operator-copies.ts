@@ -8,6 +8,7 @@ import { clusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { hubObjectBeingDeleted } from '../../propagate/controller/deletion-hold.ts';
 import { marksOf } from '../../propagate/plan/copies/copy-marks.ts';
+import { currentObjectOf } from '../api-versions/current-api.ts';
 import { nameOf } from './resource-store.ts';
 import type { UpkeepPass } from './upkeep-pass.ts';
 
@@ -20,8 +21,8 @@ interface CopyKey {
 }
 
 /**
- * The clusters to search, and whether found copies may be deleted. `mayDelete: false`: it is unknown whether copies are kept on purpose, so
- * they stay and are reported.
+ * The clusters to search for copies, and whether found copies may be deleted. `mayDelete: false`: it is unknown whether they must stay, so they stay
+ * and are reported.
  */
 interface CopySearch {
   readonly clusters: readonly string[];
@@ -29,12 +30,12 @@ interface CopySearch {
 }
 
 /**
- * Deletes the copies that the operator placed for a resource without a Propagation of its own: the object that the template names, in each
- * cluster. Returns why copies may still exist, a text per cluster. Empty: no copy of the resource is left.
+ * Deletes the copies that the operator placed for a resource whose Propagation does not exist. A copy is the object that the template names, in each
+ * of the clusters. Returns a text for each cluster in which a copy may still exist, with the reason. Empty: no copy is left.
  *
- * Only the uid that was read is deleted, with the identity that writes the copies of the resource. An object that another Propagation
- * marked, or that another resource places there, is not a copy of this resource. Nothing is deleted if the Namespace of the resource or the
- * definition of its kind is being deleted.
+ * Only the uid that was read is deleted, with the identity that writes the copies of the resource. An object that another Propagation has marked, or
+ * that another resource places there, is no copy of this resource. Nothing is deleted while the Namespace of the resource or the definition of its
+ * kind is being deleted.
  */
 export async function operatorCopiesLeft(
   pass: UpkeepPass,
@@ -72,7 +73,10 @@ async function deleteCopy(
   const served = ports.hub.members.objects.served(member, { group: groupOfApiVersion(key.apiVersion), kind: key.kind });
   if (served === undefined) return 'the cluster has not answered yet';
   // A cluster that does not serve a kind has no objects of it.
-  if (served === 'absent' || isPlacedByAnother(pass, resource, { key, cluster })) return undefined;
+  if (served === 'absent') return undefined;
+  const resources = pass.resources.all();
+  if (resources === undefined) return 'the resources of the hub are unread, so one of them may place the same object';
+  if (resources.some((other) => isPlacedBy(pass, other, { resource, key, cluster, isNamespaced: served.namespaced }))) return undefined;
   const address = { resource: served, ...(served.namespaced ? { namespace: key.namespace } : {}), name: key.name };
   const found = await client.get(address, term.signal);
   if (found.result === 'failed') return describeFault(found.fault);
@@ -96,10 +100,20 @@ async function deleteObject({ term }: UpkeepPass, { client, address, object }: C
 }
 
 function copyKeyOf(resource: KubernetesObject): CopyKey | undefined {
+  const key = templateKeyOf(resource);
+  return key.apiVersion === '' || key.kind === '' || key.name === '' ? undefined : key;
+}
+
+/**
+ * Returns the key of the object in the template, in the version that clusters serve: an `extensions/v1beta1` Deployment is one of `apps/v1`.
+ * The texts that the template lacks are empty.
+ */
+function templateKeyOf(resource: KubernetesObject): CopyKey {
   const at = (...path: readonly string[]) => textAt(resource, 'spec', 'template', ...path) ?? '';
-  const [apiVersion, kind, name] = [at('apiVersion'), at('kind'), at('metadata', 'name')];
-  if (apiVersion === '' || kind === '' || name === '') return undefined;
-  return { apiVersion, kind, namespace: at('metadata', 'namespace') || nameOf(resource).namespace, name };
+  const namespace = at('metadata', 'namespace') || nameOf(resource).namespace;
+  const written = { apiVersion: at('apiVersion'), kind: at('kind') };
+  const apiVersion = textAt(currentObjectOf(written, '').object, 'apiVersion') ?? '';
+  return { apiVersion, kind: written.kind, namespace, name: at('metadata', 'name') };
 }
 
 /** Returns the identity that writes the copies of a resource. As in its Propagation, a ServiceAccount requests its own work. */
@@ -116,20 +130,27 @@ function isMarkedByAnother({ ports, state }: UpkeepPass, object: KubernetesObjec
   return source !== state.key || ports.propagations.read(state.place).result !== 'absent';
 }
 
-/** True if a resource that is not being deleted places the same object in the cluster. */
-function isPlacedByAnother(
-  { resources }: UpkeepPass,
-  { metadata }: KubernetesObject,
-  { key, cluster }: { readonly key: CopyKey; readonly cluster: string },
-): boolean {
-  return (resources.all() ?? []).some((other) => {
-    if (other.metadata.uid === metadata.uid || other.metadata.deletionTimestamp !== undefined) return false;
-    const own = copyKeyOf(other);
-    return (
-      own !== undefined &&
-      groupOfApiVersion(own.apiVersion) === groupOfApiVersion(key.apiVersion) &&
-      [own.kind === key.kind, own.namespace === key.namespace, own.name === key.name].every(Boolean) &&
-      listAt(other, 'spec', 'placement', 'clusters').some((placed) => textAt(placed, 'name') === cluster)
-    );
-  });
+interface PlacedCopy {
+  readonly resource: KubernetesObject;
+  readonly key: CopyKey;
+  readonly cluster: string;
+  readonly isNamespaced: boolean;
+}
+
+/**
+ * True if `other` is another resource, is not being deleted, and places the same object in the cluster. Counts broken resources too, because
+ * the operator may have placed their objects before they broke. A template without an apiVersion or a kind matches objects of every kind. The
+ * namespaces of cluster-scoped objects do not matter.
+ */
+function isPlacedBy({ ports, fleet }: UpkeepPass, other: KubernetesObject, { resource, key, cluster, isNamespaced }: PlacedCopy): boolean {
+  if (other.metadata.uid === resource.metadata.uid || other.metadata.deletionTimestamp !== undefined) return false;
+  const own = templateKeyOf(other);
+  const isSameKind =
+    (own.apiVersion === '' || groupOfApiVersion(own.apiVersion) === groupOfApiVersion(key.apiVersion)) &&
+    (own.kind === '' || own.kind === key.kind);
+  if (!isSameKind || own.name !== key.name || (isNamespaced && own.namespace !== key.namespace)) return false;
+  const names = listAt(other, 'spec', 'placement', 'clusters').map((placed) => textAt(placed, 'name') ?? '');
+  // A resource without a usable name is placed in the main cluster, which is the hub (`multiClusterResourceImporter`).
+  const isInHub = cluster === ports.hub.cluster && !names.some((name) => fleet.has(name));
+  return isInHub || names.includes(cluster);
 }

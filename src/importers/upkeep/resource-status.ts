@@ -42,8 +42,8 @@ export function statusOfResource({ metadata }: KubernetesObject, outcome: Upkeep
 }
 
 /**
- * Returns the reason why the Propagation is not what the resource asks for: its spec was refused, its plan is held, or the first cluster
- * that has a message. Undefined if there is none, or if the status is that of an older spec.
+ * Returns why the Propagation is not what the resource asks for: the reason why its spec was refused or its plan is held, or the message of the first
+ * cluster that has one. Undefined if there is none, or if the status is that of an older spec.
  */
 function messageOf({ metadata, status }: Propagation): string | undefined {
   if (metadata.deletionTimestamp === undefined && status.observedGeneration !== metadata.generation) return undefined;

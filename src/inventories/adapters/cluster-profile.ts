@@ -1,3 +1,4 @@
+import type { ConfiguredInventory } from '../../config/config.ts';
 import type { Json } from '../../core/json.ts';
 import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
@@ -8,12 +9,16 @@ import type { AdapterContext, FoundCluster, InventoryAdapter, SecretPlace } from
 const profileLabel = 'x-k8s.io/cluster-profile';
 const consumerLabel = 'x-k8s.io/cluster-inventory-consumer';
 
-/** The extension of a cluster entry whose value credential plugins receive as `config` (client.authentication.k8s.io/v1, Cluster). */
+/**
+ * The extension of a cluster entry in a kubeconfig whose value credential plugins receive as `config`. Source: client.authentication.k8s.io/v1,
+ * Cluster.
+ */
 const pluginExtension = 'client.authentication.k8s.io/exec';
 
 /**
- * ClusterProfiles (KEP-4322 and KEP-5339): a Secret with a kubeconfig for our consumer, else the first access provider that the config
- * allows. A provider is only named by the profile: what is run comes from the config.
+ * Reads ClusterProfiles (KEP-4322 and KEP-5339). The access comes from a Secret with a kubeconfig for our consumer. Without such a Secret, it comes
+ * from the first access provider of the profile that the config also names. The command of a provider comes from the config only, so a profile cannot
+ * choose what is run.
  */
 export const clusterProfiles: InventoryAdapter = {
   kind: { group: 'multicluster.x-k8s.io', kind: 'ClusterProfile' },
@@ -25,16 +30,18 @@ export const clusterProfiles: InventoryAdapter = {
   },
 };
 
-function secretOf({ metadata }: KubernetesObject, context: AdapterContext): SecretPlace | undefined {
+function secretOf({ metadata }: KubernetesObject, context: AdapterContext): SecretPlace | 'unknown' | undefined {
   const { namespace = '', name } = metadata;
   const { consumer } = context.inventory;
-  const ofNamespace = context.labelsOfNamespace(namespace)[consumerLabel];
+  const labelsOfNamespace = context.labelsOfNamespace(namespace);
+  let isUnknown = false;
   for (const secret of context.secretsIn(namespace)) {
     const labels = ownLabelsOf(secret);
-    if (labels[profileLabel] === name && (labels[consumerLabel] ?? ofNamespace) === consumer)
-      return { namespace, name: secret.metadata.name };
+    if (labels[profileLabel] !== name) continue;
+    if ((labels[consumerLabel] ?? labelsOfNamespace?.[consumerLabel]) === consumer) return { namespace, name: secret.metadata.name };
+    isUnknown ||= labels[consumerLabel] === undefined && labelsOfNamespace === undefined;
   }
-  return undefined;
+  return isUnknown ? 'unknown' : undefined;
 }
 
 function settingsOf(object: KubernetesObject): Partial<FoundCluster['settings']> {
@@ -47,11 +54,11 @@ function settingsOf(object: KubernetesObject): Partial<FoundCluster['settings']>
   return { ...(region === undefined ? {} : { region }), ...(zone === undefined ? {} : { zones: zone.split(',') }) };
 }
 
-/** Returns a function that makes the access by the first provider that is configured. Empty: no provider is configured. */
+/** Returns a function that makes the access, by the first access provider that the config also names. An empty list if there is none. */
 function providedCluster(object: KubernetesObject, context: AdapterContext): readonly (() => GivenAccess)[] {
   const entries = listAt(object, 'status', 'accessProviders');
   for (const [at, entry] of entries.entries()) {
-    const provider = context.inventory.providers.find(({ name }) => name === textAt(entry, 'name'));
+    const provider = context.inventory.providers?.find(({ name }) => name === textAt(entry, 'name'));
     if (provider !== undefined) return [() => providedAccess({ entry, where: `status.accessProviders[${at}].cluster` }, provider, context)];
   }
   return [];
@@ -59,7 +66,7 @@ function providedCluster(object: KubernetesObject, context: AdapterContext): rea
 
 function providedAccess(
   { entry, where }: { readonly entry: Json; readonly where: string },
-  { command, args, env }: AdapterContext['inventory']['providers'][number],
+  { name, command, args, env }: ConfiguredInventory['providers'][number],
   { allowPrivate, pluginEnvironment }: AdapterContext,
 ): GivenAccess {
   const cluster = objectAt(entry, 'cluster');
@@ -82,6 +89,7 @@ function providedAccess(
         provideClusterInfo: true,
         deadlineMs: 10_000,
         isQuiet: true,
+        provider: name,
         ...(config === undefined ? {} : { config }),
       },
       credentials: where,

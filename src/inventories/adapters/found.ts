@@ -9,7 +9,10 @@ import type { AdapterContext, FoundCluster, SecretData } from './inventory-adapt
 
 // Helpers that several adapters share.
 
-/** Returns the cluster that the kubeconfig under `key` of the Secret describes. Without the Secret or the key: no cluster. */
+/**
+ * Returns the cluster that the kubeconfig under `key` of the Secret describes. Returns no cluster if the Secret or the key does not exist. A
+ * kubeconfig that cannot be used gives a cluster with a failure as its access.
+ */
 export function clusterOfKubeconfig(
   { object, key, settings }: { readonly object: KubernetesObject; readonly key: string; readonly settings?: Partial<MemberSettings> },
   data: SecretData | undefined,
@@ -66,7 +69,7 @@ export function refuseGiven(value: Json | undefined, where: string): void {
   throw new GivenProblem(where, 'nothing here: Muster does not accept it');
 }
 
-/** Returns the taints in a list. Members without key or with an unknown effect are left out. */
+/** Returns the taints in a list. Skips entries without a key or with an unknown effect. */
 export function taintsAt(object: Json, ...path: readonly string[]): NonNullable<MemberSettings['taints']> {
   return listAt(object, ...path).flatMap((taint) => {
     const [key, value, effect] = [textAt(taint, 'key'), textAt(taint, 'value'), textAt(taint, 'effect')];
@@ -77,12 +80,12 @@ export function taintsAt(object: Json, ...path: readonly string[]): NonNullable<
 
 const taintEffects: readonly string[] = ['NoSchedule', 'NoExecute', 'PreferNoSchedule'];
 
-/** Returns the texts in a list. */
+/** Returns the texts in a list. Skips empty texts and other values. */
 export function textsAt(object: Json, ...path: readonly string[]): readonly string[] {
   return listAt(object, ...path).filter((text) => typeof text === 'string' && text !== '') as readonly string[];
 }
 
-/** True if the access is a failure. */
+/** True if the access is a failure, so the cluster cannot be reached with it. */
 export function isFailure(access: GivenAccess | ClusterFailure): access is ClusterFailure {
   return 'code' in access;
 }

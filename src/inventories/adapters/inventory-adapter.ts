@@ -1,5 +1,6 @@
 import type { ClusterFailure } from '../../cluster/cluster-failure.ts';
 import type { ConfiguredInventory } from '../../config/config.ts';
+import type { Fault } from '../../core/faults.ts';
 import type { GroupKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { MemberSettings } from '../../fleet/member.ts';
@@ -10,51 +11,66 @@ export interface FoundCluster {
   /** The name in the inventory, before `nameAs` is applied. */
   readonly name: string;
   readonly settings: Partial<MemberSettings>;
-  /** How to reach the cluster, or why that cannot be read from the object and its Secret. */
+  /** How to reach the cluster, or why the object and its Secret do not tell it. */
   readonly access: GivenAccess | ClusterFailure;
 }
 
 /** The decoded values of a Secret, by key. */
 export type SecretData = ReadonlyMap<string, Uint8Array>;
 
-/** A Secret by its name. */
+/** The place of a Secret. */
 export interface SecretPlace {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** The facts that an adapter may use besides the object and its Secret. */
+/**
+ * The settings of a cluster inventory that decide which clusters it lists and how they are named. `serviceAccount`, `consumer` and `providers` exist
+ * only for the types that use them.
+ */
+export type InventorySettings = Pick<ConfiguredInventory, 'nameAs' | 'secrets' | 'labels' | 'namespaces'> &
+  Partial<Pick<ConfiguredInventory, 'serviceAccount' | 'consumer' | 'providers'>>;
+
+/** The facts that an adapter may use in addition to the object and its Secret. */
 export interface AdapterContext {
-  readonly inventory: ConfiguredInventory;
+  readonly inventory: InventorySettings;
   /** The namespace with the Secrets of registered clusters. */
   readonly systemNamespace: string;
-  /** Networks that servers may be in although they are private. */
+  /** Private networks in which servers may be. Servers in other private networks are refused. */
   readonly allowPrivate: readonly string[];
   /** `PATH` and `HOME` of the gateway, for credential plugins. */
   readonly pluginEnvironment: Readonly<Record<string, string>>;
   /** Returns the metadata of the Secrets in a namespace, in no promised order. */
   readonly secretsIn: (namespace: string) => Iterable<KubernetesObject>;
-  /** Returns the labels of a namespace. Empty if the namespace is not known. */
-  readonly labelsOfNamespace: (namespace: string) => Readonly<Record<string, string>>;
+  /** Returns the labels of a namespace. Undefined: Namespaces are not listed yet, or may not be listed. */
+  readonly labelsOfNamespace: (namespace: string) => Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Reads the clusters of one system. It only translates: it sends no request, and the same input gives the same result. Adapters throw
- * nothing; a description that cannot be used becomes the `access` of its cluster.
+ * Translates the objects of another system, such as Cluster API, into clusters. It sends no request, and equal inputs give equal results. Its methods
+ * throw nothing: if a description cannot be used, the `access` of its cluster is a failure.
  */
 export interface InventoryAdapter {
   /** The kind of the objects that describe clusters. */
   readonly kind: GroupKind;
-  /** The namespaces to look in, if the config names none. Undefined: all. */
+  /** Returns the namespaces to read if the config names none. Undefined: all namespaces. */
   readonly namespaces?: (context: Pick<AdapterContext, 'systemNamespace'>) => readonly string[];
-  /** The label that objects must have. It is not passed on as a label of the cluster. Undefined: every object of the kind counts. */
+  /** The label that objects must have. It does not become a label of the cluster. Undefined: no label is required. */
   readonly mark?: { readonly key: string; readonly value: string };
-  /** Returns the Secret with the credentials. Undefined: the object names none. */
-  placeOf(object: KubernetesObject, context: AdapterContext): SecretPlace | undefined;
   /**
-   * Returns the clusters that the object describes. Empty: it has no credentials for us, so it counts as absent.
+   * Returns the place of the Secret with the credentials. Undefined: the object names no Secret. `unknown`: it depends on labels of a namespace that
+   * are not known, so the clusters of the object stay as they were.
+   */
+  placeOf(object: KubernetesObject, context: AdapterContext): SecretPlace | 'unknown' | undefined;
+  /**
+   * Returns the clusters that the object describes. Empty: it has no credentials that Muster can use, so it lists no cluster.
    *
-   * @param data The values of the Secret at `placeOf`. Undefined: there is no such Secret.
+   * @param data The values of the Secret at `placeOf`. Undefined: no such Secret exists.
    */
   clustersOf(object: KubernetesObject, data: SecretData | undefined, context: AdapterContext): readonly FoundCluster[];
+  /**
+   * Returns the clusters of an object whose Secret exists but cannot be read, each with a failure. Default: no clusters. In both cases, the cluster
+   * that holds the inventory shows the fault.
+   */
+  unreadable?(object: KubernetesObject, fault: Fault): readonly FoundCluster[];
 }

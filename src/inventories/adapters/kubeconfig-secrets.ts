@@ -7,29 +7,37 @@ import { readGivenKubeconfig } from '../given/given-kubeconfig.ts';
 import { clusterOfKubeconfig, ownLabelsOf, taintsAt, textsAt } from './found.ts';
 import type { InventoryAdapter } from './inventory-adapter.ts';
 
-// The systems that keep a kubeconfig in a Secret.
+// Adapters of systems that keep a kubeconfig in a Secret.
 
 const secretKind = { group: '', kind: 'Secret' };
 
-/** The Secret is the object itself. */
+/** Returns the place of the object, for systems whose objects are themselves the Secrets with the credentials. */
 const ownPlace = ({ metadata }: KubernetesObject) => ({ namespace: metadata.namespace ?? '', name: metadata.name });
 
-/** The label by which `muster join` knows its Clusters. It says nothing about the cluster. */
-const registrationLabel = 'app.kubernetes.io/managed-by';
+/** The label with which `muster join` marks its Clusters. With this value, it does not become a label of the cluster; with another value, it does. */
+const registrationMark = { key: 'app.kubernetes.io/managed-by', value: 'muster' };
 
-/** The Clusters that are registered on the hub: `muster.dev/v1alpha1`. Without its Secret, a Cluster is a member with a fault. */
+/**
+ * Reads the Clusters that are registered on the hub (`muster.dev/v1alpha1`). A Cluster whose Secret is missing still becomes a cluster, with a
+ * failure in place of its access.
+ */
 export const registeredClusters: InventoryAdapter = {
   kind: { group: 'muster.dev', kind: 'Cluster' },
   namespaces: ({ systemNamespace }) => [systemNamespace],
   placeOf: (object, { systemNamespace }) => ({ namespace: systemNamespace, name: textAt(object, 'spec', 'secretRef', 'name') ?? '' }),
   clustersOf(object, data, { allowPrivate }) {
-    const { [registrationLabel]: _, ...labels } = ownLabelsOf(object);
-    const settings = { ...registeredSettings(object), labels };
-    const { name } = object.metadata;
-    if (data === undefined) return [{ name, settings, access: clusterFailure('NOT_FOUND', 'spec.secretRef: expected an existing Secret') }];
+    const cluster = { name: object.metadata.name, settings: registeredSettings(object) };
+    if (data === undefined) return [{ ...cluster, access: clusterFailure('NOT_FOUND', 'spec.secretRef: expected an existing Secret') }];
     const kubeconfig = data.get('kubeconfig') ?? new Uint8Array();
-    return [{ name, settings, access: accessOrProblem(() => readGivenKubeconfig(kubeconfig, allowPrivate)) }];
+    return [{ ...cluster, access: accessOrProblem(() => readGivenKubeconfig(kubeconfig, allowPrivate)) }];
   },
+  unreadable: (object, { code }) => [
+    {
+      name: object.metadata.name,
+      settings: registeredSettings(object),
+      access: clusterFailure(code, 'spec.secretRef: the Secret cannot be read'),
+    },
+  ],
 };
 
 function registeredSettings(object: KubernetesObject): Partial<MemberSettings> {
@@ -39,7 +47,10 @@ function registeredSettings(object: KubernetesObject): Partial<MemberSettings> {
     textsAt(object, 'spec', 'zones'),
   ];
   const identity = valueAt(object, 'spec', 'identity');
+  const { key, value } = registrationMark;
+  const { [key]: mark, ...labels } = ownLabelsOf(object);
   return {
+    labels: mark === undefined || mark === value ? labels : { ...labels, [key]: mark },
     namespaces: textsAt(object, 'spec', 'namespaces'),
     secrets: secretsModes[textAt(object, 'spec', 'secrets') ?? 'None'] ?? 'none',
     ...(provider === undefined ? {} : { provider }),
@@ -54,7 +65,7 @@ function registeredSettings(object: KubernetesObject): Partial<MemberSettings> {
 
 const secretsModes: Readonly<Record<string, MemberSettings['secrets']>> = { None: 'none', Metadata: 'metadata', Live: 'live' };
 
-/** Cluster API: the Secret `<name>-kubeconfig` beside the Cluster. */
+/** Reads the Clusters of Cluster API. The kubeconfig is in the Secret `<name>-kubeconfig` in the namespace of the Cluster. */
 export const clusterApi: InventoryAdapter = {
   kind: { group: 'cluster.x-k8s.io', kind: 'Cluster' },
   placeOf: ({ metadata }) => ({ namespace: metadata.namespace ?? '', name: `${metadata.name}-kubeconfig` }),
@@ -63,7 +74,7 @@ export const clusterApi: InventoryAdapter = {
 
 const istioMark = { key: 'istio/multiCluster', value: 'true' };
 
-/** Istio: each key of a remote Secret is one cluster, named by the key. */
+/** Reads the remote Secrets of Istio. Each key of such a Secret is the name of a cluster, and its value is the kubeconfig. */
 export const istio: InventoryAdapter = {
   kind: secretKind,
   namespaces: () => ['istio-system'],
@@ -79,7 +90,7 @@ export const istio: InventoryAdapter = {
   },
 };
 
-/** multicluster-runtime: the key `kubeconfig` of a marked Secret. */
+/** Reads the Secrets of multicluster-runtime, which have its label. The kubeconfig is under the key `kubeconfig`. */
 export const multiclusterRuntime: InventoryAdapter = {
   kind: secretKind,
   mark: { key: 'sigs.k8s.io/multicluster-runtime-kubeconfig', value: 'true' },

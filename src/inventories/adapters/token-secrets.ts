@@ -5,9 +5,9 @@ import { accessFrom, type GivenAccess, GivenProblem } from '../given/given-acces
 import { demandText, foundCluster, givenBase64, givenSecretBytes, givenSecretText, refuseGiven, taintsAt, textsAt } from './found.ts';
 import type { AdapterContext, InventoryAdapter, SecretData } from './inventory-adapter.ts';
 
-// The systems that keep the server in one place, and a token in a Secret.
+// Adapters of systems that keep the address of the server and a token in different fields, without a kubeconfig.
 
-/** Karmada: a Cluster in push mode, with `token` and `caBundle` in the Secret of its `secretRef`. */
+/** Reads the Clusters of Karmada in push mode. The Secret of their `secretRef` has `token` and `caBundle`. */
 export const karmada: InventoryAdapter = {
   kind: { group: 'cluster.karmada.io', kind: 'Cluster' },
   placeOf(object) {
@@ -15,7 +15,7 @@ export const karmada: InventoryAdapter = {
     return namespace === undefined || name === undefined ? undefined : { namespace, name };
   },
   clustersOf(object, data, context) {
-    // In pull mode an agent in the cluster asks Karmada, and there are no credentials for the cluster.
+    // In pull mode, an agent in the cluster connects to Karmada, so Karmada has no credentials for the cluster.
     if (data === undefined || textAt(object, 'spec', 'syncMode') === 'Pull') return [];
     return [foundCluster({ object, settings: karmadaSettings(object) }, () => karmadaAccess(object, data, context))];
   },
@@ -32,7 +32,7 @@ function karmadaAccess(object: KubernetesObject, data: SecretData, { allowPrivat
 function karmadaSettings(object: KubernetesObject) {
   const [provider, region, zone] = [textAt(object, 'spec', 'provider'), textAt(object, 'spec', 'region'), textAt(object, 'spec', 'zone')];
   const zones = textsAt(object, 'spec', 'zones');
-  // `zone` is the older field, and Karmada still writes it.
+  // `zone` is the older field. Karmada still writes it, so it is used if `zones` is empty.
   const known = zones.length > 0 || zone === undefined || zone === '' ? zones : [zone];
   return {
     ...(provider === undefined || provider === '' ? {} : { provider }),
@@ -42,10 +42,15 @@ function karmadaSettings(object: KubernetesObject) {
   };
 }
 
-/** Open Cluster Management: an accepted ManagedCluster, with the token of a ManagedServiceAccount in the namespace of its name. */
+/**
+ * Reads the accepted ManagedClusters of Open Cluster Management. The token is in a Secret with the name of a ManagedServiceAccount, in the namespace
+ * with the name of the cluster.
+ */
 export const openClusterManagement: InventoryAdapter = {
   kind: { group: 'cluster.open-cluster-management.io', kind: 'ManagedCluster' },
-  placeOf: ({ metadata }, { inventory }) => ({ namespace: metadata.name, name: inventory.serviceAccount }),
+  placeOf({ metadata }, { inventory: { serviceAccount } }) {
+    return serviceAccount === undefined ? undefined : { namespace: metadata.name, name: serviceAccount };
+  },
   clustersOf(object, data, { allowPrivate }) {
     const [config] = listAt(object, 'spec', 'managedClusterClientConfigs');
     if (data === undefined || config === undefined || valueAt(object, 'spec', 'hubAcceptsClient') !== true) return [];
@@ -59,7 +64,7 @@ export const openClusterManagement: InventoryAdapter = {
   },
 };
 
-/** Argo CD: a marked Secret with `name`, `server`, and `config` in JSON. */
+/** Reads the cluster Secrets of Argo CD, which have its label. Their keys are `name`, `server`, and `config` in JSON. */
 export const argoCd: InventoryAdapter = {
   kind: { group: '', kind: 'Secret' },
   namespaces: () => ['argocd'],
@@ -68,7 +73,7 @@ export const argoCd: InventoryAdapter = {
   clustersOf(object, data = new Map(), context) {
     const config = tryParseJson(Buffer.from(data.get('config') ?? []).toString() || '{}');
     const { name = { value: object.metadata.name } } = { name: givenSecretText(data, 'name') };
-    // Argo CD's own cluster has no credentials: Argo CD uses those of its Pod.
+    // The cluster in which Argo CD runs has no credentials in its Secret, because Argo CD uses those of its Pod. Muster cannot use them.
     if (isJsonObject(config) && !argoCredentials.some((key) => isSet(objectIn(config, key)))) return [];
     return [{ ...foundCluster({ object }, () => argoAccess(config, data, context)), name: name.value }];
   },

@@ -3,16 +3,16 @@ import { type ClusterFailure, clusterFailure } from '../../cluster/cluster-failu
 import type { Endpoint, ExecPlugin } from '../../cluster/endpoint.ts';
 import { isForbiddenAddress } from '../../cluster/transport/public-addresses.ts';
 
-/** Everything that a registration or an inventory says about how to reach a cluster, checked. It holds secrets and is never logged. */
+/** How to reach a cluster, checked, as a registration or an inventory describes it. It holds secrets and is never logged. */
 export type GivenAccess = Omit<Endpoint, 'name' | 'impersonation' | 'proxyUrl' | 'compression'>;
 
-/** A value, and its position for messages, such as `users[0].user.token`. */
+/** A value with its path in the document, such as `users[0].user.token`. Messages show the path. */
 export interface Given<T> {
   readonly value: T;
   readonly where: string;
 }
 
-/** The values from which the access is made. Certificates and keys are in PEM. An absent value was not given. */
+/** The values from which an access is made. Certificates and keys are in PEM. Undefined: the document does not have the value. */
 export interface AccessParts {
   readonly server: Given<string>;
   readonly authority?: Given<Uint8Array> | undefined;
@@ -20,14 +20,14 @@ export interface AccessParts {
   readonly token?: Given<string> | undefined;
   readonly certificate?: Given<Uint8Array> | undefined;
   readonly key?: Given<Uint8Array> | undefined;
-  /** A plugin of the config that gives the credentials, in place of token and certificate. */
+  /** A plugin of the config that gives the credentials. With a plugin, token and certificate are not needed. */
   readonly plugin?: ExecPlugin | undefined;
-  /** The position of the credentials as a whole, for the message if there are none. */
+  /** The path where credentials belong, for the message if there are none. */
   readonly credentials: string;
   readonly namespace?: string | undefined;
 }
 
-/** A problem of given values. Thrown and caught inside of this folder only. */
+/** A problem of values that a document gives. It is thrown and caught only in `src/inventories`. */
 export class GivenProblem extends Error {
   override readonly name = 'GivenProblem';
   readonly failure: ClusterFailure;
@@ -53,9 +53,9 @@ export function accessOrProblem(read: () => GivenAccess): GivenAccess | ClusterF
 /**
  * Checks the values and makes the access to a cluster from them.
  *
- * @param allowPrivate Networks that the server may be in although they are private.
- * @throws {GivenProblem} If the server is no https URL, has user, query or fragment, or a forbidden address; if a certificate or key cannot
- * be read; or if there are no credentials.
+ * @param allowPrivate Private networks in which the server may be. A server in another private network is refused.
+ * @throws {GivenProblem} if the server is no https URL, has user, query or fragment, or a forbidden address; if a certificate or key cannot be read;
+ * if the token has spaces; or if there are no credentials.
  */
 export function accessFrom(parts: AccessParts, allowPrivate: readonly string[]): GivenAccess {
   const { server, authority, tlsServerName, token, plugin, namespace, credentials } = parts;
@@ -75,7 +75,12 @@ export function accessFrom(parts: AccessParts, allowPrivate: readonly string[]):
   };
 }
 
-/** Decodes base64, as strictly as Kubernetes does for bytes in JSON. */
+/**
+ * Decodes base64. Line breaks are allowed; a text that is empty, has other characters or lacks padding is refused, as Kubernetes does for bytes in
+ * JSON.
+ *
+ * @throws {GivenProblem} if the text is no base64.
+ */
 export function decodeBase64({ value, where }: Given<string>): Uint8Array {
   const text = value.replaceAll(/[\r\n]/g, '');
   if (text === '' || !/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) throw new GivenProblem(where, 'base64');

@@ -96,16 +96,17 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
 
   function rebuild(): void {
     const clusters = definitions.now();
+    const statuses = mirrors.clusters();
     const defined = converted.of(clusters, (definition) => belongs(groupOf(definition)) && isEstablished(definition));
     const ofCustomKinds = [...defined.schemas.values()].flat();
     broken = defined.broken;
-    const isAway = createAbsentKinds(mirrors.clusters());
+    const isAway = createAbsentKinds(statuses);
     kinds.update({ defined: withFound(defined.schemas, unknown.found()), broken, isAway, today: dayOf(clock.now()) });
-    if (custom.take(kinds.all(), service.unserved(mirrors.clusters(), ofCustomKinds))) notifyReaders();
+    if (custom.take(kinds.all(), service.unserved(statuses, ofCustomKinds))) notifyReaders();
     remember();
-    const leftOut = mirrors.clusters().flatMap(({ resources = [] }) => resources.filter(({ group }) => !belongs(group)));
+    const leftOut = statuses.flatMap(({ resources = [] }) => resources.filter(({ group }) => !belongs(group)));
     const known = new Set([...baseline.kinds.keys(), ...[...ofCustomKinds, ...leftOut].map(keyOfKind)]);
-    unknown.request(clustersWithDefinitions(mirrors, clusters), known);
+    unknown.request(withDefinitions(statuses, clusters, mirrors), known);
   }
 
   function describe(): void {
@@ -138,16 +139,20 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
  * Returns the clusters whose first list of definitions has ended, and those that serve no definitions. In other clusters, custom kinds would
  * still look like kinds without a definition.
  */
-function clustersWithDefinitions(mirrors: Mirrors, definitions: readonly ClusterDefinitions[]): readonly ClusterStatus[] {
+function withDefinitions(
+  statuses: readonly ClusterStatus[],
+  definitions: readonly ClusterDefinitions[],
+  mirrors: Pick<Mirrors, 'served'>,
+): readonly ClusterStatus[] {
   const settled = new Map(definitions.map(({ cluster, settled }) => [cluster, settled]));
-  return mirrors.clusters().filter(({ name }) => settled.get(name) ?? mirrors.served(name, definitionKind) === undefined);
+  return statuses.filter(({ name }) => settled.get(name) ?? mirrors.served(name, definitionKind) === undefined);
 }
 
 /** Calls back once now, and then when the served kinds of a cluster change or a cluster leaves, until the signal aborts. */
 function onServedChange(mirrors: Mirrors, callback: () => void, signal: AbortSignal): void {
   const served = new Map<ClusterName, readonly ServedResource[] | undefined>();
   mirrors.onChange(({ type, cluster }) => {
-    const resources = mirrors.cluster(cluster)?.resources;
+    const resources = mirrors.servedKinds(cluster);
     if (type !== 'left' && served.get(cluster) === resources) return;
     served.set(cluster, resources);
     if (type === 'left') served.delete(cluster);

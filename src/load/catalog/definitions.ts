@@ -54,7 +54,7 @@ export function followDefinitions(mirrors: Mirrors, onChange: () => void, signal
     const settles = change.type === 'mirrored' && change.kind.kind === definitionKind.kind && change.kind.group === definitionKind.group;
     if (change.type === 'left' || settles) onChange();
   }, signal);
-  for (const { name } of mirrors.clusters()) follow(name);
+  for (const name of mirrors.members()) follow(name);
   signal.addEventListener('abort', () => [...followed.keys()].forEach(unfollow), { once: true });
 
   return {

@@ -105,7 +105,7 @@ class FailureCounter {
   /** Counts a failed request of this run, and returns the milliseconds to wait before the next one. Reports each new fault once. */
   add(fault: Fault): number {
     const failure = `${fault.code} ${fault.message}`;
-    // The first NOT_FOUND is not reported, because the start of the Pod may still be on its way.
+    // The first NOT_FOUND is not reported, because the container may be starting.
     const isNew = failure !== this.#reported && (fault.code !== 'NOT_FOUND' || this.count > 0);
     if (isNew) this.#run.failed(fault);
     if (isNew) this.#reported = failure;

@@ -130,8 +130,8 @@ export class LogQueue<Target extends object> {
   }
 
   /**
-   * Drops the oldest lines of the target with the most waiting bytes, until the queue is within its limit or one batch has no lines left.
-   * Returns false if there is no line to drop.
+   * Drops lines of the target with the most waiting bytes. They are of its oldest batch, which is emptied at most: the caller calls again
+   * while the queue exceeds its limit. Returns false if no target has a line to drop.
    */
   #dropOldest(): boolean {
     const batch = this.#oldestOfLongest();

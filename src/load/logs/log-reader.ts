@@ -178,8 +178,8 @@ class LogReader implements StreamReader<LogBatchView> {
   }
 
   /**
-   * True if the caller may no longer read the followed logs, or if a cluster did not answer two regular checks. If false, the cluster follows
-   * logs with the current rights from then on.
+   * True if the caller may no longer read the followed logs, or if a cluster did not answer two regular checks. If false, the logs of the cluster are
+   * followed with the current rights of the caller from then on.
    */
   async #isLost(name: ClusterName, followed: FollowedCluster, isRegular: boolean): Promise<boolean> {
     const { options, operation, followed: request } = this.#settings;

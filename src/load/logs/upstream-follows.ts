@@ -3,7 +3,7 @@ import { type Fault, fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { podKind } from './matching-pods.ts';
 
-/** Limits the number of logs that all readers together follow at the same time in one cluster, and of those the logs of one caller. */
+/** Limits the number of logs that are followed at the same time in one cluster: by all callers together, and by one caller. */
 export interface UpstreamFollows {
   ofCaller(caller: Caller): CallerFollows;
 }

@@ -60,7 +60,10 @@ interface AggregatesRequest extends PathKinds {
 
 /** Finds the objects to which the objects of a page are related. */
 interface RelatedReads {
-  /** Returns the lookup of objects that are related to those of a source. Undefined if no path begins with a relation of its kind. */
+  /**
+   * Returns the lookup of the objects to which the objects of a source are related. Undefined if no path of the query begins with a relation
+   * of the kind of the source.
+   */
   relatedTo(readSource: MirroredSource): RelatedObjects | undefined;
   /**
    * Returns the sources that were read in a cluster, and the faults of those that could not be read. Called after the last call of

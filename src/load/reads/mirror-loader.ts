@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { allPromiseOrValues, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
+import type { QueryVisibility } from '../../store/query-source.ts';
 import type { MirrorLease, MirrorReader, Mirrors } from '../../watch/mirrors.ts';
 
 /** Names one mirror: a kind in one cluster. */
@@ -12,6 +13,22 @@ export interface MirrorKey {
   readonly kind: GroupKind;
   /** The requested namespaces. They are listed first if the gateway may not list the kind in all namespaces. Default: all namespaces. */
   readonly namespaces?: readonly string[] | undefined;
+  /** The objects that the caller may see. Only lists of clusters that are not mirrored use it. Default: all. */
+  readonly visible?: QueryVisibility | undefined;
+}
+
+/** The lists that one operation reads as its caller, from clusters that are not mirrored. Implemented in `live-lists.ts`. */
+export interface UnmirroredLists extends Disposable {
+  /** True if objects of the cluster come from these lists, and not from mirrors. */
+  areOf(cluster: ClusterName): boolean;
+  /** Returns the list that the operation holds. Undefined if it holds none. */
+  held(key: MirrorKey): MirrorReader | undefined;
+  /**
+   * Lists the objects of the kind as the caller, and returns the list. Lists all namespaces if the request names none and the caller may see
+   * all. Otherwise lists the requested namespaces that the caller may see. A failed list is a fault of the reader. Undefined if the cluster
+   * does not serve the kind. An abort rejects with its reason.
+   */
+  load(key: MirrorKey): PromiseOrValue<MirrorReader | undefined>;
 }
 
 interface MirrorLoaderOptions {
@@ -19,6 +36,8 @@ interface MirrorLoaderOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Milliseconds that the operation waits for first lists, over all its relations together. Default: 0. */
   readonly waitMs?: number;
+  /** Reads clusters that are not mirrored. Default: their kinds are empty mirrors with a fault. */
+  readonly lists?: UnmirroredLists | undefined;
 }
 
 interface HeldMirror {
@@ -50,7 +69,7 @@ export class MirrorLoader implements Disposable {
 
   /** Returns the mirror that the operation holds for this key. It may have ended. Undefined if the operation holds none. */
   heldMirror(key: MirrorKey): MirrorReader | undefined {
-    return this.#held.get(idOf(key))?.lease.mirror;
+    return this.#options.lists?.held(key) ?? this.#held.get(idOf(key))?.lease.mirror;
   }
 
   /**
@@ -59,8 +78,9 @@ export class MirrorLoader implements Disposable {
    * Undefined if the cluster has not answered yet or does not serve the kind, or if the loader was disposed of.
    */
   load(key: MirrorKey): PromiseOrValue<MirrorReader | undefined> {
-    const { mirrors } = this.#options;
+    const { mirrors, lists } = this.#options;
     const { cluster, kind, namespaces = [] } = key;
+    if (lists?.areOf(cluster.name)) return this.#isDisposed ? undefined : lists.load(key);
     const held = this.#held.get(idOf(key));
     const isHeld = held !== undefined && namespaces.every((namespace) => held.namespaces.has(namespace));
     if (isHeld && mirrors.peek(cluster.name, kind) === held.lease.mirror) return held.lease.mirror;
@@ -90,6 +110,7 @@ export class MirrorLoader implements Disposable {
 
   [Symbol.dispose](): void {
     this.#isDisposed = true;
+    this.#options.lists?.[Symbol.dispose]();
     for (const { lease } of this.#held.values()) lease[Symbol.dispose]();
     this.#held.clear();
   }

@@ -1,8 +1,9 @@
 import type DataLoader from 'dataloader';
+import type { Caller } from '../../access/access.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
 import { createLiveLoader, type LiveRead, type LiveResult } from './live-loader.ts';
-import { MirrorLoader } from './mirror-loader.ts';
+import { MirrorLoader, type UnmirroredLists } from './mirror-loader.ts';
 
 /** The loaders of one operation. Created and disposed of together with the context of the operation. */
 export interface OperationLoaders extends Disposable {
@@ -11,17 +12,27 @@ export interface OperationLoaders extends Disposable {
   readonly live: DataLoader<LiveRead, LiveResult, string>;
 }
 
+/** The caller of an operation, and the request that it belongs to. */
+export interface OperationCaller {
+  readonly caller: Caller;
+  readonly requestId?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
 interface OperationLoadersOptions {
   readonly mirrors: Mirrors;
+  /** Creates the lists of clusters that are not mirrored. A message of a subscription has none. Default: such clusters cannot be read. */
+  readonly listsOf?: ((operation: OperationCaller) => UnmirroredLists) | undefined;
   readonly clock: Clock;
 }
 
 /** Creates the loaders of an operation. */
-type CreateOperationLoaders = (operation: {
-  readonly signal: AbortSignal;
-  /** True: the operation is one message of a subscription, and `signal` is that of the whole subscription. False: a query or a mutation. */
-  readonly isMessage: boolean;
-}) => OperationLoaders;
+type CreateOperationLoaders = (
+  operation: OperationCaller & {
+    /** True: the operation is one message of a subscription, and `signal` is that of the whole subscription. False: a query or a mutation. */
+    readonly isMessage: boolean;
+  },
+) => OperationLoaders;
 
 /** Milliseconds that a query or a mutation waits for first lists, over all its relations together. */
 const operationWaitMs = 15_000;
@@ -50,8 +61,11 @@ export function createLoaderFactory(options: OperationLoadersOptions): CreateOpe
     return mirrors;
   }
 
-  return ({ signal, isMessage }) => {
-    const mirrors = isMessage ? mirrorsOfSubscription(signal) : new MirrorLoader({ ...options, waitMs: operationWaitMs });
+  const { listsOf, ...shared } = options;
+  return ({ isMessage, ...operation }) => {
+    const { signal } = operation;
+    const lists = isMessage ? undefined : listsOf?.(operation);
+    const mirrors = isMessage ? mirrorsOfSubscription(signal) : new MirrorLoader({ ...shared, lists, waitMs: operationWaitMs });
     return {
       mirrors,
       live: createLiveLoader(options.clock, signal),

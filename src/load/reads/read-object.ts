@@ -16,6 +16,7 @@ import type { MemberSettings } from '../../fleet/member.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { FrozenObjects } from '../../store/mirror-store.ts';
 import type { ClusterStatus } from '../../watch/mirrors.ts';
+import type { ClusterViews } from './cluster-views.ts';
 import { createDeadline } from './deadline.ts';
 import { objectWaitMs } from './list-arguments.ts';
 import {
@@ -24,6 +25,7 @@ import {
   type MirroredSource,
   preventsReading,
   type ReadSource,
+  type ReadSourceOptions,
   type RowOptions,
   rowOf,
   type SourceRequest,
@@ -37,12 +39,22 @@ export interface LiveMember {
   readonly api: ClusterApi;
 }
 
-interface ReadObjectOptions extends ListSourceOptions {
+/** True if the cluster is not mirrored, so that all its objects are read as the caller. */
+export function isReadLive(member: Pick<LiveMember, 'settings'> | undefined): boolean {
+  return member?.settings.authorization === 'live';
+}
+
+/** The parts that read one object from its API server. */
+export interface LiveReadOptions extends ReadSourceOptions {
   readonly member: (name: ClusterName) => LiveMember | undefined;
   readonly sensitive: SensitiveKinds;
+  readonly log: Log;
+}
+
+interface ReadObjectOptions extends LiveReadOptions, ListSourceOptions {
   /** Records live reads of sensitive kinds. */
   readonly audit: Audit;
-  readonly log: Log;
+  readonly views: ClusterViews;
 }
 
 /** A request for one object by cluster and name, such as that of the field `pod`. */
@@ -115,8 +127,11 @@ async function find(options: ReadObjectOptions, context: ReadContext, request: O
   // `namespace`, so it cannot be left out.
   const wanted = request.key.namespace === '' ? { ...request, key: { ...request.key, namespace: undefined } } : request;
   if (!isInScope(options, wanted)) return nothing;
-  if (wanted.from === 'mirror') return findInMirror(options, context, wanted);
-  return options.sensitive.has(wanted.kind) ? readValues(options, context, wanted) : findLive(options, context, wanted);
+  const isSensitive = options.sensitive.has(wanted.kind);
+  if (wanted.from === 'live' && isSensitive) return readValues(options, context, wanted);
+  // A list of a sensitive kind requests metadata only. A request for one object would get its values too.
+  const isLive = wanted.from === 'live' || (isReadLive(options.member(wanted.cluster.name)) && !isSensitive);
+  return isLive ? findLive(options, context, wanted) : findInMirror(options, context, wanted);
 }
 
 /** Reads an object of a sensitive kind live, and records the read, denied or not, before the values are returned. */
@@ -146,8 +161,8 @@ function readValues(options: ReadObjectOptions, context: ReadContext, request: O
  * Always true for a custom kind of a cluster whose discovery is not known yet, because the kind may be namespaced in one cluster and
  * cluster-scoped in another.
  */
-function isInScope({ mirrors }: ReadObjectOptions, { cluster, kind, key }: ObjectInClusterRequest): boolean {
-  if (kind.source !== 'BUILT_IN' && mirrors.cluster(cluster.name)?.resources === undefined) return true;
+function isInScope({ mirrors }: ReadSourceOptions, { cluster, kind, key }: ObjectInClusterRequest): boolean {
+  if (kind.source !== 'BUILT_IN' && mirrors.servedKinds(cluster.name) === undefined) return true;
   const { namespaced } = mirrors.served(cluster.name, kind) ?? kind;
   return namespaced === (key.namespace !== undefined);
 }
@@ -205,10 +220,14 @@ interface LookedUp {
   readonly fault?: Fault | undefined;
 }
 
-async function findLive(
-  options: ReadObjectOptions,
+/**
+ * Reads one object from its API server as the caller. An object that the caller may not get looks absent, and has the fault `FORBIDDEN` if the
+ * caller may get no object of the kind in the cluster. For a sensitive kind, the row has the values.
+ */
+export async function findLive(
+  options: LiveReadOptions,
   context: ReadContext,
-  { cluster, kind, key }: ObjectInClusterRequest,
+  { cluster, kind, key }: Omit<ObjectInClusterRequest, 'from'>,
 ): Promise<FoundObject> {
   const { mirrors, member } = options;
   const away = unreachableFaultOf(mirrors.cluster(cluster.name));
@@ -219,14 +238,15 @@ async function findLive(
   const resource = mirrors.served(cluster.name, kind);
   const found = member(cluster.name);
   if (resource === undefined || found === undefined) return { faults: [aboutKind(absenceOf(request, mirrors).fault, kind)] };
-  const refused = await refusalOfLive(options, context, { cluster, kind, key });
+  // With `authorization: live`, the API server decides about the request itself, and no review is needed before it.
+  const refused = isReadLive(found) ? undefined : await refusalOfLive(options, context, { cluster, kind, key });
   if (refused !== undefined) return refused;
   if (isSecret(kind) && found.settings.secrets !== 'live') return { faults: [secretsForbidden(request)] };
   const { namespace, name } = key;
   const result = await context.loaders.live.load({ api: apiForCaller(found, context), resource, namespace, name });
   context.signal.throwIfAborted();
   if (result.type === 'absent') return nothing;
-  if (result.type === 'failed') return unreadLive(options, context, { kind, fault: result.fault });
+  if (result.type === 'failed') return unreadLive(options, context, { cluster, kind, key, fault: result.fault });
   if (key.uid !== undefined && result.object.metadata.uid !== key.uid) return nothing;
   const sensitive = options.sensitive.has(kind);
   if (sensitive) logValuesRead(options.log, context, { cluster, kind, key });
@@ -239,7 +259,7 @@ async function findLive(
  * kind is sensitive. For a sensitive kind the API server decides, and answers the same for hidden and absent objects.
  */
 async function refusalOfLive(
-  { access, sensitive }: ReadObjectOptions,
+  { access, sensitive }: LiveReadOptions,
   { caller, signal }: ReadContext,
   { cluster, kind, key: { namespace, name } }: Omit<ObjectInClusterRequest, 'from'>,
 ): Promise<FoundObject | undefined> {
@@ -252,15 +272,21 @@ async function refusalOfLive(
 
 /**
  * Returns the result of a failed read. With authentication, a refusal by the API server must not show whether the object exists, nor its name.
- * For a sensitive kind it becomes a fault, which an absent object gets too. For any other kind, the object looks absent.
+ * For a sensitive kind it becomes a fault, which an absent object gets too. For any other kind, the object looks absent, with the fault of the
+ * kind if the caller may get no object of it.
  */
-function unreadLive(
-  { sensitive }: ReadObjectOptions,
-  { caller }: ReadContext,
-  { kind, fault: failure }: { readonly kind: ModelKind; readonly fault: Fault },
-): FoundObject {
+async function unreadLive(
+  { access, sensitive, mirrors }: LiveReadOptions,
+  { caller, signal }: ReadContext,
+  { cluster, kind, key, fault: failure }: Omit<ObjectInClusterRequest, 'from'> & { readonly fault: Fault },
+): Promise<FoundObject> {
   if (caller.user === undefined || failure.code !== 'FORBIDDEN') return { faults: [aboutKind(failure, kind)] };
-  if (!sensitive.has(kind)) return nothing;
+  if (!sensitive.has(kind)) {
+    const { namespaced } = mirrors.served(cluster.name, kind) ?? kind;
+    const namespaces = [(namespaced ? key.namespace : key.name) ?? ''];
+    const visibility = await access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'get', namespaces }, signal);
+    return visibility.type === 'none' ? { faults: [aboutKind(visibility.fault, kind)] } : nothing;
+  }
   const message = `${keyOfKind(kind)}: the caller may not get this object`;
   return {
     faults: [fault('FORBIDDEN', message, { cluster: failure.cluster, kind: { group: kind.group, kind: kind.kind }, retry: 'NEVER' })],
@@ -288,8 +314,8 @@ function logValuesRead(log: Log, { caller }: ReadContext, { cluster, kind, key }
   else log.info({ ...read, kind: keyOfKind(kind) }, 'an object of a sensitive kind was read live');
 }
 
-async function whenDiscovered({ mirrors, clock }: ReadObjectOptions, context: ReadContext, cluster: ClusterName): Promise<void> {
-  if (mirrors.cluster(cluster)?.resources !== undefined) return;
+async function whenDiscovered({ mirrors, clock }: ReadSourceOptions, context: ReadContext, cluster: ClusterName): Promise<void> {
+  if (mirrors.servedKinds(cluster) !== undefined) return;
   using deadline = createDeadline(objectWaitMs, clock, context);
   await mirrors.whenDiscovered(cluster, deadline.signal);
   context.signal.throwIfAborted();

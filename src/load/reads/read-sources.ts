@@ -12,6 +12,7 @@ import type { MirrorReader, Mirrors, SyncState } from '../../watch/mirrors.ts';
 import { isKindAnnounced, type KindInCluster, whenServed } from './announced-kinds.ts';
 import type { ClusterViews } from './cluster-views.ts';
 import { createDeadline } from './deadline.ts';
+import type { MirrorKey } from './mirror-loader.ts';
 import type { ClusterView, ReadContext, Row, SyncView } from './reads.ts';
 
 /** A request for one kind in one cluster. */
@@ -85,7 +86,7 @@ export async function withReadSources<T>(
   use: (sources: readonly ReadSource[]) => PromiseOrValue<T>,
 ): Promise<T> {
   let visibilities = await visibilitiesOf(requests, access, context);
-  const seen = requests.filter((_, index) => visibilities[index]?.type !== 'none');
+  const seen = visibleRequests(requests, visibilities);
   await context.loaders.mirrors.loadAll(seen);
   let known = requests;
   const waiting = waitMs > 0 ? seen.filter((request) => isWaiting(request, { mirrors, context })) : [];
@@ -94,6 +95,7 @@ export async function withReadSources<T>(
     await Promise.all(waiting.map((request) => settle(request, { mirrors, context, signal: deadline.signal })));
     // Rights and clusters may have changed during the wait. The code below uses the current ones.
     visibilities = await visibilitiesOf(requests, access, context);
+    await context.loaders.mirrors.loadAll(visibleRequests(requests, visibilities));
     known = requests.map((request) => ({ ...request, cluster: views?.find(context.caller, request.cluster.name) ?? request.cluster }));
   }
   context.signal.throwIfAborted();
@@ -117,7 +119,7 @@ export function loadReadSource(options: ReadSourceOptions, wanted: OneSourceRequ
   const { request, waitMs, context } = wanted;
   return mapPromiseOrValue(visibilityOf(request, access, context), (visibility) => {
     if (visibility.type === 'none') return sourceOfRequest(request, { visibility, mirrors, context });
-    return mapPromiseOrValue(context.loaders.mirrors.load(request), () =>
+    return mapPromiseOrValue(context.loaders.mirrors.load({ ...request, visible: visibility }), () =>
       waitMs > 0 && isWaiting(request, { mirrors, context })
         ? settledSource(options, wanted)
         : sourceOfRequest(request, { visibility, mirrors, context }),
@@ -127,6 +129,17 @@ export function loadReadSource(options: ReadSourceOptions, wanted: OneSourceRequ
 
 async function settledSource(options: ReadSourceOptions, { request, waitMs, context }: OneSourceRequest): Promise<ReadSource> {
   return withReadSources(options, { requests: [request], waitMs, context }, ([source]) => source ?? { type: 'notServed', request });
+}
+
+/** Returns the requests of which the caller may see anything, with what the caller may see. */
+function visibleRequests(
+  requests: readonly SourceRequest[],
+  visibilities: readonly Visibility[],
+): readonly (SourceRequest & Pick<MirrorKey, 'visible'>)[] {
+  return requests.flatMap((request, index) => {
+    const visible = visibilities[index];
+    return visible === undefined || visible.type === 'none' ? [] : [{ ...request, visible }];
+  });
 }
 
 /** Returns what the caller may see of each source. It waits only for rights that must be requested. */
@@ -151,7 +164,7 @@ interface Loaded {
 function isWaiting(request: SourceRequest, { mirrors, context }: Loaded): boolean {
   const mirror = context.loaders.mirrors.heldMirror(request);
   if (mirror !== undefined) return !mirror.settled();
-  return mirrors.cluster(request.cluster.name)?.resources === undefined || isKindAnnounced(mirrors, inCluster(request));
+  return mirrors.servedKinds(request.cluster.name) === undefined || isKindAnnounced(mirrors, inCluster(request));
 }
 
 async function settle(request: SourceRequest, { mirrors, context, signal }: Loaded & { readonly signal: AbortSignal }): Promise<void> {
@@ -280,7 +293,8 @@ export function rowOf(
 ): Row {
   const { cluster, kind } = request;
   const metadataOnly = sensitive.has(kind);
-  const shown = redact(object, { sensitive: metadataOnly, live: false });
+  // Objects of a mirror have no `managedFields`. Reading the metadata of each object would take as long as the rest of a page.
+  const shown = metadataOnly ? redact(object, { sensitive: true, live: false }) : object;
   return { cluster, kind, resource: mirror.resource, object: shown, metadataOnly, sync: mirrorSync, depth, waitMs };
 }
 

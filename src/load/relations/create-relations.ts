@@ -12,14 +12,16 @@ import type { ClusterStatus } from '../../watch/mirrors.ts';
 import { createSeal, type ListScope, openPosition } from '../reads/cursor-seal.ts';
 import { checkFirst, type RelationsByKind, relationsOfPaths } from '../reads/list-arguments.ts';
 import { createListPage, type ListPageOptions, type PageRequest, querySourceOf } from '../reads/list-page.ts';
-import { findInSource } from '../reads/read-object.ts';
+import { findInSource, findLive, isReadLive, type LiveReadOptions } from '../reads/read-object.ts';
 import { type ReadSource, type ReadSourceOptions, unknownKindFault } from '../reads/read-sources.ts';
 import type { FoundObject, ListPage, ReadContext, Row } from '../reads/reads.ts';
 import { RelatedSources } from './related-sources.ts';
 import { RelationLookup } from './relation-lookup.ts';
 import { maxRelationDepth, type ReferenceTarget, type RelationPage, type RelationQuery, type Relations } from './relations.ts';
 
-interface RelationsOptions extends ReadSourceOptions {
+interface RelationsOptions extends ReadSourceOptions, Pick<LiveReadOptions, 'log'> {
+  /** Returns the member of this name. Objects of one that is not mirrored are read as the caller. Default: no cluster has a live API. */
+  readonly member?: LiveReadOptions['member'] | undefined;
   /** The key of 32 bytes that seals cursors. */
   readonly sealKey: Uint8Array;
   /** Kinds that are treated like Secrets, by `keyOfKind`. Default: none. */
@@ -27,8 +29,13 @@ interface RelationsOptions extends ReadSourceOptions {
 }
 
 /** Returns the function that creates the relations of each operation, and of each message of a subscription. */
-export function createRelations({ sealKey, sensitiveKinds, ...sources }: RelationsOptions): (context: ReadContext) => Relations {
-  const options = { ...sources, seal: createSeal(sealKey), sensitive: createSensitiveKinds(sensitiveKinds) };
+export function createRelations({
+  sealKey,
+  sensitiveKinds,
+  member = noMember,
+  ...sources
+}: RelationsOptions): (context: ReadContext) => Relations {
+  const options = { ...sources, member, seal: createSeal(sealKey), sensitive: createSensitiveKinds(sensitiveKinds) };
   return (context) => {
     const reads = { options, context, sources: new RelatedSources(sources, context), kinds: new Map() };
     return {
@@ -38,8 +45,10 @@ export function createRelations({ sealKey, sensitiveKinds, ...sources }: Relatio
   };
 }
 
+const noMember = () => undefined;
+
 interface OperationReads {
-  readonly options: ReadSourceOptions & ListPageOptions;
+  readonly options: LiveReadOptions & ListPageOptions;
   readonly context: ReadContext;
   readonly sources: RelatedSources;
   /** Cache of the kinds of the model: by the list of kinds in a query, or by the cluster if the query has no list. */
@@ -86,6 +95,10 @@ function findTarget(
   const namespace = namespaced ? target.namespace : undefined;
   if (namespaced && (namespace ?? '') === '') return nothing;
   const { name, uid } = target;
+  if (isReadLive(options.member(cluster.name)) && !options.sensitive.has(kind)) {
+    const found = findLive(options, context, { cluster, kind, key: { cluster: cluster.name, namespace, name, uid } });
+    return found.then((one) => (one.row === undefined ? one : { ...one, row: { ...one.row, depth, waitMs } }));
+  }
   const request = { cluster, kind, verb: 'get', isNamed: true, namespace, waitMs } as const;
   const find = (source: ReadSource) => findInSource(source, { namespace, name, uid }, { sensitive: options.sensitive, depth, waitMs });
   return mapPromiseOrValue(sources.source(request), (source) =>
@@ -93,7 +106,7 @@ function findTarget(
   );
 }
 
-/** True if the rights to the kind hide objects of the namespace. The caller may have a right to one object of it all the same. */
+/** True if the caller may not list the kind in the namespace. The caller may still have the right to get a single object of the namespace. */
 function isHidden(source: ReadSource, namespace: string | undefined): boolean {
   if (source.type === 'held') return !isVisibleIn(source.visibility, namespace);
   return source.type === 'missing' && source.sync.fault?.code === 'FORBIDDEN';
@@ -207,7 +220,10 @@ function isReported(source: ReadSource, { kinds }: RelationQuery): boolean {
   return phase !== 'MISSING' || fault?.code !== 'FORBIDDEN';
 }
 
-/** The scope of the cursors of one page. Its text, `filter`, is created only when a cursor needs it, because most pages need no cursor. */
+/**
+ * Identifies the list that the cursors of one page belong to: a cursor opens only with the same caller and list. `filter` is created only
+ * when a cursor needs it, because most pages need no cursor.
+ */
 class RelationScope implements ListScope {
   readonly callerKey: string;
   readonly #from: Row;

@@ -132,7 +132,8 @@ export class RelationLookup implements Disposable {
 
   /**
    * Returns the lookup of one source. For an object of the source, it finds the object to which a relation leads, such as the Node of a Pod.
-   * All lookups see the objects as they were at the first call of this method. Undefined if the query has no path with a relation.
+   * All lookups see the objects as they were at the first call of this method. Undefined if no path of the query begins
+   * with a relation of this kind.
    */
   relatedTo({ request: { cluster, kind } }: MirroredSource): RelatedObjects | undefined {
     if (this.#relationsOf(kind).length === 0) return undefined;

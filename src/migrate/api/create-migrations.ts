@@ -15,7 +15,7 @@ import { type MigrationWrite, migrationKind } from '../hub/migration-store.ts';
 import { isSameMigration, type Migration, migrationMarks, printMigrationSpec } from '../model/migration.ts';
 import type { MigrationNote, MigrationPlan } from '../model/migration-plan.ts';
 import type { MigrateRequest, MigrationFilter, MigrationName, MigrationPage, Migrations, MigrationView } from '../model/migrations.ts';
-import { migrationViewOf, plannedView, shownMigrationPhase } from './migration-view.ts';
+import { canResume, migrationViewOf, plannedView, shownMigrationPhase } from './migration-view.ts';
 import type { MigrationHub, MigrationsPorts } from './migrations-ports.ts';
 import { badInput, type RequestedMove, readMigrateInput } from './read-migrate-input.ts';
 
@@ -156,7 +156,7 @@ async function migrate(
   const hub = await readyMigrationHub(ports.hub, signal);
   const existing = await fetchMigration(hub, requested.name, signal);
   if (existing !== undefined) checkSame(existing, requested);
-  if (existing !== undefined && !request.isDryRun) return resume(ports, { hub, migration: existing }, signal);
+  if (existing !== undefined && !request.isDryRun) return resume(ports, { hub, migration: existing, digest: request.digest }, signal);
   const plan = await planRequested(ports, requested, signal);
   const refusal = refusalOf(plan, request.digest ?? undefined);
   if (refusal !== undefined) return plannedView(requested, { ...plan, notes: [...plan.notes, ...refusal.notes] }, refusal.phase);
@@ -197,11 +197,19 @@ interface HubMigration {
   readonly migration: Migration;
 }
 
-/** Requests that a paused Migration continues. Does not change a Migration in another phase. */
-async function resume(ports: MigrationsPorts, { hub, migration }: HubMigration, signal: AbortSignal): Promise<MigrationView> {
-  if (shownMigrationPhase(migration) !== 'Paused') return migrationViewOf(migration, []);
+/**
+ * Requests that the applications of a Migration that have failed continue, whatever its `onFailure` is. If its plan was refused, requests
+ * another plan, with the digest of this request. Does not change another Migration, or one that is being deleted.
+ */
+async function resume(
+  ports: MigrationsPorts,
+  { hub, migration, digest }: HubMigration & Pick<MigrateRequest, 'digest'>,
+  signal: AbortSignal,
+): Promise<MigrationView> {
+  if (!canResume(migration)) return migrationViewOf(migration, []);
   const resumedAt = new Date(ports.clock.now()).toISOString();
-  return annotate(ports, { hub, migration }, { [migrationMarks.resumedAt]: resumedAt }, signal);
+  const planDigest = migration.status.plannedAt === undefined ? { [migrationMarks.planDigest]: digest ?? null } : {};
+  return annotate(ports, { hub, migration }, { [migrationMarks.resumedAt]: resumedAt, ...planDigest }, signal);
 }
 
 /**

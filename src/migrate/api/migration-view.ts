@@ -2,6 +2,7 @@ import { type Fault, fault } from '../../core/faults.ts';
 import { parseClusterName } from '../../core/names.ts';
 import type { PropagationPhase } from '../../propagate/model/propagation.ts';
 import { migrateInputOf } from '../model/migrate-input.ts';
+import { isHalted } from '../model/migrated-app.ts';
 import { type Migration, migrationMarks, printMigrationSpec } from '../model/migration.ts';
 import type { AppPlan, MigrationPlan } from '../model/migration-plan.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
@@ -42,7 +43,14 @@ export function shownMigrationPhase({ metadata: { annotations, deletionTimestamp
   if (annotations[migrationMarks.undo] !== undefined && status.undoSince === undefined) return 'RollingBack';
   const phase = status.phase ?? 'Planning';
   const isResumed = annotations[migrationMarks.resumedAt] !== undefined && annotations[migrationMarks.resumedAt] !== status.resumedAt;
-  return phase === 'Paused' && isResumed ? 'Rolling' : phase;
+  if (!isResumed || !canResume({ status })) return phase;
+  return status.plannedAt === undefined && phase !== 'Paused' ? 'Planning' : 'Rolling';
+}
+
+/** True if a request to resume has an effect: an application has failed, or the plan was refused. */
+export function canResume({ status: { phase, plannedAt, apps = [] } }: Pick<Migration, 'status'>): boolean {
+  const isRefused = plannedAt === undefined && (phase === 'Failed' || phase === 'Held');
+  return phase === 'Paused' || isRefused || apps.some(isHalted);
 }
 
 /** Shows a plan as a Migration with this phase. The result has no uid, because it was not read from the hub. */

@@ -1,3 +1,4 @@
+import type { Caller } from '../../access/access.ts';
 import { visibleCluster } from '../../changes/change-targets.ts';
 import type { TargetInput } from '../../changes/object-changes.ts';
 import type { WriteContext } from '../../changes/write-context.ts';
@@ -24,7 +25,7 @@ export interface RequestedMove {
  * @throws {MusterError} `BAD_INPUT` for a wrong field, an unknown hook, and unknown or hidden clusters.
  */
 export function readMigrateInput(ports: MigrationsPorts, { caller }: WriteContext, input: MigrateInput): RequestedMove {
-  const { namespace, name, document, problems } = documentOfMigrateInput(withReferences(ports, input));
+  const { namespace, name, document, problems } = documentOfMigrateInput(withReferences(ports, caller, input));
   const found: DocumentProblem[] = [...problems];
   if (!isSubdomain(name)) found.push({ path: 'name', message: 'expected lower-case letters, digits, - and ., at most 253' });
   if (!isSubdomain(namespace) || namespace.length > 63) found.push({ path: 'namespace', message: 'expected the name of a namespace' });
@@ -50,15 +51,20 @@ export function badInput(problems: readonly DocumentProblem[]): MusterError {
   return new MusterError('BAD_INPUT', shown.join('; '));
 }
 
-/** Replaces targets with an id by references. Ids have no version: the version that the cluster serves is used. */
-function withReferences({ members }: MigrationsPorts, input: MigrateInput): MigrateInput {
+/**
+ * Replaces targets with an id by references. Ids have no version: the version that the cluster serves is used. Clusters that are hidden from
+ * the caller count as unknown.
+ */
+function withReferences({ members, access }: MigrationsPorts, caller: Caller, input: MigrateInput): MigrateInput {
   if (!Array.isArray(input.apps)) return input;
   const apps = (input.apps as readonly TargetInput[]).map((target, index) => {
     if (!('id' in target)) return target;
     const { cluster, namespace, name, uid, ...kind } = parseObjectId(target.id);
     // A source that is down may never have answered. The version is then that of the first other cluster that serves the kind.
-    const clusters = [cluster, ...members.all().map(({ name }) => name)].map(parseClusterName);
-    const versions = clusters.map((name) => (name === undefined ? undefined : members.objects.served(name, kind)));
+    const named = parseClusterName(cluster);
+    const clusters = [...(named === undefined ? [] : [named]), ...members.all().map(({ name }) => name)];
+    const visible = clusters.filter((name) => access.maySeeCluster(caller, name));
+    const versions = visible.map((name) => members.objects.served(name, kind));
     const served = versions.find((one) => one !== undefined && one !== 'absent');
     if (served === undefined)
       throw badInput([{ path: `apps[${index}].id`, message: `expected a kind that a cluster serves, got ${kind.kind}` }]);

@@ -9,11 +9,19 @@ import { objectAt } from '../../core/json-at.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { isSecret, redact } from '../../core/redaction.ts';
+import { FairPlaces } from '../../core/scheduling/fair-places.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import type { ClientOf } from '../../propagate/plan/snapshot/plan-request.ts';
 import { kindsToRead } from '../discover/app-kinds.ts';
-import { type BackupReadRequest, type DiscoveredObject, indexSourceObjects, type ReadBackup } from '../discover/source-objects.ts';
+import {
+  type BackupReadRequest,
+  backupPlaces,
+  backupUserOf,
+  type DiscoveredObject,
+  indexSourceObjects,
+  type ReadBackup,
+} from '../discover/source-objects.ts';
 import type { MigrationSpec } from '../model/migration.ts';
 import type { MigrationNote } from '../model/migration-plan.ts';
 import { type BackupLimits, backupKind, readBackup } from './read-backup.ts';
@@ -24,6 +32,8 @@ export interface BackupReaderPorts {
   /** The clusters that the requester may see. Backups in other clusters are not found. Absent: all clusters. */
   readonly sight?: IdentitySight | undefined;
   readonly config: ConfiguredBackups;
+  /** With `sight`: networks that download URLs may lead to although they are private. Default: none. */
+  readonly allowPrivate?: readonly string[] | undefined;
   readonly clock: Clock;
   /** Default: the real bounds. */
   readonly limits?: BackupLimits;
@@ -31,10 +41,11 @@ export interface BackupReaderPorts {
 
 /**
  * Creates the reader of backups for the planner and the engine. Reads the kinds that can belong to applications, in the namespaces of the
- * spec. Each call reads the archive once and keeps nothing. Data of Secrets are only in `secretData`.
+ * spec. Each call reads the archive once and keeps nothing. Data of Secrets are only in `secretData`. Users take turns: `backupPlaces`.
  */
-export function createBackupReader({ members, clientOf, sight, config, clock, limits }: BackupReaderPorts): ReadBackup {
-  return async (request, signal) => {
+export function createBackupReader({ members, clientOf, sight, config, allowPrivate = [], clock, limits }: BackupReaderPorts): ReadBackup {
+  const places = new FairPlaces(backupPlaces);
+  const read: ReadBackup = async (request, signal) => {
     const { spec } = request;
     invariant(spec.backup !== undefined, 'a spec with the source Velero has a backup');
     const denied = sight && spec.backup.file !== undefined ? refusedFile(config, spec) : undefined;
@@ -43,27 +54,33 @@ export function createBackupReader({ members, clientOf, sight, config, clock, li
     const ports = {
       members: isVisible === undefined ? members : { ...members, all: () => members.all().filter(({ name }) => isVisible(name)) },
       ...{ config, clock },
+      ...(sight && { allowPrivate }),
       refusalOf: sight && ((cluster: ClusterName) => refusedBackups(sight, { cluster, spec }, signal)),
       clientOf: (cluster: Parameters<ClientOf>[0]) => clientOf(cluster, spec),
       ...(limits && { limits }),
     };
     const kinds = kindsToRead((spec.apps ?? []).map(({ key }) => groupKindOfKey(key)));
-    const read = await readBackup(ports, { spec: spec.backup, from: spec.from, namespaces: namespacesOf(request), kinds }, signal);
-    if (read.result === 'refused') {
-      const { code, message, faults } = read;
+    const answer = await readBackup(ports, { spec: spec.backup, from: spec.from, namespaces: namespacesOf(request), kinds }, signal);
+    if (answer.result === 'refused') {
+      const { code, message, faults } = answer;
       if (code === 'BAD_INPUT') throw new MusterError(code, message);
       const [first] = faults;
       return { result: 'failed', note: { severity: 'ERROR', code, message, path: 'backup' }, ...(first && { fault: first }) };
     }
     const data = new Map<string, JsonObject>();
-    const objects = read.objects.map((object): DiscoveredObject => {
+    const objects = answer.objects.map((object): DiscoveredObject => {
       const key = keyOf(object);
       if (!isSecret(groupKindOfKey(key))) return { key, object };
       data.set(textOfKey(key), objectAt(object, 'data'));
       return { key, object: withoutData(object) };
     });
-    const backup = { used: read.backup, secretData: (key: ObjectKey) => data.get(textOfKey(key)) };
+    const backup = { used: answer.backup, secretData: (key: ObjectKey) => data.get(textOfKey(key)) };
     return { result: 'read', objects: indexSourceObjects(objects, backup) };
+  };
+  return async (request, signal) => {
+    const ran = await places.run(backupUserOf(request.spec), () => read(request, signal), signal);
+    if (ran.result !== 'done') throw signal.reason;
+    return ran.value;
   };
 }
 

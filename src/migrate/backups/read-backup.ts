@@ -49,6 +49,8 @@ export interface BackupPorts {
    */
   readonly refusalOf?: ((cluster: ClusterName, signal: AbortSignal) => Promise<Fault | undefined>) | undefined;
   readonly config: ConfiguredBackups;
+  /** As `DownloadOptions.allowPrivate`. */
+  readonly allowPrivate?: readonly string[] | undefined;
   readonly clock: Clock;
   /** Default: the real bounds. */
   readonly limits?: BackupLimits;
@@ -154,8 +156,8 @@ async function readFromVelero(reading: BackupReading, signal: AbortSignal): Prom
 }
 
 /**
- * Finds the Backup in the mirrors of the reachable clusters. The faults are those of clusters that could not be searched, or in which the
- * requester may not find it, whether it exists or not.
+ * Finds the Backup of the spec in the mirrors of the reachable clusters. Returns it for each cluster that gives access to it. `faults`: the clusters
+ * that could not be searched, and those in which the requester may not read Backups, whether they have the Backup or not.
  */
 async function findBackups(
   { members, limits, refusalOf, request: { spec, from } }: BackupReading,
@@ -222,7 +224,7 @@ async function download(
   { reading, found: { cluster, name, completedAt } }: FoundBackup,
   signal: AbortSignal,
 ): Promise<BackupManifests | UnavailableBackup> {
-  const { config, limits } = reading;
+  const { config, limits, allowPrivate } = reading;
   const backup = { cluster, name, completedAt };
   if (url.result === 'failed') return { result: 'unavailable', fault: url.fault };
   if (url.result === 'none') {
@@ -230,7 +232,7 @@ async function download(
     return refused('NO_BACKUP', { message, backup });
   }
   try {
-    const chunks = downloadArchive(url.url, { allowHttp: config.allowHttp, idleMs: limits.idleMs }, signal);
+    const chunks = downloadArchive(url.url, { allowHttp: config.allowHttp, idleMs: limits.idleMs, allowPrivate }, signal);
     return await readArchive({ chunks, backup }, reading, signal);
   } catch (error) {
     if (!(error instanceof DownloadFailure)) throw error;

@@ -171,7 +171,7 @@ function numberIn(field: Buffer): number {
   return Number.parseInt(digits, 8);
 }
 
-/** True if the sum of the bytes of a header, with spaces as its checksum, is its checksum. */
+/** True if the checksum of a header is right: it is the sum of all bytes of the header, with spaces in place of the checksum. */
 function hasChecksum(block: Buffer): boolean {
   const digits = /^ *([0-7]{1,7})[ \0]*$/.exec(block.toString('latin1', 148, 156))?.[1];
   let sum = 8 * 0x20;

@@ -8,14 +8,15 @@ import { itemsOf, type Stored, textOrUndefined } from '../../core/stored.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { kindTextOf } from '../../manifests/pod-specs.ts';
+import { tokenAccountOf } from '../../manifests/secret-content.ts';
 import { dependenciesOf } from '../../propagate/plan/snapshot/dependencies.ts';
 import { partKinds } from './app-kinds.ts';
 import type { DiscoveredObject, SourceObjects } from './source-objects.ts';
 
 /**
- * Returns the objects that belong to a workload, each once: its dependencies, the pull Secrets of its ServiceAccount, the Services that select
- * its Pods, the Service in its `serviceName`, the Ingresses that lead to these Services, their TLS Secrets, its autoscalers, and its
- * disruption budgets. Objects that do not exist are left out. The workload itself is not included.
+ * Returns the objects that belong to a workload, each once: its dependencies, the ServiceAccounts of its token Secrets, the pull Secrets of
+ * its ServiceAccount, the Services that select its Pods, the Service in its `serviceName`, the Ingresses that lead to these Services, their
+ * TLS Secrets, its autoscalers, and its disruption budgets. Objects that do not exist are left out. The workload itself is not included.
  */
 export function partsOf(workload: DiscoveredObject, source: SourceObjects): readonly DiscoveredObject[] {
   const template = templateHolderOf(workload, source);
@@ -29,10 +30,13 @@ export function partsOf(workload: DiscoveredObject, source: SourceObjects): read
   const holders = [template, ...ingresses];
   const needed = holders.flatMap(({ object }) => dependenciesOf(object as Manifest)).filter(isCopied);
   const existing = needed.flatMap((key) => near(groupKindOfKey(key)).find((one) => one.key.name === key.name) ?? []);
+  const tokenAccounts = existing.filter(isSecret).flatMap(({ object }) => tokenAccountOf(object as JsonObject) ?? []);
+  // Without its ServiceAccount, the target would delete the token Secret. The account `default` exists in every namespace.
+  const accounts = near(partKinds.serviceAccount).filter(({ key: { name } }) => name !== 'default' && tokenAccounts.includes(name));
   const pulls = existing.filter(isServiceAccount).flatMap(({ object }) => secretNamesOf(object, ['imagePullSecrets']));
   const pullSecrets = near(partKinds.secret).filter(({ key }) => pulls.includes(key.name));
   const referenced = template === workload ? [] : [template];
-  const parts = [...existing, ...pullSecrets, ...services, ...referenced, ...autoscalers, ...budgets, ...ingresses];
+  const parts = [...existing, ...accounts, ...pullSecrets, ...services, ...referenced, ...autoscalers, ...budgets, ...ingresses];
   return [...new Map(parts.map((part) => [textOfKey(part.key), part])).values()];
 }
 
@@ -90,6 +94,10 @@ function selectsPods(service: JsonObject, labels: Readonly<Record<string, string
 
 function serviceNameOf({ object }: DiscoveredObject): string | undefined {
   return kindTextOf(object) === 'StatefulSet.apps' ? textAt(object, 'spec', 'serviceName') : undefined;
+}
+
+function isSecret({ key }: DiscoveredObject): boolean {
+  return keyOfKind(groupKindOfKey(key)) === keyOfKind(partKinds.secret);
 }
 
 function isServiceAccount({ key }: DiscoveredObject): boolean {

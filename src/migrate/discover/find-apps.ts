@@ -1,9 +1,11 @@
+import type { JsonObject } from '../../core/json.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import { matchesLabelSelector } from '../../core/selectors.ts';
 import { itemsOf } from '../../core/stored.ts';
 import { compareText } from '../../core/text.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
+import { tokenAccountOf } from '../../manifests/secret-content.ts';
 import { dependenciesOf } from '../../propagate/plan/snapshot/dependencies.ts';
 import type { MigrationSpec } from '../model/migration.ts';
 import { partKinds, selectedKinds, workloadKinds } from './app-kinds.ts';
@@ -100,8 +102,9 @@ export function outsideHolderOf(
 }
 
 /**
- * Returns the source with all workloads, but only with those other objects through which an object can need this one: Ingresses that use or
- * are it, the Services to which they lead, and ServiceAccounts that name it.
+ * Returns the part of the source in which `neededByOthers` can find a need for this object. All workloads stay in it. Of the other kinds, only these
+ * stay: Ingresses that use or are the object, the Services to which these Ingresses lead, ServiceAccounts that name or are the object, and the token
+ * Secrets of these accounts.
  */
 function partsAround(key: ObjectKey, source: SourceObjects): SourceObjects {
   const { namespace = '', name } = key;
@@ -115,11 +118,15 @@ function partsAround(key: ObjectKey, source: SourceObjects): SourceObjects {
   const backends = new Set(ingresses.flatMap(({ object }) => backendsOf(object)));
   const services = source.all(partKinds.service, namespace).filter((one) => textOfKey(one.key) === text || backends.has(one.key.name));
   const accounts = source.all(partKinds.serviceAccount, namespace).filter((one) => textOfKey(one.key) === text || namesSecret(one));
+  const accountNames = new Set(accounts.map((one) => one.key.name));
+  const isToken = ({ object }: DiscoveredObject) => accountNames.has(tokenAccountOf(object as JsonObject) ?? '');
+  const secrets = source.all(partKinds.secret, namespace).filter((one) => textOfKey(one.key) === text || isToken(one));
   const known = new Map<string, readonly DiscoveredObject[]>([
     ...Object.values(partKinds).map((of) => [keyOfKind(of), own(of)] as const),
     [keyOfKind(partKinds.ingress), ingresses],
     [keyOfKind(partKinds.service), services],
     [keyOfKind(partKinds.serviceAccount), accounts],
+    [keyOfKind(partKinds.secret), secrets],
   ]);
   return { all: (of, place) => known.get(keyOfKind(of)) ?? source.all(of, place) };
 }
@@ -132,11 +139,21 @@ interface NamespaceNeeds {
   readonly leaving: ReadonlySet<string>;
 }
 
-/** Adds the Secrets that remaining ServiceAccounts and Ingresses use. An Ingress also remains if it leads to a remaining Service. */
+/**
+ * Adds the ServiceAccounts of remaining token Secrets, which Kubernetes would delete with their account, and the Secrets that remaining
+ * ServiceAccounts and Ingresses use. An Ingress also remains if it leads to a remaining Service.
+ */
 function addNeedsOfHolders(source: SourceObjects, { namespace, needed, leaving }: NamespaceNeeds): void {
   const stays = ({ key }: DiscoveredObject) => needed.has(textOfKey(key)) || !leaving.has(textOfKey(key));
+  const accounts = new Map(source.all(partKinds.serviceAccount, namespace).map((account) => [account.key.name, account]));
+  for (const secret of source.all(partKinds.secret, namespace).filter(stays)) {
+    const account = accounts.get(tokenAccountOf(secret.object as JsonObject) ?? '');
+    // A Secret in the list of its account was created for it by a controller.
+    if (account !== undefined && !secretNamesOf(account.object, ['secrets']).includes(secret.key.name))
+      needed.set(textOfKey(account.key), secret);
+  }
   const secrets = new Map<string, DiscoveredObject>();
-  for (const account of source.all(partKinds.serviceAccount, namespace).filter(stays))
+  for (const account of [...accounts.values()].filter(stays))
     for (const name of secretNamesOf(account.object, ['imagePullSecrets', 'secrets'])) secrets.set(name, account);
   const services = new Map(
     source

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { apiVersionOf, type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { FairBounds } from '../../core/scheduling/fair-places.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
 import type { MigrationSpec } from '../model/migration.ts';
@@ -49,6 +50,14 @@ export interface BackupReadRequest {
  * @throws {MusterError} `BAD_INPUT` if the spec names a file outside the configured folders.
  */
 export type ReadBackup = (request: BackupReadRequest, signal: AbortSignal) => Promise<BackupRead>;
+
+/** Archives that are read at a time. Each may have 128 MiB of JSON, and several times as much in memory. */
+export const backupPlaces: FairBounds = { places: 2, placesPerUser: 1 };
+
+/** Returns the user who takes turns with others in reading archives. */
+export function backupUserOf({ requester }: Pick<MigrationSpec, 'requester'>): string {
+  return requester?.user ?? '';
+}
 
 /** The result of reading a source. `faults` has a fault for each kind that could not be read completely. */
 export interface SourceRead {

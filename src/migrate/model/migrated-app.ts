@@ -1,7 +1,7 @@
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
 import type { Migration } from './migration.ts';
-import type { MigratedApp } from './migration-status-definition.ts';
+import type { MigratedApp, MigratedAppReason } from './migration-status-definition.ts';
 
 /** True if nothing is left to do for the application, unless it is being undone. */
 export function isEnded({ step }: Pick<MigratedApp, 'step'>): boolean {
@@ -11,6 +11,20 @@ export function isEnded({ step }: Pick<MigratedApp, 'step'>): boolean {
 /** True if the application is being undone, and the undo has not ended. */
 export function isReturning({ step, undo }: MigratedApp): boolean {
   return undo?.isRequested === true && step !== 'Undone' && step !== 'Skipped';
+}
+
+/**
+ * The reasons with which an application always waits. With `Unhealthy` it waits as long as it has `deadlineSince`. With any other reason,
+ * it has failed or was skipped.
+ */
+const waitingReasons: readonly MigratedAppReason[] = ['Unreachable', 'SurgeHeld'];
+
+/** True if the application has failed and waits for a user. While it is being undone, only a failed call of the hook stops it. */
+export function isHalted(app: MigratedApp): boolean {
+  if (isReturning(app)) return app.calls.some(({ operation, state }) => operation === 'Undo' && state === 'Failed');
+  if (isEnded(app) || app.reason === undefined || waitingReasons.includes(app.reason)) return false;
+  // An application that waits until its target is healthy has `deadlineSince`. A failed one has not.
+  return app.reason !== 'Unhealthy' || app.deadlineSince === undefined;
 }
 
 /** A workload, and the clusters between which a migration moves it. */

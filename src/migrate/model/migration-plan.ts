@@ -33,7 +33,8 @@ export type MigrationNoteCode =
   | 'POSSIBLY_DOUBLED'
   | 'HOOK_FAILED'
   | 'NOT_RESTORED'
-  | 'STILL_NEEDED';
+  | 'STILL_NEEDED'
+  | 'COPY_DIFFERS';
 
 /** A warning, error or information about a migration. Messages never contain values of a manifest. */
 export interface MigrationNote extends Omit<Note, 'code'> {

@@ -104,7 +104,8 @@ const moveFields = {
   deadline: duration
     .exactOptional()
     .describe(
-      'The time after which an application that is not healthy in the target, or a hook that does not succeed, has failed. Default: no limit.',
+      'The time that an application may take to become healthy in the target, and that the hook that moves its traffic may take to succeed. ' +
+        'It counts anew for each of the two. After it, the application has failed. Default: no limit.',
     ),
   soak: duration
     .default(0)

@@ -96,6 +96,14 @@ const undo = structureSchema({
     .describe(
       'The objects that stay in the source because objects outside the migration have needed them since the plan, one text for each. Each is also a note `STILL_NEEDED`.',
     ),
+  differing: listSchema(message, { max: maxAppObjects })
+    .exactOptional()
+    .describe(
+      'The objects of the source that were edited after the plan and have other values than their copies, one text for each. Each is also a note `COPY_DIFFERS`.',
+    ),
+  replaced: listSchema(message, { max: maxAppObjects })
+    .exactOptional()
+    .describe('The workloads of the source that were replaced, and stay there, one text for each. Each is also a note `POSSIBLY_DOUBLED`.'),
   placement: anyObject.exactOptional().describe('For a propagated application: the placement of its Propagation before the migration.'),
 });
 

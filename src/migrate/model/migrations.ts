@@ -76,7 +76,7 @@ export interface Migrations {
   plan(context: WriteContext, input: MigrateInput): Promise<MigrationPlan>;
   /**
    * Plans, and records the Migration on the hub. Nothing is kept if the digest differs (`HELD`), or if a note is an ERROR (`FAILED`). The
-   * same input once more resumes a Migration that is paused.
+   * same input once more resumes the applications that have failed, and plans a refused Migration again.
    */
   migrate(context: WriteContext, request: MigrateRequest): Promise<MigrationView>;
   /** Requests the undo of a Migration. The engine carries it out. */

@@ -5,6 +5,7 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { startDeadline } from '../../core/scheduling/deadline.ts';
+import { FairPlaces } from '../../core/scheduling/fair-places.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { podSpecOf } from '../../manifests/pod-specs.ts';
@@ -15,7 +16,7 @@ import { roomKinds } from '../../propagate/plan/snapshot/member-workloads.ts';
 import { kindsToRead } from '../discover/app-kinds.ts';
 import { type FoundApp, findApps, neededByOthers } from '../discover/find-apps.ts';
 import { claimDeleterMessage, claimDeleterOf, statefulSetKind } from '../discover/owned-objects.ts';
-import { readLiveSource, type SourceObjects, type SourceRead } from '../discover/source-objects.ts';
+import { backupPlaces, backupUserOf, readLiveSource, type SourceObjects, type SourceRead } from '../discover/source-objects.ts';
 import { migrationKind } from '../hub/migration-store.ts';
 import { openMoveOf } from '../model/migrated-app.ts';
 import type { MigrationSpec } from '../model/migration.ts';
@@ -40,9 +41,18 @@ const maxCalls = 16;
 const propagationKind: GroupKind = { group: hubKinds.propagation.group, kind: hubKinds.propagation.kind };
 const definitionKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
 
-/** Creates the planner of migrations. It has no state. */
+/** Creates the planner of migrations. Users take turns in plans from a backup, because each plan has the objects of an archive in memory. */
 export function createMigrationPlanner(ports: MigrationPlannerPorts): MigrationPlanner {
-  return { plan: (request) => planMigration(ports, request) };
+  const places = new FairPlaces(backupPlaces);
+  return {
+    async plan(request) {
+      const { spec, signal } = request;
+      if (spec.source === 'Live') return await planMigration(ports, request);
+      const ran = await places.run(backupUserOf(spec), () => planMigration(ports, request), signal);
+      if (ran.result !== 'done') throw signal.reason;
+      return ran.value;
+    },
+  };
 }
 
 /** An application during planning. A member is absent before it is computed, and if it does not apply. */
@@ -227,8 +237,8 @@ async function draftOf(ports: MigrationPlannerPorts, request: MigrationPlanReque
 }
 
 /**
- * Returns that another Migration, which has not ended, moves this application in one of the two clusters. The message does not name a
- * Migration that is hidden from the requester. Undefined if there is none.
+ * Returns a message if another Migration that has not ended moves this application in one of the two clusters. The message does not name a Migration
+ * that is hidden from the requester. Undefined: there is no such Migration.
  */
 async function otherMoveMessage(
   { migrations, sight, hub }: MigrationPlannerPorts,

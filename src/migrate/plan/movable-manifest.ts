@@ -40,8 +40,12 @@ function prune(manifest: Manifest, kind: string): Manifest {
   }
 }
 
-function withoutNodePorts(service: Manifest): Manifest {
+/** Returns a Service without node ports, so that its cluster assigns new ones. Returns a manifest without node ports unchanged. */
+export function withoutNodePorts(service: Manifest): Manifest {
   const ports = listAt(service, 'spec', 'ports');
+  const hasNone =
+    numberAt(service, 'spec', 'healthCheckNodePort') === undefined && ports.every((port) => numberAt(port, 'nodePort') === undefined);
+  if (hasNone) return service;
   const left = ports.map((port) => (isJsonObject(port) ? withoutMembers(port, ['nodePort']) : port));
   const without = withoutValueAt(service, ['spec', 'healthCheckNodePort']);
   return ports.length === 0 ? without : withValueAt(without, ['spec', 'ports'], left);
@@ -87,29 +91,37 @@ export function withMovedBounds(manifest: Manifest, factor: number): Manifest {
   }, manifest);
 }
 
-/** The built-in kinds that applications can be. Their count is `spec.replicas`. */
+/** The built-in kinds that applications can be. Their counts are `spec.replicas` and `status.replicas`. */
 const builtIn: ReadonlySet<string> = new Set(['Deployment.apps', 'StatefulSet.apps', 'ReplicaSet.apps', 'ReplicationController']);
 
+/** The counts of a scale subresource: the wanted replicas in `spec`, or the present ones in `status`. */
+export type CountField = 'spec' | 'status';
+
 /**
- * Returns the path of the count of a workload's kind, from its scale subresource. Undefined if the kind has none.
+ * Returns the path of a count of a workload's kind, from its scale subresource. Undefined if the kind has none.
  *
  * @param definitions The CustomResourceDefinitions of the clusters in which the kind may be defined.
+ * @param field Default: the count in `spec`.
  */
-export function countPathOf(key: Pick<ObjectKey, 'apiVersion' | 'kind'>, definitions: Iterable<JsonObject>): readonly string[] | undefined {
+export function countPathOf(
+  key: Pick<ObjectKey, 'apiVersion' | 'kind'>,
+  definitions: Iterable<JsonObject>,
+  field: CountField = 'spec',
+): readonly string[] | undefined {
   const kind = groupKindOfKey(key);
-  if (builtIn.has(keyOfKind(kind))) return ['spec', 'replicas'];
+  if (builtIn.has(keyOfKind(kind))) return [field, 'replicas'];
   for (const definition of definitions) {
     const spec = objectAt(definition, 'spec');
     if (textAt(spec, 'group') !== kind.group || textAt(spec, 'names', 'kind') !== kind.kind) continue;
     const path = listAt(spec, 'versions')
-      .map(scalePathIn)
+      .map((version) => scalePathIn(version, field))
       .find((one) => one !== undefined);
     if (path !== undefined) return path;
   }
   return undefined;
 }
 
-function scalePathIn(version: Json): readonly string[] | undefined {
-  const path = textAt(version, 'subresources', 'scale', 'specReplicasPath');
+function scalePathIn(version: Json, field: CountField): readonly string[] | undefined {
+  const path = textAt(version, 'subresources', 'scale', `${field}ReplicasPath`);
   return path === undefined || valueAt(version, 'served') === false ? undefined : path.split('.').filter((part) => part !== '');
 }

@@ -6,10 +6,10 @@ import { canonicalJson } from '../../core/json/canonical-json.ts';
 import { isJsonObject, type Json } from '../../core/json.ts';
 import { keyOfKind, versionOfApiVersion } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
 import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
+import { isTokenSecret, tokenAccountOf, withoutToken, withSecretContent } from '../../manifests/secret-content.ts';
 import { copyReasonOf } from '../../propagate/plan/copies/copy-reason.ts';
 import { manifestToSend } from '../../propagate/plan/copies/manifest-to-send.ts';
 import type { SourceObjects } from '../discover/source-objects.ts';
@@ -137,16 +137,22 @@ async function shared(
   if (live.result === 'failed') return skipOf(live.fault, object.key);
   if (live.result === 'absent') return object;
   const { uid } = live.object.metadata;
-  if (uid === undefined || !isEqualContent(live.object, wanted)) return conflict;
+  if (uid === undefined || !isEqualContent(live.object as Manifest, wanted)) return conflict;
   return { ...object, action: 'UNCHANGED', uid };
 }
 
-/** Compares everything except the metadata. Members with an empty value count as absent, because API servers leave some of them out. */
-function isEqualContent(live: KubernetesObject, wanted: Manifest): boolean {
-  const [a, b] = [live, wanted].map(({ metadata: _metadata, apiVersion: _version, kind: _kind, ...content }) => {
-    const entries = Object.entries(content as Readonly<Record<string, Json>>).filter(([, value]) => !isEmptyValue(value));
-    return canonicalJson(Object.fromEntries(entries));
-  });
+/**
+ * Compares everything except the metadata. Members with an empty value count as absent, because API servers leave some of them out. Of token
+ * Secrets, the tokens may differ, but not the ServiceAccounts.
+ */
+function isEqualContent(live: Manifest, wanted: Manifest): boolean {
+  if (isTokenSecret(wanted) && tokenAccountOf(live) !== tokenAccountOf(wanted)) return false;
+  const [a, b] = [isTokenSecret(wanted) ? withoutToken(live) : live, wanted].map(
+    ({ metadata: _metadata, apiVersion: _version, kind: _kind, ...content }) => {
+      const entries = Object.entries(content as Readonly<Record<string, Json>>).filter(([, value]) => !isEmptyValue(value));
+      return canonicalJson(Object.fromEntries(entries));
+    },
+  );
   return a === b;
 }
 
@@ -166,7 +172,7 @@ async function manifestOfTarget(
   if (keyOfKind(groupKindOfKey(key)) !== 'Secret') return { manifest: desired };
   if (source.backup !== undefined) {
     const data = source.backup.secretData(key);
-    return { manifest: data === undefined ? desired : { ...desired, data } };
+    return { manifest: data === undefined ? desired : withSecretContent(desired, { data }) };
   }
   const secretOf = { cluster: from, namespace: key.namespace ?? '', name: key.name };
   const sent = await manifestToSend({ desired, secretOf }, { sourceOf: () => fromClient, share: { cluster: to } }, signal);

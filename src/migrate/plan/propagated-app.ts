@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { objectAt } from '../../core/json-at.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { Propagation } from '../../propagate/model/propagation.ts';
@@ -59,4 +60,58 @@ function movedSet<Set extends Pick<ClusterSet, 'clusters' | 'exclude'>>(set: Set
   if (!set.clusters.includes(from)) return set;
   const clusters = [...new Set(set.clusters.map((name) => (name === from ? to : name)))];
   return { ...set, clusters };
+}
+
+/** The placement before a move, and the clusters of the move. */
+interface PlacementMove {
+  readonly before: PropagationSpec['placement'];
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Returns the placement that undoes a move. If the placement was not edited since the move, this is the placement before the move. In an edited
+ * placement, only the change of `movedPlacement` is reversed, set by set, and all other edits stay. Undefined if no set of the result allows `from`.
+ */
+export function returnedPlacement(present: PropagationSpec['placement'], move: PlacementMove): PropagationSpec['placement'] | undefined {
+  const { before, from, to } = move;
+  if (isDeepStrictEqual(present, movedPlacement(before, from, to))) return before;
+  const known = new Map(namedSets(before));
+  const back = <Set extends MovableSet>(name: string, set: Set) => returnedSet(set, known.get(name), move);
+  const placement = {
+    ...present,
+    ...(present.affinityGroups.length === 0 ? back('', present) : {}),
+    affinityGroups: present.affinityGroups.map((group) => ({
+      ...group,
+      set: back(group.name, group.set),
+      overflow: group.overflow.map((tier) => ({ ...tier, set: back(`${group.name}/${tier.name}`, tier.set) })),
+    })),
+  };
+  return namedSets(placement).some(([, set]) => allows(set, from)) ? placement : undefined;
+}
+
+type MovableSet = Pick<ClusterSet, 'clusters' | 'exclude'>;
+
+/** Returns the sets of a placement, each with a name by which `returnedPlacement` finds it in another placement. */
+function namedSets(placement: PropagationSpec['placement']): readonly (readonly [string, MovableSet])[] {
+  if (placement.affinityGroups.length === 0) return [['', placement]];
+  return placement.affinityGroups.flatMap(({ name, set, overflow }) => [
+    [name, set] as const,
+    ...overflow.map((tier) => [`${name}/${tier.name}`, tier.set] as const),
+  ]);
+}
+
+function allows({ clusters, exclude = [] }: MovableSet, cluster: string): boolean {
+  return (clusters?.includes(cluster) ?? true) && !exclude.includes(cluster);
+}
+
+function returnedSet<Set extends MovableSet>(set: Set, before: MovableSet | undefined, { from, to }: PlacementMove): Set {
+  if (before === undefined || allows(set, from) || !allows(before, from)) return set;
+  if (set.clusters === undefined) {
+    const { exclude = [], ...rest } = set;
+    const left = exclude.filter((name) => name !== from);
+    return (left.length === 0 && before.exclude === undefined ? rest : { ...set, exclude: left }) as Set;
+  }
+  const returned = before.clusters?.includes(to) === true ? [from, to] : [from];
+  return { ...set, clusters: set.clusters.flatMap((name) => (name === to ? returned : [name])) };
 }

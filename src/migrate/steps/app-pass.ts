@@ -1,9 +1,11 @@
 import { describeFault } from '../../changes/describe-fault.ts';
 import type { ObjectAddress } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
-import { versionOfApiVersion } from '../../core/kinds.ts';
+import { numberAt } from '../../core/json-at.ts';
+import { type GroupKind, versionOfApiVersion } from '../../core/kinds.ts';
 import { type ClusterName, clusterName } from '../../core/names.ts';
-import type { ObjectKey } from '../../manifests/manifest.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, objectPlaceOf, textOfKey } from '../../manifests/object-key.ts';
 import type { GuardedClient } from '../../propagate/apply/guarded-client.ts';
 import { retryAfterMs } from '../../propagate/controller/state/work-queue.ts';
@@ -14,7 +16,9 @@ import type { MirroredObject } from '../../store/member-objects.ts';
 import type { BackupRead } from '../discover/source-objects.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import { isReturning } from '../model/migrated-app.ts';
+import type { Migration } from '../model/migration.ts';
 import type { MigratedApp, MigratedAppReason } from '../model/migration-status-definition.ts';
+import { type CountField, countPathOf } from '../plan/movable-manifest.ts';
 import { withoutReason } from './app-state.ts';
 import type { MigrationPorts, ValidMigration } from './step-ports.ts';
 
@@ -30,13 +34,23 @@ export interface AppPass {
   readonly signal: AbortSignal;
   /** Returns the client of one of the clusters, with the identity of the migration. Undefined if the cluster is not in the fleet. */
   client(side: Side): GuardedClient | undefined;
+  /** Returns the Migrations that were planned after this one. */
+  laterMoves(): readonly Migration[];
   /** Reads the backup from which the migration was planned, once in a pass. Only called for migrations from a backup. */
   backup(): Promise<BackupRead>;
 }
 
+/** Why the source of an application must not be changed now. */
+export interface SourceHold {
+  readonly reason: Extract<MigratedAppReason, 'Unhealthy' | 'Conflict'>;
+  readonly message: string;
+  /** True: the application has failed. False: it waits until the cause is gone. */
+  readonly isFailure: boolean;
+}
+
 /** The result of one step of an application. */
 export type StepOutcome =
-  /** The application is recorded. Then its step runs at once: the next step, or the same step again. */
+  /** The application is recorded. Then the step that it has now runs at once: the next step, or the same one again. */
   | { readonly type: 'next'; readonly app: MigratedApp }
   /** The application is recorded. A change triggers the next pass, or `againMs` does. Undefined: only a change does. */
   | { readonly type: 'wait'; readonly app: MigratedApp; readonly againMs?: number | undefined }
@@ -82,6 +96,48 @@ export function addressIn(pass: AppPass, side: Side, key: ObjectKey): ObjectAddr
 /** Reads an object of one of the clusters from its mirror. */
 export function mirroredIn(pass: Pick<AppPass, 'ports' | 'migration'>, side: Side, key: ObjectKey): MirroredObject {
   return pass.ports.hub.members.objects.read(clusterOf(pass, side), groupKindOfKey(key), objectPlaceOf(key));
+}
+
+const definitionKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
+
+/** Returns the path of a count of the workload. Default: that in `spec`. Undefined if no definition of its kind is visible. */
+export function countPathIn(pass: AppPass, { key }: Pick<MigratedApp, 'key'>, field?: CountField): readonly string[] | undefined {
+  const { objects } = pass.ports.hub.members;
+  const sides: readonly Side[] = ['source', 'target'];
+  const definitions = sides.flatMap((side) => objects.all(clusterOf(pass, side), definitionKind) ?? []);
+  return countPathOf(key, definitions, field);
+}
+
+/** Returns the count in the spec of a workload. Undefined if it has none. */
+export function countIn(pass: AppPass, app: Pick<MigratedApp, 'key'>, workload: Manifest | KubernetesObject): number | undefined {
+  const path = countPathIn(pass, app);
+  return path === undefined ? undefined : numberAt(workload, ...path);
+}
+
+/** The result of a live read. `object` is undefined if the object does not exist. `stopped`: this process does not lead any more. */
+export type LiveObjectRead =
+  | { readonly result: 'read'; readonly object: KubernetesObject | undefined }
+  | { readonly result: 'failed'; readonly fault: Fault }
+  | { readonly result: 'stopped' };
+
+/** Reads an object of one of the clusters from its API server. */
+export async function readInCluster(pass: AppPass, side: Side, key: ObjectKey): Promise<LiveObjectRead> {
+  const client = pass.client(side);
+  const address = addressIn(pass, side, key);
+  if (client === undefined) return { result: 'failed', fault: awayFault(pass, side) };
+  if ('fault' in address) return { result: 'failed', fault: address.fault };
+  const answer = await client.get(address);
+  switch (answer.result) {
+    case 'answered':
+      return { result: 'read', object: answer.object };
+    case 'absent':
+      return { result: 'read', object: undefined };
+    case 'failed':
+    case 'stopped':
+      return answer;
+    default:
+      return answer satisfies never;
+  }
 }
 
 /** Returns the entry of an object in one of the clusters. Undefined if there is none. */

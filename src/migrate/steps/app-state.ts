@@ -1,27 +1,7 @@
 import { portionOf } from '../../propagate/rollout/next-waves.ts';
-import { isEnded, isReturning } from '../model/migrated-app.ts';
+import { isEnded, isHalted, isReturning } from '../model/migrated-app.ts';
 import type { MigrationSpec } from '../model/migration.ts';
-import {
-  type HookCall,
-  type MigratedApp,
-  type MigratedAppReason,
-  type MigrationStatus,
-  maxAppObjects,
-} from '../model/migration-status-definition.ts';
-
-/**
- * The reasons with which an application always waits. With `Unhealthy` it waits as long as it has `deadlineSince`. With any other reason,
- * it has failed or was skipped.
- */
-const waitingReasons: readonly MigratedAppReason[] = ['Unreachable', 'SurgeHeld'];
-
-/** True if the application has failed and waits for a user. While it is being undone, only a failed call of the hook stops it. */
-export function isHalted(app: MigratedApp): boolean {
-  if (isReturning(app)) return callOf(app, 'Undo')?.state === 'Failed';
-  if (isEnded(app) || app.reason === undefined || waitingReasons.includes(app.reason)) return false;
-  // An application that waits until its target is healthy has `deadlineSince`. A failed one has not.
-  return app.reason !== 'Unhealthy' || app.deadlineSince === undefined;
-}
+import { type HookCall, type MigratedApp, type MigrationStatus, maxAppObjects } from '../model/migration-status-definition.ts';
 
 /** True if the application still has objects to delete in the source, and that cluster is away. */
 function isPending(app: MigratedApp): boolean {
@@ -100,7 +80,7 @@ export function summarized(status: MigrationStatus, spec: Pick<MigrationSpec, 'o
 }
 
 /** The codes of the notes that follow from the states of applications. */
-const progressCodes: ReadonlySet<string> = new Set(['POSSIBLY_DOUBLED', 'HOOK_FAILED', 'NOT_RESTORED', 'STILL_NEEDED']);
+const progressCodes: ReadonlySet<string> = new Set(['POSSIBLY_DOUBLED', 'HOOK_FAILED', 'NOT_RESTORED', 'STILL_NEEDED', 'COPY_DIFFERS']);
 
 /** Maximum number of notes about objects that were not restored, and of notes about objects that stay. */
 const maxObjectNotes = 100;
@@ -110,13 +90,18 @@ function progressNotes({ apps = [] }: MigrationStatus, { from, traffic }: Pick<M
   const doubled = `applications may run in ${from} too, because that cluster does not answer: ${namesOf(pending)}`;
   const failed = apps.filter((app) => callOf(app, 'Finish')?.state === 'Failed');
   const lost = apps.flatMap(({ undo }) => undo?.lost ?? []);
-  const held = apps.flatMap(({ undo, step }) => (step === 'Undone' ? [] : (undo?.held ?? [])));
+  const moved = apps.filter(({ step }) => step !== 'Undone');
+  const held = moved.flatMap(({ undo }) => undo?.held ?? []);
+  const differing = moved.flatMap(({ undo }) => undo?.differing ?? []);
+  const replaced = moved.flatMap(({ undo }) => undo?.replaced ?? []);
   const refused = `the hook ${traffic ?? ''} did not accept that the move has finished: ${namesOf(failed)}`;
   return [
     ...(pending.length === 0 ? [] : [{ severity: 'WARNING', code: 'POSSIBLY_DOUBLED', message: doubled }]),
+    ...replaced.slice(0, maxObjectNotes).map((message) => ({ severity: 'WARNING', code: 'POSSIBLY_DOUBLED', message })),
     ...(failed.length === 0 ? [] : [{ severity: 'WARNING', code: 'HOOK_FAILED', message: refused }]),
     ...lost.slice(0, maxObjectNotes).map((message) => ({ severity: 'WARNING', code: 'NOT_RESTORED', message })),
     ...held.slice(0, maxObjectNotes).map((message) => ({ severity: 'WARNING', code: 'STILL_NEEDED', message })),
+    ...differing.slice(0, maxObjectNotes).map((message) => ({ severity: 'WARNING', code: 'COPY_DIFFERS', message })),
   ];
 }
 
@@ -153,14 +138,29 @@ export function withCause(app: MigratedApp): MigratedApp {
 
 /** Records in the application a part that its undo could not restore. Each message is recorded once. */
 export function withLost(app: MigratedApp, message: string): MigratedApp {
-  const { lost = [] } = app.undo ?? {};
-  return lost.includes(message) || lost.length >= maxAppObjects ? app : { ...app, undo: { ...app.undo, lost: [...lost, message] } };
+  return withMessage(app, 'lost', message);
 }
 
 /** Records in the application that an object stays in the source. Each message is recorded once. */
 export function withHeld(app: MigratedApp, message: string): MigratedApp {
-  const { held = [] } = app.undo ?? {};
-  return held.includes(message) || held.length >= maxAppObjects ? app : { ...app, undo: { ...app.undo, held: [...held, message] } };
+  return withMessage(app, 'held', message);
+}
+
+/** Records in the application that an object of the source differs from its copy. Each message is recorded once. */
+export function withDiffering(app: MigratedApp, message: string): MigratedApp {
+  return withMessage(app, 'differing', message);
+}
+
+/** Records in the application that another workload has its name in the source. Each message is recorded once. */
+export function withReplaced(app: MigratedApp, message: string): MigratedApp {
+  return withMessage(app, 'replaced', message);
+}
+
+function withMessage(app: MigratedApp, list: 'lost' | 'held' | 'differing' | 'replaced', text: string): MigratedApp {
+  const known = app.undo?.[list] ?? [];
+  const message = text.slice(0, 1_024);
+  if (known.includes(message) || known.length >= maxAppObjects) return app;
+  return { ...app, undo: { ...app.undo, [list]: [...known, message] } };
 }
 
 /** Returns the application without its fault. */

@@ -1,9 +1,10 @@
 import type { ObjectAddress } from '../../changes/object-client.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { numberAt, textAt } from '../../core/json-at.ts';
+import { numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { itemsOf } from '../../core/stored.ts';
+import { withValueAt } from '../../manifests/json-edits.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import type { GuardedAnswer, GuardedClient } from '../../propagate/apply/guarded-client.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
@@ -135,10 +136,15 @@ export async function changeSpec(
   });
 }
 
-/** Returns the merge patch for `spec` that sets the number of replicas. Empty if the object has this number, or no such field. */
-export function patchOfReplicas(object: KubernetesObject, replicas: number): JsonObject {
-  const now = numberAt(object, 'spec', 'replicas');
-  return now === undefined || now === replicas ? {} : { replicas };
+/**
+ * Returns the merge patch for `spec` that sets the count of a workload. Empty if the object has this count, or no such field.
+ *
+ * @param countPath Begins with `spec`. Undefined: the patch is empty.
+ */
+export function patchOfReplicas(object: KubernetesObject, countPath: readonly string[] | undefined, replicas: number): JsonObject {
+  const now = countPath === undefined ? undefined : numberAt(object, ...countPath);
+  if (countPath === undefined || now === undefined || now === replicas) return {};
+  return objectAt(withValueAt({}, countPath, replicas), 'spec');
 }
 
 /** Removes the references to an owner from an object, guarded by the uid and version of the object. */

@@ -1,20 +1,24 @@
 import { randomUUID } from 'node:crypto';
+import { describeFault } from '../../changes/describe-fault.ts';
 import type { Fault } from '../../core/faults.ts';
-import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { withValueAt } from '../../manifests/json-edits.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
-import { groupKindOfKey, keyOfManifest } from '../../manifests/object-key.ts';
+import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import { isTokenSecret, withSecretContent } from '../../manifests/secret-content.ts';
 import { inWriteOrder } from '../../manifests/write-order.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
-import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
+import { copyFault, copyReasonOf } from '../../propagate/plan/copies/copy-reason.ts';
 import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
+import { withoutNodePorts } from '../plan/movable-manifest.ts';
 import { shownKey } from '../plan/preflight-app.ts';
-import { type AppPass, addressIn, awayFault, clusterOf, entryOf, type Side, withEntry } from './app-pass.ts';
+import { type AppPass, addressIn, awayFault, clusterOf, entryOf, type Side, type SourceHold, withEntry } from './app-pass.ts';
 import { withLost } from './app-state.ts';
 import { createInCluster, readObject, unmarkObject } from './change-objects.ts';
-import type { SourceHold } from './leave-source.ts';
 import { withExistingOwners } from './restored-owners.ts';
 import { siblingObjectOf } from './sibling-objects.ts';
 import { filledAnnotations, isSecretKey } from './source-manifest.ts';
@@ -33,6 +37,8 @@ export type ChangedApp =
 export interface CreatedStage {
   readonly side: Side;
   readonly stage: KeptManifest['stage'];
+  /** Default: all. */
+  readonly only?: (key: ObjectKey) => boolean;
 }
 
 /** The `action` of an entry whose object stays in the source although the application has moved. */
@@ -43,14 +49,18 @@ export const leftAction = 'Skipped';
  * source, continues with the next object, and returns the first fault at the end. An object that can never be restored in the source is
  * left out, with a note.
  */
-export async function createCopies(pass: AppPass, given: MigratedApp, { side, stage }: CreatedStage): Promise<ChangedApp> {
+export async function createCopies(
+  pass: AppPass,
+  given: MigratedApp,
+  { side, stage, only = () => true }: CreatedStage,
+): Promise<ChangedApp> {
   let app = given;
   let first: Fault | undefined;
   const kept = pass.kept.filter((one) => one.side === side && one.stage === stage);
   for (const { key, manifest } of inWriteOrder(kept.map(({ manifest }) => ({ key: keyOfManifest(manifest), manifest })))) {
     const entry = entryOf(app, side, key);
-    if (entry?.state !== 'Intended' || entry.intent === undefined) continue;
-    const created = await createCopy(pass, app, { side, entry, manifest });
+    if (entry?.state !== 'Intended' || entry.intent === undefined || !only(key)) continue;
+    const created = await createCopy(pass, app, { side, stage, entry, manifest });
     if (created.result !== 'done' && created.result !== 'failed') return created;
     if (created.result === 'failed' && side === 'target') return created;
     if (created.result === 'failed') first ??= created.fault;
@@ -82,33 +92,47 @@ export async function findMissingShared(pass: AppPass, app: MigratedApp): Promis
 
 interface CreatedCopy {
   readonly side: Side;
+  readonly stage: KeptManifest['stage'];
   readonly entry: InventoryEntry;
   readonly manifest: Manifest;
 }
 
-async function createCopy(pass: AppPass, given: MigratedApp, { side, entry, manifest }: CreatedCopy): Promise<ChangedApp> {
+async function createCopy(pass: AppPass, given: MigratedApp, copy: CreatedCopy): Promise<ChangedApp> {
+  const { side, entry, manifest } = copy;
   const { key, intent = '' } = entry;
   const client = pass.client(side);
   const address = addressIn(pass, side, key);
   if (client === undefined) return { result: 'failed', app: given, fault: awayFault(pass, side) };
-  if ('fault' in address) return { result: 'failed', app: given, fault: address.fault };
+  if ('fault' in address) return withRefused(pass, given, { ...copy, fault: address.fault });
   const filled = await withSecretData(pass, given, { side, manifest });
   if (filled.result === 'failed') return { result: 'failed', app: given, fault: filled.fault };
   if (filled.result === 'lost') return { result: 'done', app: withLostObject(given, key, filled.message) };
+  const { version } = filled;
   const owned = await withExistingOwners(pass, side, filled.value);
   if ('fault' in owned) return { result: 'failed', app: given, fault: owned.fault };
-  const app = owned.lost.reduce(withLost, given);
-  const change = await createInCluster(client, address, { manifest: owned.manifest, intent, owner: pass.migration.metadata.uid });
+  const lost = [...owned.lost, ...(filled.changed === undefined ? [] : [filled.changed])];
+  const create = (one: Manifest) => createInCluster(client, address, { manifest: one, intent, owner: pass.migration.metadata.uid });
+  const first = await create(owned.manifest);
+  // The node port of a Service may belong to another Service by now.
+  const portless = withoutNodePorts(owned.manifest);
+  const isRepeated =
+    side === 'source' && portless !== owned.manifest && first.result === 'failed' && copyReasonOf(first.fault) === 'Invalid';
+  const change = isRepeated ? await create(portless) : first;
+  if (isRepeated && change.result === 'created') lost.push(`${shownKey(key)} has other node ports than before in ${clusterOf(pass, side)}`);
+  const app = lost.reduce(withLost, given);
   switch (change.result) {
     case 'created': {
       const { uid } = change.object.metadata;
       const owner = { ...entry, state: 'Owned', action: 'Created', ...(uid === undefined ? {} : { uid }) } as const;
-      return { result: 'done', app: withEntry(app, side, key, owner) };
+      const created = withCopyVersion(withEntry(app, side, key, owner), { side, key, object: change.object });
+      // An earlier attempt may have created the object with older data.
+      const isCopied = canonicalJson(objectAt(change.object, 'data')) === canonicalJson(objectAt(owned.manifest, 'data'));
+      return { result: 'done', app: isCopied ? withCopiedVersion(created, key, version) : created };
     }
     case 'foreign':
       return withForeign(pass, app, { side, key, object: change.object });
     case 'failed':
-      return { result: 'failed', app: given, fault: change.fault };
+      return withRefused(pass, given, { ...copy, fault: change.fault });
     case 'stopped':
       return change;
     default:
@@ -116,15 +140,40 @@ async function createCopy(pass: AppPass, given: MigratedApp, { side, entry, mani
   }
 }
 
+/** Records the version of the Secret in the source from which the data of a copy were read. It shows later edits of the data. */
+function withCopiedVersion(app: MigratedApp, key: ObjectKey, version: string | undefined): MigratedApp {
+  const entry = entryOf(app, 'source', key);
+  return entry === undefined || version === undefined ? app : withEntry(app, 'source', key, { ...entry, observedHash: version });
+}
+
+/**
+ * Returns the result for an object that the cluster refused. In the source, an object is left out with a note if no later attempt can
+ * succeed. The workload is never left out, and neither are traffic objects that are not valid: traffic would go to a source that cannot
+ * receive it. A user who creates such an object lets the undo continue.
+ */
+function withRefused(
+  pass: AppPass,
+  app: MigratedApp,
+  { side, stage, entry: { key }, fault }: CreatedCopy & { readonly fault: Fault },
+): ChangedApp {
+  const reason = copyReasonOf(fault);
+  const isLost = reason === 'ApiMissing' || (reason === 'Invalid' && stage === 'Surge');
+  const isWorkload = textOfKey(key) === textOfKey(app.key);
+  if (side === 'target' || isWorkload || !(isLost || reason === 'Invalid' || reason === 'Denied')) return { result: 'failed', app, fault };
+  const message = `${shownKey(key)} cannot be created in ${clusterOf(pass, side)}: ${describeFault(fault)}`;
+  if (isLost) return { result: 'done', app: withLostObject(app, key, message.slice(0, maxMessage)) };
+  const remedy = `${message.slice(0, maxMessage - 80)}. If you create it there yourself, the undo continues`;
+  return { result: 'failed', app, fault: copyFault(fault.cluster, fault.code, remedy) };
+}
+
+/** Maximum length of a message of an application. */
+const maxMessage = 1_000;
+
 /**
  * Returns the result for an object that exists already. If another application of the migration created it, it is used. Otherwise it is a
  * fault in the target, and in the source a note that the object was not restored.
  */
-function withForeign(
-  pass: AppPass,
-  app: MigratedApp,
-  { side, key, object }: { readonly side: Side; readonly key: ObjectKey; readonly object: KubernetesObject },
-): ChangedApp {
+function withForeign(pass: AppPass, app: MigratedApp, { side, key, object }: FoundObject): ChangedApp {
   const sibling = siblingObjectOf(pass, app, { side, key, object });
   const { uid } = object.metadata;
   if (sibling === undefined && side === 'source') {
@@ -137,8 +186,24 @@ function withForeign(
   const made = side === 'source' || sibling.entry.intent === undefined ? {} : { intent: sibling.entry.intent };
   return {
     result: 'done',
-    app: withEntry(app, side, key, { key, state: 'Shared', action: 'Unchanged', health: 'Unknown', uid, ...made }),
+    app: withCopyVersion(withEntry(app, side, key, { key, state: 'Shared', action: 'Unchanged', health: 'Unknown', uid, ...made }), {
+      ...{ side, key, object },
+    }),
   };
+}
+
+interface FoundObject {
+  readonly side: Side;
+  readonly key: ObjectKey;
+  readonly object: KubernetesObject;
+}
+
+/** Records the version of the copy of a Secret in the target. It shows later changes of the copy. */
+function withCopyVersion(app: MigratedApp, { side, key, object }: FoundObject): MigratedApp {
+  const { resourceVersion } = object.metadata;
+  const entry = entryOf(app, side, key);
+  if (side === 'source' || !isSecretKey(key) || entry === undefined || resourceVersion === undefined) return app;
+  return withEntry(app, side, key, { ...entry, observedHash: resourceVersion });
 }
 
 /** Returns the application with an object of the source that its undo does not restore, and the reason as a note. */
@@ -169,10 +234,10 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
         app = withEntry(app, 'source', key, intended);
         break;
       case 'changed':
-        if (!isLeft) app = withEntry(app, 'source', key, { ...entry, key, health: 'Unknown', state: 'Owned' });
+        if (!isLeft && entry?.state !== 'Owned') app = withEntry(app, 'source', key, { ...entry, key, health: 'Unknown', state: 'Owned' });
         break;
       case 'foreign':
-        app = withEntry(app, 'source', key, { key, state: 'Shared', health: 'Unknown' });
+        app = withReplaced(pass, app, { side: 'source', key, object: change.object });
         break;
       case 'failed':
         return { result: 'failed', app, fault: change.fault };
@@ -183,6 +248,14 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
     }
   }
   return { result: 'done', app };
+}
+
+/** Returns the application with an object of the source that another client has replaced: it stays, and a note says so. */
+function withReplaced(pass: AppPass, app: MigratedApp, found: FoundObject): MigratedApp {
+  const { key } = found;
+  const shared = withEntry(app, 'source', key, { key, state: 'Shared', health: 'Unknown' });
+  if (siblingObjectOf(pass, app, found) !== undefined) return shared;
+  return withLost(shared, `${shownKey(key)} was replaced in ${clusterOf(pass, 'source')} by another client, and stays as it is`);
 }
 
 /**
@@ -217,7 +290,7 @@ function deletionFault(pass: AppPass, side: Side, key: ObjectKey): Fault {
 }
 
 /**
- * Adds the data and the values of the annotations to the manifest of a Secret. For the target, they are read from the source or its backup.
+ * Adds the content and the values of the annotations to the manifest of a Secret. For the target, they are read from the source or its backup.
  * For the source, they are read from the copy in the target. Returns other manifests unchanged. The data go to the API server only. They
  * are never stored, hashed or logged.
  */
@@ -225,23 +298,43 @@ async function withSecretData(
   pass: AppPass,
   app: MigratedApp,
   { side, manifest }: { readonly side: Side; readonly manifest: Manifest },
-): Promise<Read<Manifest> | LostSecret> {
+): Promise<FilledManifest | LostSecret> {
   if (!isSecretKey(manifest)) return { result: 'read', value: manifest };
   const key = keyOfManifest(manifest);
   const other: Side = side === 'target' ? 'source' : 'target';
   const isFromBackup = side === 'target' && pass.migration.spec.source === 'Velero';
   const found = isFromBackup ? await secretInBackup(pass, key) : await liveSecret(pass, app, { side: other, key });
   if (found.result !== 'read') return found.result === 'lost' && side === 'target' ? unread(lostFault(pass, key)) : found;
-  const { data, type, immutable }: JsonObject = found.value;
-  const annotations = filledAnnotations(manifest, found.value);
-  const value = {
-    ...withValueAt(manifest, ['metadata', 'annotations'], annotations),
-    ...(isJsonObject(data) ? { data } : {}),
-    ...(typeof type === 'string' ? { type } : {}),
-    ...(typeof immutable === 'boolean' ? { immutable } : {}),
-  };
-  return { result: 'read', value };
+  const { immutable }: JsonObject = found.value;
+  const annotated = withValueAt(manifest, ['metadata', 'annotations'], filledAnnotations(manifest, found.value));
+  const value = withSecretContent(annotated, found.value);
+  const version = side === 'target' && !isFromBackup ? textAt(found.value, 'metadata', 'resourceVersion') : undefined;
+  const changed = side === 'source' ? changedCopy(pass, app, { key, copy: found.value as KubernetesObject & JsonObject }) : undefined;
+  return { result: 'read', value: typeof immutable === 'boolean' ? { ...value, immutable } : value, version, changed };
 }
+
+/** Returns a message if the copy of a Secret was changed in the target after it was created. Tokens are filled in by their cluster. */
+function changedCopy(
+  pass: AppPass,
+  app: MigratedApp,
+  { key, copy }: { readonly key: ObjectKey; readonly copy: KubernetesObject & JsonObject },
+): string | undefined {
+  const version = entryOf(app, 'target', key)?.observedHash;
+  if (version === undefined || version === copy.metadata.resourceVersion || isTokenSecret(copy)) return undefined;
+  const { from, to } = pass.migration.spec;
+  return `${shownKey(key)} was changed in ${to} after it was copied: ${from} has the data of the copy, which may be others than before`;
+}
+
+/**
+ * A manifest to create. For a Secret, `version` is the version of the Secret in the source that has the data, and `changed` a message if the
+ * data come from a copy that was changed.
+ */
+type FilledManifest =
+  | Exclude<Read<Manifest>, { readonly result: 'read' }>
+  | (Extract<Read<Manifest>, { readonly result: 'read' }> & {
+      readonly version?: string | undefined;
+      readonly changed?: string | undefined;
+    });
 
 /** The Secret that has the data does not exist any more. */
 interface LostSecret {

@@ -7,6 +7,8 @@ import {
   type AppPass,
   addressIn,
   awayFault,
+  countIn,
+  countPathIn,
   entryOf,
   halted,
   isReachable,
@@ -24,8 +26,15 @@ import { type ChangedApp, createCopies, findMissingShared } from './create-copie
 import { waitForHealth, waitForSoak, waitUnhealthy, withoutHealthWait } from './health-wait.ts';
 import { patchToKeepClaims } from './keep-owned.ts';
 import { checkLeave, targetHealth } from './leave-source.ts';
-import { isRemovalOpen, removalMessage, removeObjects, withoutPendingRemovals, withPendingRemovals } from './remove-objects.ts';
-import { judgeSourceChange, recordEdited } from './source-edits.ts';
+import {
+  isRemovalOpen,
+  removalMessage,
+  removeObjects,
+  withoutPendingRemovals,
+  withPendingRemovals,
+  withReplacedWorkload,
+} from './remove-objects.ts';
+import { findUncopiedEdits, judgeSourceChange, recordEdited } from './source-edits.ts';
 
 /** Runs the step of an application that moves to the target. The step is recorded already. */
 export async function moveForward(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
@@ -108,7 +117,9 @@ async function drain(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
     pass,
     app,
     async (present) => {
-      const changed = await removeObjects(pass, present, removed);
+      const checked = await findUncopiedEdits(pass, present);
+      if (checked.result !== 'done') return checked;
+      const changed = await removeObjects(pass, checked.app, removed);
       if (changed.result !== 'done' || isRemovalOpen(changed.app, removed)) return changed;
       return await scaleDown(pass, changed.app);
     },
@@ -128,8 +139,9 @@ async function remove(pass: AppPass, app: MigratedApp): Promise<StepOutcome> {
     (present) => removeObjects(pass, present, { side: 'source' }),
     (done) => {
       if (isRemovalOpen(done, { side: 'source' })) return waitFor(done, removalMessage(pass, done, { side: 'source' }));
-      isEmpty = isSameInventory(done, app);
-      return { type: 'next', app: done };
+      const noted = withReplacedWorkload(pass, done);
+      isEmpty = isSameInventory(noted, app) && noted.undo === app.undo;
+      return { type: 'next', app: noted };
     },
   );
   // The hook is called once the hub has recorded that no object is left.
@@ -177,14 +189,17 @@ async function scaleDown(pass: AppPass, app: MigratedApp): Promise<ChangedApp> {
   const check = await checkLeave(pass, app);
   if (check.result !== 'ready') return check.result === 'stopped' ? { result: 'stopped' } : { ...check, app };
   const judge: JudgeChange = (object) => judgeSourceChange(pass, app, { key: app.key, object });
-  const patchOf = (object: KubernetesObject) => ({ ...patchOfReplicas(object, 0), ...patchToKeepClaims(object) });
+  const patchOf = (object: KubernetesObject) => ({ ...patchOfReplicas(object, countPathIn(pass, app), 0), ...patchToKeepClaims(object) });
   const change = await changeSpec(client, address, { entry, patchOf, judge });
   if (change.result === 'failed') return { ...change, app };
   if (change.result === 'refused') return await recordEdited(pass, app, { key: app.key, object: change.object });
   return change.result === 'stopped' ? change : { result: 'done', app };
 }
 
-/** True if the workload has no replicas left in the source, or does not exist there any more. */
+/**
+ * True if the workload has no replicas left in the source, or does not exist there any more. Also true for a workload that has no count: it
+ * ends when it is deleted.
+ */
 function isScaledDown(pass: AppPass, app: MigratedApp): boolean {
   const uid = entryOf(app, 'source', app.key)?.uid;
   const mirrored = mirroredIn(pass, 'source', app.key);
@@ -192,8 +207,11 @@ function isScaledDown(pass: AppPass, app: MigratedApp): boolean {
   if (mirrored.result === 'unread') return false;
   const { object } = mirrored;
   if (object.metadata.uid !== uid) return true;
-  const wanted = numberAt(object, 'spec', 'replicas');
-  return wanted === undefined || (wanted === 0 && (numberAt(object, 'status', 'replicas') ?? 0) === 0);
+  const wanted = countIn(pass, app, object);
+  const present = numberAt(object, ...(countPathIn(pass, app, 'status') ?? ['status', 'replicas'])) ?? 0;
+  // Deployments do not count Pods that are still ending as replicas.
+  const ending = numberAt(object, 'status', 'terminatingReplicas') ?? 0;
+  return wanted === undefined || (wanted === 0 && present + ending === 0);
 }
 
 /** Returns the `textOfKey`s of the objects that receive traffic in the source. */

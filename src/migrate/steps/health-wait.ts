@@ -1,5 +1,5 @@
 import type { MigratedApp } from '../model/migration-status-definition.ts';
-import { type AppPass, awayFault, halted, isReachable, nowOf, recheckMs, type StepOutcome } from './app-pass.ts';
+import { type AppPass, awayFault, halted, isReachable, nowOf, recheckMs, type SourceHold, type StepOutcome } from './app-pass.ts';
 import { withoutReason } from './app-state.ts';
 
 /**
@@ -40,6 +40,12 @@ export function withoutHealthWait(app: MigratedApp): MigratedApp {
   if (app.deadlineSince === undefined && app.reason === undefined) return app;
   const { deadlineSince: _deadline, ...rest } = withoutReason(app);
   return rest;
+}
+
+/** Returns the outcome of an undo that waits for this reason. It continues by itself once the reason is gone. */
+export function waitBecause(app: MigratedApp, { reason, message }: SourceHold): StepOutcome {
+  const isKnown = app.reason === reason && app.message === message;
+  return { type: 'wait', app: isKnown ? app : { ...app, reason, message }, againMs: recheckMs };
 }
 
 /** Returns the outcome while the soak of an application lasts. Undefined if the soak has ended. */

@@ -1,28 +1,27 @@
 import type { Fault } from '../../core/faults.ts';
-import { canonicalJson } from '../../core/json/canonical-json.ts';
-import { isJsonObject, type Json } from '../../core/json.ts';
-import { numberAt, objectAt } from '../../core/json-at.ts';
-import type { GroupKind } from '../../core/kinds.ts';
+import { numberAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { withoutValueAt } from '../../manifests/json-edits.ts';
-import type { Manifest } from '../../manifests/manifest.ts';
-import { groupKindOfKey, keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey } from '../../manifests/object-key.ts';
 import type { RolloutState } from '../../model/columns/rollout.ts';
+import { deletionOf } from '../../propagate/plan/copies/copy-marks.ts';
 import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
 import { claimDeleterMessage, claimDeleterOf, isBuiltInWorkload, statefulSetKind } from '../discover/owned-objects.ts';
-import type { MigratedApp, MigratedAppReason } from '../model/migration-status-definition.ts';
-import { countPathOf, movedReplicas } from '../plan/movable-manifest.ts';
-import { type AppPass, addressIn, awayFault, clusterOf, entryOf, mirroredIn, type Side } from './app-pass.ts';
-import { sourceManifestOf } from './source-manifest.ts';
-import { workloadHealthOf } from './workload-health.ts';
-
-/** Why the source of an application must not be changed now. */
-export interface SourceHold {
-  readonly reason: Extract<MigratedAppReason, 'Unhealthy' | 'Conflict'>;
-  readonly message: string;
-  /** True: the application has failed. False: it waits until the cause is gone. */
-  readonly isFailure: boolean;
-}
+import type { MigratedApp } from '../model/migration-status-definition.ts';
+import { movedReplicas } from '../plan/movable-manifest.ts';
+import {
+  type AppPass,
+  awayFault,
+  clusterOf,
+  countPathIn,
+  entryOf,
+  isReachable,
+  mirroredIn,
+  readInCluster,
+  type SourceHold,
+} from './app-pass.ts';
+import { callOf } from './app-state.ts';
+import { sourceHoldOf } from './source-edits.ts';
+import { healthyReplicasOf, workloadHealthOf } from './workload-health.ts';
 
 /** The result of the check before a change of the source. `stopped`: this process does not lead any more. */
 type LeaveCheck =
@@ -48,21 +47,83 @@ export function targetHealth(pass: AppPass, app: MigratedApp): RolloutState {
 
 /**
  * Checks with live reads whether an object of the source may be deleted or scaled down now: only while the target has enough healthy
- * replicas, and the workload of the source has the spec of the plan. Call it before each such change.
+ * replicas, and the workload of the source is that of the plan, or its copy has the edit too. Call it before each such change.
  */
 export async function checkLeave(pass: AppPass, app: MigratedApp): Promise<LeaveCheck> {
-  const copy = await readWorkload(pass, app, 'target');
+  const copy = await readInCluster(pass, 'target', app.key);
   if (copy.result !== 'read') return copy;
-  const before = await readWorkload(pass, app, 'source');
+  const before = await readInCluster(pass, 'source', app.key);
   if (before.result !== 'read') return before;
-  const edit = before.object === undefined ? undefined : specEditOf(pass, app, before.object);
-  if (edit !== undefined) return { result: 'held', hold: edit };
+  const hold = before.object === undefined ? undefined : await sourceHoldOf(pass, app, { key: app.key, object: before.object });
+  if (hold !== undefined) return hold;
   const deleter = before.object === undefined ? undefined : await claimDeleterIn(pass, app, before.object);
   if (deleter !== undefined) return deleter;
   const { phase, message } = copyHealth(pass, app, { copy: copy.object, before: before.object });
   if (phase === 'done') return { result: 'ready' };
   return { result: 'held', hold: { reason: 'Unhealthy', message, isFailure: phase === 'failed' } };
 }
+
+/**
+ * Checks with live reads whether the target may lose traffic or copies now: only while the source has enough healthy replicas. Call it
+ * before the traffic goes back, and before each deletion of a copy.
+ */
+export async function checkReturn(pass: AppPass, app: MigratedApp): Promise<LeaveCheck> {
+  const copy = await readInCluster(pass, 'target', app.key);
+  if (copy.result === 'stopped') return copy;
+  const needed = neededInSource(app, copy.result === 'read' ? healthyCopies(app, copy.object) : undefined);
+  if (needed === 0) return { result: 'ready' };
+  if (!isReachable(pass, 'source')) return { result: 'failed', fault: awayFault(pass, 'source') };
+  const source = await readInCluster(pass, 'source', app.key);
+  if (source.result !== 'read') return source;
+  const { phase, message } = sourceHealth(pass, app, { object: source.object, needed });
+  if (phase === 'done') return { result: 'ready' };
+  const { from, to } = pass.migration.spec;
+  return {
+    result: 'held',
+    hold: { reason: 'Unhealthy', message: `${to} is needed until ${from} is healthy: ${message}`, isFailure: false },
+  };
+}
+
+function sourceHealth(
+  pass: AppPass,
+  app: MigratedApp,
+  { object, needed }: { readonly object: KubernetesObject | undefined; readonly needed: number },
+): RolloutState {
+  if (object === undefined || deletionOf(object) !== undefined) return { phase: 'progressing', message: 'it does not exist there' };
+  const countPath = countPathIn(pass, app);
+  if (countPath === undefined) return { phase: 'progressing', message: `the definition of ${app.key.kind} is not visible` };
+  const health = workloadHealthOf(groupKindOfKey(app.key), object, { countPath, atLeast: needed });
+  const count = numberAt(object, ...countPath) ?? 1;
+  if (health.phase === 'done' || count >= needed) return health;
+  return { ...health, message: `${health.message}, because it has the count ${count} there: scale it to ${needed}` };
+}
+
+/** True if a workload of the target is the copy of the application. Its uid decides, if it is recorded. */
+export function isCopy(app: MigratedApp, { metadata }: KubernetesObject): boolean {
+  const uid = entryOf(app, 'target', app.key)?.uid;
+  return uid === undefined || metadata.uid === uid;
+}
+
+function healthyCopies(app: MigratedApp, copy: KubernetesObject | undefined): number {
+  return copy === undefined || !isCopy(app, copy) ? 0 : healthyReplicasOf(groupKindOfKey(app.key), copy);
+}
+
+/**
+ * Returns the number of healthy replicas that the source must have before the target may lose traffic or copies.
+ *
+ * - While the traffic may be in the target: the count before the migration, or the present count of the target if that is less, but at least 1.
+ * - Otherwise, the source serves with a count that autoscalers and users choose. So 1 is enough, or 0 if the target has none either.
+ *
+ * @param served The healthy replicas in the target. Undefined: they cannot be read.
+ */
+function neededInSource(app: MigratedApp, served: number | undefined): number {
+  const before = app.undo?.replicas ?? app.from;
+  const isServedByTarget = servedByTarget.has(app.step) || (app.step === 'Traffic' && callOf(app, 'Shift') !== undefined);
+  return isServedByTarget ? Math.min(before, Math.max(served ?? before, 1)) : Math.min(before, served ?? 1, 1);
+}
+
+/** The steps in which the target may have all traffic. */
+const servedByTarget: ReadonlySet<MigratedApp['step']> = new Set(['Soak', 'Drain', 'Remove', 'Done']);
 
 /** Maximum wait for a mirror that was never read before, in milliseconds. */
 const maxWaitMs = 10_000;
@@ -83,44 +144,6 @@ async function claimDeleterIn(pass: AppPass, { key }: MigratedApp, object: Kuber
   return { result: 'held', hold: { reason: 'Conflict', message: claimDeleterMessage(deleter.object.metadata.name), isFailure: true } };
 }
 
-/** Maximum number of changed fields that a message names. */
-const maxFields = 3;
-
-/**
- * Returns why the source must not be changed if the spec of the workload was edited there after the plan: the copy does not have the edit.
- * The number of replicas is not compared here, but in `checkLeave`. Undefined if the spec is that of the plan, or if the plan comes from a
- * backup, which may be older than the spec.
- */
-export function specEditOf(pass: AppPass, app: MigratedApp, object: KubernetesObject): SourceHold | undefined {
-  const { spec } = pass.migration;
-  const uid = entryOf(app, 'source', app.key)?.uid;
-  const own = textOfKey(app.key);
-  const planned = pass.kept.find(({ side, manifest }) => side === 'source' && textOfKey(keyOfManifest(manifest)) === own);
-  if (spec.source !== 'Live' || planned === undefined || object.metadata.uid !== uid) return undefined;
-  const countPath = countPathIn(pass, app) ?? [];
-  const compared = (manifest: Manifest) => objectAt(uncounted.concat([countPath]).reduce(withoutPath, manifest), 'spec');
-  const fields = changedFields(compared(planned.manifest), compared(sourceManifestOf(app.key, object)), 'spec');
-  if (fields.length === 0) return undefined;
-  const named = fields.slice(0, maxFields).join(', ') + (fields.length > maxFields ? ` and ${fields.length - maxFields} more` : '');
-  const { kind, name } = app.key;
-  const message = `${kind} ${name} was edited in ${spec.from} after the plan, and its copy does not have the edit: ${named}. Revert the edit and continue, or undo the migration and plan it again`;
-  return { reason: 'Conflict', message: message.slice(0, 1_024), isFailure: true };
-}
-
-/** The migration itself changes this field, so that the claims of a StatefulSet stay. */
-const uncounted: readonly (readonly string[])[] = [['spec', 'persistentVolumeClaimRetentionPolicy']];
-
-function withoutPath(manifest: Manifest, path: readonly string[]): Manifest {
-  return path.length === 0 ? manifest : withoutValueAt(manifest, path);
-}
-
-/** Returns the paths of the fields that differ. Lists are compared as a whole. */
-function changedFields(before: Json | undefined, after: Json | undefined, path: string): readonly string[] {
-  if (!isJsonObject(before) || !isJsonObject(after)) return canonicalJson(before ?? null) === canonicalJson(after ?? null) ? [] : [path];
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
-  return names.flatMap((name) => changedFields(before[name], after[name], `${path}.${name}`));
-}
-
 /**
  * The workload of an application, in the target (`copy`) and in the source (`before`). Undefined: it does not exist. `unread`: its mirror
  * cannot be read.
@@ -131,8 +154,7 @@ interface Workloads {
 }
 
 function copyHealth(pass: AppPass, app: MigratedApp, { copy, before }: Workloads): RolloutState {
-  const uid = entryOf(app, 'target', app.key)?.uid;
-  if (copy === undefined || (uid !== undefined && copy.metadata.uid !== uid))
+  if (copy === undefined || !isCopy(app, copy))
     return { phase: 'progressing', message: `it does not exist in ${clusterOf(pass, 'target')}` };
   const countPath = countPathIn(pass, app);
   if (countPath === undefined) return { phase: 'progressing', message: `the definition of ${app.key.kind} is not visible` };
@@ -155,40 +177,4 @@ function neededReplicas({ migration: { spec } }: AppPass, { from, to }: Migrated
   // A count in a backup may be older than the present count of the source, so the difference does not mean growth.
   const grown = spec.source === 'Live' && present > from ? movedReplicas(present, spec.copies) : 0;
   return Math.max(Math.min(to, Math.max(present, 1)), grown);
-}
-
-const definitionKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
-
-/** Returns the path of the count of the workload. Undefined if no definition of its kind is visible. */
-export function countPathIn(pass: AppPass, { key }: Pick<MigratedApp, 'key'>): readonly string[] | undefined {
-  const { objects } = pass.ports.hub.members;
-  const sides: readonly Side[] = ['source', 'target'];
-  return countPathOf(
-    key,
-    sides.flatMap((side) => objects.all(clusterOf(pass, side), definitionKind) ?? []),
-  );
-}
-
-type ReadWorkload =
-  | { readonly result: 'read'; readonly object: KubernetesObject | undefined }
-  | Extract<LeaveCheck, { readonly result: 'failed' | 'stopped' }>;
-
-async function readWorkload(pass: AppPass, { key }: MigratedApp, side: Side): Promise<ReadWorkload> {
-  const client = pass.client(side);
-  const address = addressIn(pass, side, key);
-  if (client === undefined) return { result: 'failed', fault: awayFault(pass, side) };
-  if ('fault' in address) return { result: 'failed', fault: address.fault };
-  const answer = await client.get(address);
-  switch (answer.result) {
-    case 'answered':
-      return { result: 'read', object: answer.object };
-    case 'absent':
-      return { result: 'read', object: undefined };
-    case 'failed':
-      return { result: 'failed', fault: answer.fault };
-    case 'stopped':
-      return { result: 'stopped' };
-    default:
-      return answer satisfies never;
-  }
 }

@@ -105,7 +105,7 @@ export class MigrationRecord {
       if (this.#signal.aborted || !mayWrite()) return false;
       const answer = await store.patchStatus(this.#migration, status, this.#signal);
       if (answer.result === 'written') {
-        // The status stays this one, and is not parsed again: passes compare its applications by identity.
+        // Keeps `status` as it is, and does not parse it from the answer: passes compare its applications by identity.
         this.#migration = { ...this.#migration, metadata: answer.migration.metadata, status };
         this.#failures = 0;
         return true;
@@ -140,7 +140,7 @@ export class MigrationRecord {
   }
 }
 
-/** Returns a text of the metadata that users change. */
+/** Returns the parts of the metadata that users change, as one text to compare. */
 function requestsIn({ annotations, finalizers, deletionTimestamp }: Migration['metadata']): string {
   return canonicalJson({ annotations, finalizers: [...finalizers], deletionTimestamp: deletionTimestamp ?? null });
 }

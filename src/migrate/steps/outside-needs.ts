@@ -10,12 +10,13 @@ import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { type AppPass, addressIn, clusterOf } from './app-pass.ts';
 
 /**
- * Finds out whether an object outside the migration needs this object of the source now. Call it directly before the removal: the need may
- * be newer than the plan.
+ * Finds out whether an object outside the migration needs this object of the source now. Call it directly before the removal: the need may be newer
+ * than the plan.
  *
- * - `needed`: the mirrors show an object that needs it. A live read confirms that this one exists, or may not be made.
+ * - `needed`: the mirrors show an object that needs it. A live read confirms that the other object still exists, or the live read is forbidden.
  * - `unneeded`: no mirror shows such an object, and all mirrors are in sync.
- * - `unclear`: the mirrors show an object that is gone by now, or is being deleted. Check again later.
+ * - `unclear`: the mirrors show such an object, but it no longer exists, is being deleted, or cannot be read now. Check again later.
+ * - A fault: the mirrors are not in sync, or the live read failed.
  */
 export async function outsideNeedOf(
   pass: AppPass,
@@ -42,7 +43,11 @@ export async function outsideNeedOf(
   return live.object.metadata.uid === holder.object.metadata.uid ? 'needed' : 'unclear';
 }
 
-/** Returns the uids and keys of the objects of all applications that leave the source, also of those that are gone by now. */
+/**
+ * Returns the objects that leave the source, by uid and by key: those of `app`, and of all other applications that leave the source. Includes
+ * objects that no longer exist. The key of an object that stays for
+ * others (`Shared` in `app`) is not in `leaving`.
+ */
 function leavingIn({ migration, kept }: AppPass, app: MigratedApp) {
   const stays = (one: MigratedApp) => isReturning(one) || (isEnded(one) && one.step !== 'Done');
   const apps = [app, ...(migration.status.apps ?? []).filter((one) => !stays(one))];

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Fault } from '../../core/faults.ts';
 import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -6,29 +7,30 @@ import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { hubKinds } from '../../propagate/hub/hub.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import { marks, type Propagation } from '../../propagate/model/propagation.ts';
-import { type PropagationSpec, printSpec } from '../../propagate/model/spec.ts';
+import { type PropagationSpec, parseSpec, printSpec } from '../../propagate/model/spec.ts';
 import { copyFault } from '../../propagate/plan/copies/copy-reason.ts';
 import { isEnded, isReturning } from '../model/migrated-app.ts';
 import { type MigratedApp, maxAppObjects } from '../model/migration-status-definition.ts';
-import { movedPlacement } from '../plan/propagated-app.ts';
+import { movedPlacement, returnedPlacement } from '../plan/propagated-app.ts';
 import {
   type AppPass,
   awayFault,
   clusterOf,
+  countPathIn,
   halted,
   isReachable,
-  mirroredIn,
   nowOf,
   outcomeOfFault,
+  readInCluster,
   recheckMs,
   type Side,
+  type SourceHold,
   type StepOutcome,
 } from './app-pass.ts';
 import { atStep, callOf, withCause, withLost, withoutReason } from './app-state.ts';
 import { callAppHook } from './call-app-hook.ts';
-import { waitForHealth, waitForSoak, waitUnhealthy, withoutHealthWait } from './health-wait.ts';
-import { countPathIn } from './leave-source.ts';
-import { isPropagationGone, propagationOfApp } from './propagated-objects.ts';
+import { waitBecause, waitForHealth, waitForSoak, withoutHealthWait } from './health-wait.ts';
+import { isPropagationGone, isSettledIn, propagationOfApp, unhealthyTarget } from './propagated-objects.ts';
 import { workloadHealthOf } from './workload-health.ts';
 
 /**
@@ -64,7 +66,7 @@ export async function movePropagated(pass: AppPass, app: MigratedApp): Promise<S
     case 'Drain':
       if (propagation !== undefined && !isReachable(pass, 'source')) return withPendingCopies(pass, app, propagation);
       return (
-        unhealthyTarget(pass, app, propagation) ??
+        (await unhealthyTarget(pass, app, propagation)) ??
         (await released(pass, withoutPendingCopies(app), propagation)) ?? { type: 'next', app: removing(pass, app) }
       );
     case 'Remove':
@@ -80,27 +82,12 @@ export async function movePropagated(pass: AppPass, app: MigratedApp): Promise<S
 }
 
 /**
- * Returns the outcome of an application whose copies in the source must stay, because those in the target are not healthy. Undefined if
- * they are healthy, or if the Propagation does not exist any more.
- */
-function unhealthyTarget(pass: AppPass, app: MigratedApp, propagation: Propagation | undefined): StepOutcome | undefined {
-  if (propagation === undefined) return undefined;
-  const mirrored = mirroredIn(pass, 'target', app.key);
-  const isThere = mirrored.result !== 'absent' && mirrored.result !== 'unread';
-  const health = isThere ? workloadHealthOf(groupKindOfKey(app.key), mirrored.object, { countPath: countPathIn(pass, app) }) : undefined;
-  if (isSettledIn(pass, propagation, 'target') && isReachable(pass, 'target') && health?.phase === 'done') return undefined;
-  const line = propagation.status.clusters?.find(({ cluster }) => cluster === clusterOf(pass, 'target'));
-  const message = health === undefined ? `it does not exist in ${clusterOf(pass, 'target')}` : (line?.message ?? health.message);
-  return waitUnhealthy(pass, { ...app, source: [] }, message);
-}
-
-/**
  * Writes the annotation `held-drain` again while copies are left in the source and those in the target are not healthy. Removes it once
  * they are healthy. Undefined if neither is necessary.
  */
 async function heldAgain(pass: AppPass, app: MigratedApp, propagation: Propagation | undefined): Promise<StepOutcome | undefined> {
   if (propagation === undefined || isGoneFrom(pass, propagation, 'source')) return undefined;
-  const unhealthy = unhealthyTarget(pass, app, propagation);
+  const unhealthy = await unhealthyTarget(pass, app, propagation);
   if (unhealthy === undefined) return await released(pass, withoutPendingCopies(app), propagation);
   if (propagation.metadata.annotations[marks.heldDrain] !== undefined) return unhealthy;
   const { ports, signal } = pass;
@@ -157,21 +144,72 @@ export async function movePropagatedBack(pass: AppPass, app: MigratedApp): Promi
   const { deadlineSince: _began, ...undone } = atStep(app, 'Undone', nowOf(pass));
   if (app.step === 'Preflight') return { type: 'next', app: undone };
   const propagation = propagationOfApp(pass, app);
-  const { placement } = app.undo ?? {};
+  const before = app.undo?.placement;
   if (propagation === undefined && isPropagationGone(pass, app)) return { type: 'next', app: withLost(undone, goneText(app)) };
-  if (propagation === undefined || placement === undefined) return missing(pass, app);
-  const written = await withPlacement(pass, app, { propagation, placement, held: pass.migration.spec.to, isReturn: true });
+  if (propagation === undefined || before === undefined) return missing(pass, app);
+  // A plan that is made while the source is away does not choose it.
+  if (!isReachable(pass, 'source')) return outcomeOfFault(pass, app, awayFault(pass, 'source'));
+  const placement = placementBack(pass, propagation, before);
+  if (placement === undefined) return waitBecause(app, editedPlacement(pass, app));
+  const isReturn = isDivisionDue(pass, app, propagation) ? 'again' : 'once';
+  const written = await withPlacement(pass, app, { propagation, placement, held: pass.migration.spec.to, isReturn });
   if (written !== undefined) return written;
-  if (!isSettledIn(pass, propagation, 'source') && isExpectedIn(pass, propagation, 'source'))
-    return isReachable(pass, 'source') ? { type: 'wait', app, againMs: recheckMs } : outcomeOfFault(pass, app, awayFault(pass, 'source'));
+  const open = await waitForSource(pass, app, propagation);
+  if (open !== undefined) return open;
   if (callOf(app, 'Shift') !== undefined) {
     const called = await callAppHook(pass, app, 'Undo');
     if (called.type !== 'over') return called;
   }
   // The copies in the target stay until the traffic of each application of the Propagation is back.
   if (siblingsOf(pass, app).some(hasTrafficInTarget)) return { type: 'wait', app, againMs: recheckMs };
-  const open = (await released(pass, app, propagation)) ?? (await waitUntilGone(pass, app, { propagation, side: 'target' }));
-  return open ?? { type: 'next', app: undone };
+  const left = (await released(pass, app, propagation)) ?? (await waitUntilGone(pass, app, { propagation, side: 'target' }));
+  return left ?? { type: 'next', app: undone };
+}
+
+/**
+ * Returns the placement that the undo writes: the one before the migration, with all edits since then. Undefined if the edits leave no set that
+ * allows the source. Returns the present placement if it needs no change, or if the spec is not valid.
+ */
+function placementBack({ migration }: AppPass, { document, spec }: Propagation, before: JsonObject): JsonObject | undefined {
+  const present = objectAt(document, 'placement');
+  const original = parseSpec({ ...document, placement: before });
+  if ('problems' in spec || 'problems' in original) return present;
+  const { from, to } = migration.spec;
+  const returned = returnedPlacement(spec.placement, { before: original.placement, from, to });
+  if (returned === original.placement) return before;
+  if (returned === undefined || isDeepStrictEqual(returned, spec.placement)) return returned && present;
+  return objectAt(printSpec({ ...spec, placement: returned }), 'placement');
+}
+
+function editedPlacement(
+  { migration }: AppPass,
+  { propagation: { name } = { namespace: '', name: '', uid: '' } }: MigratedApp,
+): SourceHold {
+  const { from } = migration.spec;
+  const message = `the placement of the Propagation ${name} was edited after the migration, and does not allow ${from} any more: add ${from} to it, and the undo continues`;
+  return { reason: 'Conflict', message, isFailure: false };
+}
+
+/**
+ * Lets the undo of a propagated application wait until the source is there and its copies are rolled out and healthy. A source that the
+ * plan does not choose needs no copies if another cluster that stays chosen has some. Undefined if nothing is left to wait for.
+ */
+async function waitForSource(pass: AppPass, app: MigratedApp, propagation: Propagation): Promise<StepOutcome | undefined> {
+  const { from, to } = pass.migration.spec;
+  const hold = (message: string) => waitBecause(app, { reason: 'Unhealthy', message, isFailure: false });
+  if (!isExpectedIn(pass, propagation, 'source')) {
+    const isElsewhere = propagation.status.clusters?.some(({ wave, phase }) => wave !== undefined && phase === 'Settled') === true;
+    return isElsewhere && !hasTrafficInTarget(app) ? undefined : hold(`${to} is needed: the Propagation has no copies in ${from}`);
+  }
+  const line = propagation.status.clusters?.find(({ cluster }) => cluster === from);
+  if (!isSettledIn(pass, propagation, 'source')) return hold(line?.message ?? `its copies in ${from} are not rolled out yet`);
+  const live = await readInCluster(pass, 'source', app.key);
+  if (live.result === 'stopped') return { type: 'stopped' };
+  if (live.result === 'failed') return outcomeOfFault(pass, app, live.fault);
+  const health =
+    live.object &&
+    workloadHealthOf(groupKindOfKey(app.key), live.object, { countPath: countPathIn(pass, app), atLeast: Math.min(app.from, 1) });
+  return health?.phase === 'done' ? undefined : hold(health?.message ?? `it does not exist in ${from}`);
 }
 
 interface NewPlacement {
@@ -179,8 +217,11 @@ interface NewPlacement {
   readonly placement: JsonObject;
   /** The cluster that the application leaves. Its copies stay until the copies in the other cluster are healthy. */
   readonly held: string;
-  /** True: all replicas are divided from zero, so that the source gets replicas again. Default: a division that still fits stays. */
-  readonly isReturn?: true;
+  /**
+   * All replicas are divided from zero, so that the source gets replicas again. `again`: even if the placement does not change. Default: a
+   * division that still fits stays.
+   */
+  readonly isReturn?: 'once' | 'again';
 }
 
 /** Writes the placement to a Propagation. Undefined if the Propagation has this placement already. */
@@ -191,7 +232,7 @@ async function withPlacement(
 ): Promise<StepOutcome | undefined> {
   const { ports, signal } = pass;
   const { document, spec } = propagation;
-  if (canonicalJson(objectAt(document, 'placement')) === canonicalJson(placement)) return undefined;
+  if (isReturn !== 'again' && canonicalJson(objectAt(document, 'placement')) === canonicalJson(placement)) return undefined;
   if ('problems' in spec) return halted(pass, app, { reason: 'Invalid', message: 'the spec of its Propagation is not valid' });
   const denied = await changeRefusalOf(pass, propagation);
   if (signal.aborted) return { type: 'stopped' };
@@ -199,12 +240,23 @@ async function withPlacement(
   const changed = {
     ...spec,
     ...requesterIn(pass),
-    ...(isReturn === true && spec.replicas.mode === 'Divided' ? dividedAgain(pass, spec) : {}),
+    ...(isReturn !== undefined && spec.replicas.mode === 'Divided' ? dividedAgain(pass, spec) : {}),
   };
   const change = { document: { ...printSpec(changed), placement }, annotations: { [marks.heldDrain]: held } };
   const written = await ports.propagations.update(propagation, change, signal);
   // The mirror shows the change soon, and triggers the next pass.
   return signal.aborted ? { type: 'stopped' } : { type: 'wait', app, againMs: written.result === 'written' ? recheckMs : retryWriteMs };
+}
+
+/** Milliseconds between two divisions from zero that an undo requests. */
+const divisionMs = 60_000;
+
+/** True if the undo must request another division: the traffic is to go to the source, and the last division gave the source no replicas. */
+function isDivisionDue(pass: AppPass, app: MigratedApp, propagation: Propagation): boolean {
+  const { spec } = propagation;
+  if ('problems' in spec || spec.replicas.mode !== 'Divided' || !hasTrafficInTarget(app)) return false;
+  const lastMs = Date.parse(spec.replicas.rescheduleAt ?? app.since);
+  return !isExpectedIn(pass, propagation, 'source') && pass.ports.clock.now() - lastMs > divisionMs;
 }
 
 /** Returns the `replicas` of a spec with a request to divide them from zero. */
@@ -247,14 +299,10 @@ async function released(
   return signal.aborted ? { type: 'stopped' } : { type: 'wait', app, againMs: written.result === 'written' ? recheckMs : retryWriteMs };
 }
 
-/** True if the copies in the cluster have the current generation, and are rolled out. */
-function isSettledIn(pass: AppPass, { metadata, status }: Propagation, side: Side): boolean {
-  if (status.observedGeneration !== metadata.generation) return false;
-  const line = status.clusters?.find(({ cluster }) => cluster === clusterOf(pass, side));
-  return line?.phase === 'Settled' || line?.phase === 'Soaking';
-}
-
-/** True if the current plan gives the cluster copies, or some are left there. Also true while the status shows no current plan. */
+/**
+ * True if the status has a line of the cluster: the current plan gives it copies, or copies are left there. Also true while the status is that of an
+ * earlier generation.
+ */
 function isExpectedIn(pass: AppPass, { metadata, status }: Propagation, side: Side): boolean {
   return (
     status.observedGeneration !== metadata.generation || status.clusters?.some(({ cluster }) => cluster === clusterOf(pass, side)) === true
@@ -281,10 +329,13 @@ async function waitUntilGone(
   return isGoneFrom(pass, propagation, side) ? undefined : { type: 'wait', app, againMs: recheckMs };
 }
 
-/** True if the Propagation has no copies in the cluster. Also true if its current plan chooses the cluster: these copies are to stay. */
+/**
+ * True if the Propagation has no copies in the cluster that must go. Copies of a cluster that the current plan chooses are to stay, so they do not
+ * count.
+ */
 function isGoneFrom(pass: AppPass, { metadata, status }: Propagation, side: Side): boolean {
   const cluster = clusterOf(pass, side);
-  // The plan has chosen the cluster of a line with a wave. After an undo, that may be the target.
+  // A line with a wave belongs to a cluster that the plan has chosen. After an undo, that may be the target.
   return (
     status.observedGeneration === metadata.generation &&
     (status.clusters ?? []).every((line) => line.cluster !== cluster || line.wave !== undefined)
@@ -317,7 +368,10 @@ function returnedSiblingOf(pass: AppPass, app: MigratedApp): MigratedApp | undef
   return siblingsOf(pass, app).find(({ undo }) => undo?.isRequested === true);
 }
 
-/** Returns the outcome of an application that must be undone because another application of its Propagation is. */
+/**
+ * Returns the outcome that requests the undo of an application because another application of its Propagation is being undone: both have the same
+ * placement.
+ */
 function returnWith(app: MigratedApp, { key, reason }: MigratedApp): StepOutcome {
   const { deadlineSince: _deadline, ...rest } = withoutReason(app);
   const why = reason === undefined ? {} : { reason, message: `taken back with ${key.name} of the same Propagation` };

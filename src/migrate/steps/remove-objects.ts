@@ -9,13 +9,13 @@ import { isClaimKey } from '../discover/owned-objects.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { shownKey } from '../plan/preflight-app.ts';
 import { type AppPass, addressIn, awayFault, clusterOf, mirroredIn, type Side, withEntry } from './app-pass.ts';
-import { withHeld, withLost } from './app-state.ts';
+import { withDiffering, withHeld, withLost, withReplaced } from './app-state.ts';
 import { changeSpec, deleteFromCluster, type JudgeChange, type StepChange } from './change-objects.ts';
 import { type ChangedApp, leftAction } from './create-copies.ts';
 import { isClaimPolicySeen, keepOwned, patchToKeepClaims } from './keep-owned.ts';
-import { checkLeave } from './leave-source.ts';
+import { checkLeave, checkReturn } from './leave-source.ts';
 import { outsideNeedOf } from './outside-needs.ts';
-import { useBySiblings } from './sibling-objects.ts';
+import { isUsedByLaterMove, useBySiblings } from './sibling-objects.ts';
 import { judgeSourceChange, type ReadObject, recordEdited } from './source-edits.ts';
 
 /** The objects to remove. */
@@ -30,9 +30,10 @@ export interface RemovedObjects {
  *
  * - PersistentVolumeClaims and shared objects stay. So do the objects that Kubernetes would delete with their owner, except Pods and ReplicaSets.
  * - An object that another application of the migration needs stays. The last of these applications deletes it.
+ * - In the target, an object that a later Migration found equal and uses stays, with a note.
  * - In the source, an object that was edited is recorded first. A Secret that has other data than its copy stays.
  * - In the source, an object that an object outside the migration needs by now stays, with a note.
- * - In the source, each deletion waits until the target has enough healthy replicas.
+ * - Each deletion waits until the other cluster has enough healthy replicas.
  *
  * The entry of a deleted object is removed. An object that waits for its finalizers keeps its entry, as `Deleting`.
  */
@@ -40,7 +41,7 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
   let app = given;
   for (const entry of inWriteOrder(given[side]).toReversed()) {
     const { key } = entry;
-    // With a copy that another application of the migration created, the entry has its intent token. The last application that uses the
+    // A shared entry with an intent token stands for a copy that another application of the migration created. The last application that uses the
     // copy deletes it.
     const isOwn = entry.state !== 'Shared' || (side === 'target' && entry.intent !== undefined);
     if (!only(key) || !isOwn) continue;
@@ -50,11 +51,16 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
       app = withEntry(app, side, key, leftEntry(entry));
       continue;
     }
+    if (side === 'target' && isUsedByLaterMove(pass, entry)) {
+      const message = `${shownKey(key)} stays in ${clusterOf(pass, side)}: a later migration uses it`;
+      app = withLost(withEntry(app, side, key, leftEntry(entry)), message);
+      continue;
+    }
     const client = pass.client(side);
     const address = addressIn(pass, side, key);
     if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, side) };
     if ('fault' in address) return { result: 'failed', app, fault: address.fault };
-    const check = side === 'source' ? await checkLeave(pass, app) : ({ result: 'ready' } as const);
+    const check = side === 'source' ? await checkLeave(pass, app) : await checkReturn(pass, app);
     if (check.result !== 'ready') return check.result === 'stopped' ? { result: 'stopped' } : { ...check, app };
     const change = await removeObject(pass, app, { side, entry, client, address });
     switch (change.result) {
@@ -63,7 +69,7 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
         break;
       case 'refused':
         if (change.why === 'record') return await recordEdited(pass, app, { key, object: change.object });
-        if (change.why === 'keep') app = withEntry(app, side, key, leftEntry(entry));
+        if (change.why === 'keep') app = withDiffering(withEntry(app, side, key, leftEntry(entry)), keptMessage(pass, key));
         if (change.why === 'needed') app = withHeld(withEntry(app, side, key, leftEntry(entry)), heldMessage(pass, key));
         break;
       case 'gone':
@@ -125,11 +131,30 @@ async function judgeRemoval(pass: AppPass, app: MigratedApp, read: ReadObject): 
   return need === 'unneeded' ? 'change' : need === 'needed' ? 'needed' : 'wait';
 }
 
-/** Adds a note if the undo leaves a workload in the target, because the workload has been replaced: it may run in both clusters now. */
+/**
+ * Adds a note if an object stays because it has been replaced: any object of the source, and the workload in the target, which may run in
+ * both clusters now.
+ */
 function withForeignLeft(pass: AppPass, app: MigratedApp, { side, key }: { readonly side: Side; readonly key: ObjectKey }): MigratedApp {
-  if (side === 'source' || textOfKey(key) !== textOfKey(app.key)) return app;
-  const cluster = clusterOf(pass, 'target');
+  const isWorkload = textOfKey(key) === textOfKey(app.key);
+  const cluster = clusterOf(pass, side);
+  if (side === 'source' && isWorkload) return withReplacedWorkload(pass, app);
+  if (side === 'source') return withDiffering(app, `${shownKey(key)} in ${cluster} has another uid than in the plan, and stays`);
+  if (!isWorkload) return app;
   return withLost(app, `${shownKey(key)} in ${cluster} has another uid than the copy, and stays: delete it there if it is not needed`);
+}
+
+/** Adds a note if the mirror shows a workload in the source that has the name of the application, and is not the one that has moved. */
+export function withReplacedWorkload(pass: AppPass, app: MigratedApp): MigratedApp {
+  const mirrored = mirroredIn(pass, 'source', app.key);
+  if (mirrored.result !== 'held' || mirrored.object.metadata.uid === app.uid || deletionOf(mirrored.object) !== undefined) return app;
+  const cluster = clusterOf(pass, 'source');
+  const message = `${shownKey(app.key)} in ${cluster} has another uid than the workload that has moved, and may run in addition to its copy: delete it there if it is not needed`;
+  return withReplaced(app, message);
+}
+
+function keptMessage(pass: AppPass, key: ObjectKey): string {
+  return `${shownKey(key)} stays in ${clusterOf(pass, 'source')}: an undo could not restore its data from ${clusterOf(pass, 'target')}`;
 }
 
 function heldMessage(pass: AppPass, key: ObjectKey): string {
@@ -146,7 +171,7 @@ export function isRemovalOpen(app: MigratedApp, { side, only = () => true }: Rem
   return app[side].some(({ key, state }) => only(key) && state !== 'Shared');
 }
 
-/** Returns for which object an application waits whose removal is open, and which finalizers keep that object. */
+/** Returns a message for an application whose removal is not finished: the object for which it waits, and the finalizers that keep that object. */
 export function removalMessage(pass: AppPass, app: MigratedApp, removed: RemovedObjects): string {
   const { side, only = () => true } = removed;
   const open = app[side].filter(({ key, state }) => only(key) && state !== 'Shared');

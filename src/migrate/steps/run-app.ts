@@ -66,7 +66,7 @@ function laterMove({ ports, record, laterMoves }: AppRun, app: MigratedApp): Ste
   const { namespace, name } = other.metadata;
   // The readers of this Migration may have no right to see the other one.
   const shown = ports.sight === undefined ? `Migration ${namespace}/${name}` : 'another Migration';
-  const message = `${shown} has moved it since: undo or delete that one first`;
+  const message = `${shown} has moved it since: undo that one first`;
   const isKnown = app.reason === 'Conflict' && app.message === message;
   return { type: 'wait', app: isKnown ? app : { ...app, reason: 'Conflict', message }, againMs: recheckMs };
 }
@@ -115,10 +115,10 @@ async function keptManifestsOfApp(
   return undefined;
 }
 
-function appPassOf({ ports, term, record }: AppRun, kept: readonly KeptManifest[], clients: Map<Side, GuardedClient>): AppPass {
+function appPassOf({ ports, term, record, laterMoves }: AppRun, kept: readonly KeptManifest[], clients: Map<Side, GuardedClient>): AppPass {
   let backup: Promise<BackupRead> | undefined;
   const pass: AppPass = {
-    ...{ ports, kept, signal: term.signal },
+    ...{ ports, kept, laterMoves, signal: term.signal },
     get migration() {
       return record.migration;
     },

@@ -1,12 +1,12 @@
+import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
-import { isReturning } from '../model/migrated-app.ts';
+import { isHalted, isReturning } from '../model/migrated-app.ts';
 import { migrationMarks } from '../model/migration.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
-import { type AppPass, entryOf, type Side } from './app-pass.ts';
-import { isHalted } from './app-state.ts';
+import { type AppPass, addressIn, clusterOf, entryOf, type Side, withEntry } from './app-pass.ts';
 
 /** An object in one of the clusters. */
 interface SharedObject {
@@ -50,6 +50,55 @@ export function siblingObjectOf(
 export function useBySiblings(pass: AppPass, app: MigratedApp, object: SharedObject): 'used' | 'unclear' | 'unused' {
   const uses = siblingsOf(pass, app).map((other) => useBy(other, app, object));
   return uses.find((use) => use === 'used') ?? uses.find((use) => use === 'unclear') ?? 'unused';
+}
+
+/**
+ * True if a Migration that was planned later, and is not undone, uses this object of the target. It found the object there already, equal to what it
+ * would create, so its undo does not delete the object.
+ */
+export function isUsedByLaterMove(pass: AppPass, { key, uid }: InventoryEntry): boolean {
+  return laterAppsOf(pass, 'to').some((app) => {
+    const entry = app.step === 'Undone' || app.step === 'Skipped' ? undefined : entryOf(app, 'target', key);
+    return entry?.state === 'Shared' && uid !== undefined && entry.uid === uid;
+  });
+}
+
+/** The result of `adoptRestored`. `unsaved`: the application has new uids, which are not saved yet. */
+type Adoption =
+  | { readonly result: 'done' | 'unsaved'; readonly app: MigratedApp }
+  | { readonly result: 'failed'; readonly app: MigratedApp; readonly fault: Fault }
+  | { readonly result: 'stopped' };
+
+/**
+ * Takes over copies in the target that the undo of a later Migration created again there, under new uids. Two records prove that such an
+ * object is the copy: the later Migration has recorded its uid, and it has the intent token of the entry. The result must be saved before
+ * the objects are changed.
+ */
+export async function adoptRestored(pass: AppPass, given: MigratedApp): Promise<Adoption> {
+  let app = given;
+  const restored = laterAppsOf(pass, 'from').filter(({ step }) => step === 'Undone');
+  for (const entry of restored.length === 0 ? [] : given.target) {
+    const { key, uid, intent } = entry;
+    const uids = restored.flatMap((one) => entryOf(one, 'source', key)?.uid ?? []);
+    if (intent === undefined || uid === undefined || uids.length === 0 || uids.includes(uid)) continue;
+    const client = pass.client('target');
+    const address = addressIn(pass, 'target', key);
+    if (client === undefined || 'fault' in address) continue;
+    const live = await client.get(address);
+    if (live.result === 'failed') return { ...live, app };
+    if (live.result === 'stopped') return live;
+    const { metadata } = live.result === 'answered' ? live.object : { metadata: undefined };
+    const isRestored = metadata?.uid !== undefined && uids.includes(metadata.uid);
+    if (isRestored && metadata.annotations?.[migrationMarks.intent] === intent)
+      app = withEntry(app, 'target', key, { ...entry, uid: metadata.uid });
+  }
+  return app === given ? { result: 'done', app } : { result: 'unsaved', app };
+}
+
+/** Returns the applications of later Migrations that have the target of this one as their `from` or `to`. */
+function laterAppsOf(pass: AppPass, end: 'from' | 'to'): readonly MigratedApp[] {
+  const target = clusterOf(pass, 'target');
+  return pass.laterMoves().flatMap(({ spec, status }) => ('problems' in spec || spec[end] !== target ? [] : (status.apps ?? [])));
 }
 
 function useBy(other: MigratedApp, app: MigratedApp, { side, key }: SharedObject): 'used' | 'unclear' | 'unused' {

@@ -11,13 +11,19 @@ import { portableOf } from '../../manifests/portable-object.ts';
 /** The annotation in which `kubectl apply` keeps the manifest that was applied, with all values. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
+/** The finalizers that the API server uses for a deletion. */
+const deletionFinalizers: readonly Json[] = ['foregroundDeletion', 'orphan'];
+
 /**
- * Returns an object of the source as the manifest from which an undo creates it again, with its owner references. A Secret has no data, and
- * its annotations have no values.
+ * Returns an object of the source as the manifest from which an undo creates it again, with its owner references and finalizers. A Secret
+ * has no data, and its annotations have no values.
  */
 export function sourceManifestOf({ apiVersion, kind }: ObjectKey, object: KubernetesObject): Manifest {
   const typed = { ...(object as KubernetesObject & Manifest), apiVersion, kind };
-  return withOwners(withoutSecretData(portableOf(typed)), listAt(typed, 'metadata', 'ownerReferences'));
+  const finalizers = listAt(typed, 'metadata', 'finalizers').filter((one) => !deletionFinalizers.includes(one));
+  const bare = withoutSecretData(portableOf(typed));
+  const held = finalizers.length === 0 ? bare : withValueAt(bare, ['metadata', 'finalizers'], finalizers);
+  return withOwners(held, listAt(typed, 'metadata', 'ownerReferences'));
 }
 
 /** Returns a manifest with these owner references in place of its own. */

@@ -1,7 +1,7 @@
-import { isEnded, isReturning } from '../model/migrated-app.ts';
+import { isEnded, isHalted, isReturning } from '../model/migrated-app.ts';
 import { type Migration, migrationMarks } from '../model/migration.ts';
 import type { MigratedApp, MigrationStatus } from '../model/migration-status-definition.ts';
-import { isHalted, withoutReason } from './app-state.ts';
+import { withoutReason } from './app-state.ts';
 import { withRenewedCalls } from './call-app-hook.ts';
 
 /**

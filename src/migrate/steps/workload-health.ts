@@ -48,7 +48,8 @@ const counters: Readonly<Record<string, string>> = {
 /** The counters of other kinds. The first that is set counts. */
 const otherCounters = ['availableReplicas', 'readyReplicas', 'replicas'];
 
-function healthyReplicasOf(kind: GroupKind, object: JsonObject): number {
+/** Returns the number of healthy replicas in the status of a workload. */
+export function healthyReplicasOf(kind: GroupKind, object: JsonObject): number {
   const known = counters[keyOfKind(kind)];
   const names = known === undefined ? otherCounters : [known];
   return names.map((name) => numberAt(object, 'status', name)).find((count) => count !== undefined) ?? 0;

@@ -23,7 +23,7 @@ export function createPropagations(ports: PropagationsPorts): Propagations {
   return {
     plan: (context, input) => planInput(ports, context, input),
     propagate: (context, request) =>
-      changeOnHub(ports, { context, name: request.input, field: 'propagate', verbs: ['create', 'update'] }, async () =>
+      changeOnHub(ports, { context, name: request.input, field: 'propagate', verbs: ['create', 'update', 'get'] }, async () =>
         propagateInput(await onHub(context.signal), context, request),
       ),
     async get(context, name) {
@@ -78,7 +78,10 @@ interface HubChange {
   readonly context: WriteContext;
   readonly name: PropagationName;
   readonly field: string;
-  /** The verbs that the caller needs. A Propagation that is hidden from the caller is `NOT_FOUND` if they include `get`, else `REFUSED`. */
+  /**
+   * The verbs that the caller needs. They include `get`, because the outcome shows the Propagation. Without that right the outcome is
+   * `NOT_FOUND`, or `REFUSED` if they also include `create`.
+   */
   readonly verbs: readonly HubVerb[];
 }
 
@@ -93,7 +96,7 @@ function changeOnHub(
     const refusal = await rights?.refusalOf(context, name, verbs);
     if (refusal === undefined) return await attempt();
     if (refusal.result === 'refused') return { result: 'REFUSED', notes: [], faults: refusal.faults };
-    return { result: verbs.includes('get') ? 'NOT_FOUND' : 'REFUSED', notes: [], faults: [] };
+    return { result: verbs.includes('create') ? 'REFUSED' : 'NOT_FOUND', notes: [], faults: [] };
   };
   const objectOf = ({ result, propagation, faults: [failure] }: PropagationOutcome): AuditedObject => {
     const { apiVersion, kind } = hubKinds.propagation;

@@ -23,7 +23,10 @@ type HubRefusal = { readonly result: 'hidden' } | { readonly result: 'refused'; 
  * @throws {MusterError} Every method: `UNAVAILABLE` if the rights cannot be checked.
  */
 export interface HubRights {
-  /** Returns why the caller lacks one of these verbs. Undefined if the caller has all of them. */
+  /**
+   * Returns why the caller lacks one of these verbs. Undefined if the caller has all of them. `hidden` if the right `get` is missing, unless
+   * the verbs include `create`: that refusal is the same whether or not the object exists.
+   */
   refusalOf(context: WriteContext, name: HubObjectName, verbs: readonly HubVerb[]): Promise<HubRefusal | undefined>;
   /** True if the caller may get the object, so that the caller may know whether it exists. */
   mayGet(context: WriteContext, name: HubObjectName): Promise<boolean>;
@@ -60,7 +63,8 @@ export function createHubRights({ access, cluster, kind }: HubRightsOptions): Hu
     async refusalOf(context, name, verbs) {
       if (!maySeeHub(context.caller)) return { result: 'hidden' };
       const refusals = await Promise.all(verbs.map((verb) => refusal(context, name, verb)));
-      if (verbs.some((verb, index) => verb === 'get' && refusals[index] !== undefined)) return { result: 'hidden' };
+      const isHidden = verbs.some((verb, index) => verb === 'get' && refusals[index] !== undefined);
+      if (isHidden && !verbs.includes('create')) return { result: 'hidden' };
       const [first] = refusals.filter((one) => one !== undefined);
       return first === undefined ? undefined : { result: 'refused', faults: [first] };
     },

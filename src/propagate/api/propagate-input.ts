@@ -8,6 +8,7 @@ import type { PropagationPlan, RenderedPlan } from '../model/plan.ts';
 import { marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationInput, PropagationName, PropagationOutcome } from '../model/propagations.ts';
 import { type PropagationSpec, printSpec } from '../model/spec.ts';
+import { hashOfSources } from '../plan/snapshot/frozen-sources.ts';
 import type { PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { type HubPorts, requesterOf } from './api-ports.ts';
 import { hasFailed } from './has-failed.ts';
@@ -72,8 +73,18 @@ async function attemptPropagate(ports: HubPorts, decision: Decision, signal: Abo
   if (digest !== null && planned.plan.digest !== digest) return { result: 'PLAN_STALE', ...planned.shown, notes, faults: [] };
   // A prune that needs confirmation is not an error of the input. The controller holds it until a user confirms it.
   if (!planned.plan.ok) return { ...refusedOutcome(notes), ...planned.shown };
-  const written = await write(ports, decision, signal);
+  const written = await write(ports, { ...decision, requested: withAcceptedSources(requested, planned.plan) }, signal);
   return typeof written === 'object' && written.result === 'ACCEPTED' ? { ...written, notes } : written;
+}
+
+/**
+ * Returns the request with a hash of the references and dependencies in its plan. The controller may decide the generation much later, for
+ * example while no gateway leads, and it then refuses other content.
+ */
+function withAcceptedSources(requested: ValidInput, { contents }: Planned['plan']): ValidInput {
+  const { spec } = requested;
+  if (spec.requester === undefined || contents === undefined || (contents.length === 0 && !spec.dependencies)) return requested;
+  return { ...requested, spec: { ...spec, requester: { ...spec.requester, sources: hashOfSources(contents) } } };
 }
 
 /** A plan. `shown` is added to the answer: it contains the plan if dry runs were made, and is empty otherwise. */

@@ -1,10 +1,9 @@
 import type { Fault } from '../../core/faults.ts';
-import { groupKindOfKey, objectPlaceOf } from '../../manifests/object-key.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
-import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
-import { type ClusterLine, type ClusterObjects, marks, type Propagation, type PropagationPhase } from '../model/propagation.ts';
+import { type ClusterObjects, marks, type Propagation, type PropagationPhase } from '../model/propagation.ts';
 import type { PropagationView } from '../model/propagations.ts';
 import { breachedAtOf, resumedAtMsOf } from '../rollout/resumption.ts';
+import { copyFactsOf } from '../status/copy-facts.ts';
 import { healthOfCopy } from '../status/copy-state.ts';
 import { isDeletionHeld } from '../status/facts.ts';
 
@@ -27,29 +26,17 @@ export function propagationViewOf(stores: HubStores, propagation: Propagation, f
   };
 }
 
-function objectsOf({ hub, shares }: HubStores, { metadata, status }: Propagation): readonly ClusterObjects[] {
-  return (status.clusters ?? []).flatMap((line): readonly ClusterObjects[] => {
-    const share = shares.read(metadata, line.cluster);
-    return share === undefined
-      ? []
-      : [{ cluster: line.cluster, entries: share.entries.map((entry) => withHealth(entry, { hub, share, line })) }];
-  });
-}
-
-interface EntryContext {
-  readonly hub: HubStores['hub'];
-  readonly share: ClusterShare;
-  readonly line: ClusterLine;
-}
-
 /**
- * Returns the entry with the current health of its copy, from the mirror. The health in the inventory may be old, because the hub is not
- * written at each change of health. If the status has the health `Unknown` for the cluster, the result has it too.
+ * Returns the copies with their current health, from the mirrors. The health in the inventory may be old, because the hub is not written at
+ * each change of health. If the status has the health `Unknown` for the cluster, its copies have it too.
  */
-function withHealth(entry: InventoryEntry, { hub, share, line }: EntryContext): InventoryEntry {
-  if (line.health === 'Unknown') return { ...entry, health: 'Unknown' };
-  const mirrored = hub.members.objects.read(share.cluster, groupKindOfKey(entry.key), objectPlaceOf(entry.key));
-  return { ...entry, health: healthOfCopy({ entry, mirrored }) };
+function objectsOf({ hub, shares }: HubStores, { metadata, status }: Propagation): readonly ClusterObjects[] {
+  return (status.clusters ?? []).flatMap(({ cluster, health }): readonly ClusterObjects[] => {
+    const share = shares.read(metadata, cluster);
+    if (share === undefined) return [];
+    const copies = copyFactsOf(hub.members.objects, share);
+    return [{ cluster, entries: copies.map((copy) => ({ ...copy.entry, health: health === 'Unknown' ? health : healthOfCopy(copy) })) }];
+  });
 }
 
 /**

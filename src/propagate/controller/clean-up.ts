@@ -5,9 +5,10 @@ import { marks, type Propagation } from '../model/propagation.ts';
 import { type DeletionParts, type PropagationSpec, parseDeletionParts, parseSpec } from '../model/spec.ts';
 import { decideRemoval } from '../plan/decide-action.ts';
 import { creationsIn, isSourceEntry, sourcesIn } from '../plan/snapshot/sources.ts';
+import { copyFactsOf } from '../status/copy-facts.ts';
 import { type ClusterFacts, deletionHeld } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
-import { copyFactsOf, mirrorDelayMs, nonEmptyShares, problemOfCopies } from './clusters/cluster-assessment.ts';
+import { mirrorDelayMs, nonEmptyShares, problemOfCopies } from './clusters/cluster-assessment.ts';
 import { type ClusterJob, startClusterJob } from './clusters/cluster-job.ts';
 import { isBeingDeleted, noNeeds } from './clusters/cluster-needs.ts';
 import { type ClusterTask, removeShare, taskFor } from './clusters/cluster-task.ts';
@@ -60,7 +61,7 @@ async function releasePropagation(pass: Pass, propagation: Propagation): Promise
   const unreadable = ports.stores.shares.unreadable(propagation.metadata);
   if (unreadable === undefined) return { result: 'passed', ...retryHubLater(pass) };
   state.unreadable = unreadable;
-  // These ClusterShares may prove copies. A user who deletes them abandons those copies.
+  // A ClusterShare that cannot be read may list copies. If a user deletes it, those copies are abandoned.
   if (unreadable.length > 0) return { result: 'passed', againMs: await writeDeletionStatus(pass, { propagation, urgency: 'usual' }) };
   if (!(await loadAgain(pass, propagation))) return { result: 'passed', ...retryHubLater(pass) };
   if (state.shares?.size !== 0) return { result: 'passed', againMs: 0 };
@@ -137,7 +138,7 @@ function deleteCopiesOf(pass: Pass, { propagation, spec, share, isSource }: Shar
   const { members } = ports.hub;
   const known = clusterStateOf(state, cluster);
   if (known.isBusy || known.retryAtMs > ports.clock.monotonic()) return;
-  const copies = copyFactsOf(members, share);
+  const copies = copyFactsOf(members.objects, share);
   const seen = new Map(copies.map(({ entry, mirrored }) => [entry.key, mirrored]));
   const facts = {
     mirrored: (key: InventoryEntry['key']) => seen.get(key) ?? members.objects.read(cluster, groupKindOfKey(key), objectPlaceOf(key)),
@@ -224,7 +225,7 @@ function leavingClusters({ state, ports }: Pass, propagation: Propagation): read
       cluster: share.cluster,
       member: members.get(share.cluster),
       stage: 'leaving',
-      copies: copyFactsOf(members, share),
+      copies: copyFactsOf(members.objects, share),
     } as const;
     const problem = problemOfCopies({ objects: [], share, line, clusterState: state.clusters.get(share.cluster) });
     return { ...leaving, ...problem, ...(line === undefined ? {} : { previous: line }) };

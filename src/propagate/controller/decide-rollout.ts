@@ -31,8 +31,8 @@ export interface RolloutDecision {
   /** The evicted clusters whose old copies stay until the new ones are rolled out. */
   readonly waitingPurge: ReadonlySet<string>;
   /**
-   * True if unwanted copies may be deleted in clusters that are leaving. Clusters in `surge` still have to wait. False while the rollout is
-   * paused or stopped by a breach.
+   * True if copies may be deleted in clusters where the plan wants none (stage `leaving`). Clusters in `surge` or `waitingPurge` still have
+   * to wait. False while the rollout is paused or stopped by a breach.
    */
   readonly mayDrain: boolean;
   readonly isPaused: boolean;
@@ -65,7 +65,10 @@ export function decideRollout({ clusters: assessments, propagation, spec, plan, 
   return { waves, surge, waitingPurge, isPaused, mayDrain: !isStopped, start: new Set(isPaused ? [] : waves.start) };
 }
 
-/** Keeps the copies in the cluster `held`, which a migration leaves, although the plan has none there. Without such a cluster, changes nothing. */
+/**
+ * Keeps the copies in the cluster `held`, from which a migration moves an application, although the plan has none there. Without such a cluster,
+ * changes nothing.
+ */
 function withHeldDrain(surge: SurgeDecision, assessments: readonly ClusterAssessment[], held: string | undefined): SurgeDecision {
   const leaving = assessments.find(({ cluster, rendered }) => cluster === held && rendered === undefined);
   if (leaving === undefined) return surge;

@@ -1,8 +1,10 @@
+import { clusterName } from '../../core/names.ts';
 import type { Eviction, Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import { isForOneGeneration } from '../plan/snapshot/frozen-sources.ts';
-import { copyFactsOf } from './clusters/cluster-assessment.ts';
-import { decideEvictions } from './failover/decide-evictions.ts';
+import { copyFactsOf } from '../status/copy-facts.ts';
+import { probeValidMs } from './failover/contact-probe.ts';
+import { decideEvictions, type EvictionDecision, type EvictionFacts } from './failover/decide-evictions.ts';
 import { preservedFrom } from './failover/preserve-status.ts';
 import { loadShares } from './load-shares.ts';
 import { type NextPass, retryHubLater } from './retry-hub-later.ts';
@@ -10,23 +12,16 @@ import type { Pass } from './state/ports.ts';
 import { writeStatus } from './write-status.ts';
 
 /**
- * Decides which clusters are evicted (`decideEvictions`), and keeps the decision in `state.evictions`. If it has changed, saves it on the
- * hub and marks the plan as old: no copy is written or removed before that. A return is saved together with its plan.
+ * Decides which clusters are evicted (`decideEvictions`), and stores the decision in `state.evictions`. A changed decision is saved on the hub, and
+ * the plan is marked as old: no copy is written or removed before both. If copies return to clusters that are back, the plan is only marked as old
+ * here: the decision is saved together with the new plan.
  *
- * Returns the saved Propagation, or the delay until the next pass if the hub did not save it.
+ * Returns the Propagation as saved or unchanged. Returns the delay until the next pass if the hub did not save it.
  */
 export async function keepEvictions(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<Propagation | NextPass> {
-  const { state, ports } = pass;
-  const { members } = ports.hub;
+  const { state } = pass;
   const { status } = propagation;
-  const decision = decideEvictions({
-    spec,
-    status,
-    member: (cluster) => members.get(cluster),
-    holdsCopies: (cluster) => [...(state.shares?.values() ?? [])].some((share) => share.cluster === cluster) || state.shares === undefined,
-    mayEvict: !isForOneGeneration(ports.accounts, spec),
-    nowMs: ports.clock.now(),
-  });
+  const decision = await decideWithProbe(pass, propagation, spec);
   state.evictions = decision;
   if (decision.isReturn) state.isPlanOld = true;
   if (decision.isReturn || isSame(decision.evictions, status.evictions ?? [])) return propagation;
@@ -37,6 +32,31 @@ export async function keepEvictions(pass: Pass, propagation: Propagation, spec: 
   if (written.result !== 'saved') return written.result === 'outdated' ? { againMs: 0 } : retryHubLater(pass);
   state.isPlanOld = true;
   return written.propagation;
+}
+
+async function decideWithProbe({ state, ports, probe }: Pass, { status }: Propagation, spec: PropagationSpec): Promise<EvictionDecision> {
+  const { members, cluster: hub } = ports.hub;
+  const facts: EvictionFacts = {
+    spec,
+    status,
+    hub,
+    reached: new Set(),
+    member: (cluster) => members.get(cluster),
+    holdsCopies: (cluster) => [...(state.shares?.values() ?? [])].some((share) => share.cluster === cluster) || state.shares === undefined,
+    mayEvict: !isForOneGeneration(ports.accounts, spec),
+    nowMs: ports.clock.now(),
+  };
+  const decision = decideEvictions(facts);
+  const begun = decision.evictions.filter((eviction) => eviction.cause === 'Unreachable' && !isKnown(eviction, status));
+  const results = await Promise.all(begun.map(async ({ cluster }) => ({ cluster, answers: await probe.answers(clusterName(cluster)) })));
+  const reached = new Set(results.flatMap(({ cluster, answers }) => (answers ? [cluster] : [])));
+  if (reached.size === 0) return decision;
+  const without = decideEvictions({ ...facts, reached });
+  return { ...without, nextCheckAtMs: Math.min(without.nextCheckAtMs ?? Number.POSITIVE_INFINITY, facts.nowMs + probeValidMs) };
+}
+
+function isKnown({ cluster, cause }: Eviction, { evictions }: Propagation['status']): boolean {
+  return evictions?.some((known) => known.cluster === cluster && known.cause === cause) ?? false;
 }
 
 function isSame(now: readonly Eviction[], before: readonly Eviction[]): boolean {
@@ -64,7 +84,9 @@ async function withPreserved(
   return {
     evictions: evictions.map((eviction) => {
       const share = [...(state.shares?.values() ?? [])].find(({ cluster }) => cluster === eviction.cluster);
-      return known.has(eviction.cluster) ? eviction : { ...eviction, ...preservedFrom(copyFactsOf(ports.hub.members, share), failover) };
+      return known.has(eviction.cluster)
+        ? eviction
+        : { ...eviction, ...preservedFrom(copyFactsOf(ports.hub.members.objects, share), failover) };
     }),
   };
 }

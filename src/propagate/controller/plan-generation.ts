@@ -9,7 +9,7 @@ import { documentWithoutRequester, type PropagationSpec, parseSpec } from '../mo
 import type { RollbackTarget } from '../plan/copies/copy-work.ts';
 import { countCopies, movingClusters } from '../plan/held-prune.ts';
 import { possibleDigestsOf } from '../plan/plan-digest.ts';
-import { isForOneGeneration } from '../plan/snapshot/frozen-sources.ts';
+import { isForOneGeneration, unacceptedSourceNotes } from '../plan/snapshot/frozen-sources.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './open-prune.ts';
 import type { ControllerPorts } from './state/ports.ts';
@@ -48,7 +48,10 @@ export async function planGeneration(
   const isFrozen = purpose === 'keep' && isForOneGeneration(ports.accounts, spec);
   const frozen = isFrozen ? (status.sources ?? []) : undefined;
   const request: PlanRequest = { namespace, name, spec, purpose, existing, frozen, shares, isReturn, signal };
-  return decisionOf(ports, planning, { ...kept, writingClusters, rendered: await checked(ports, request) });
+  const rendered = await checked(ports, request);
+  const changed = purpose === 'decide' ? unacceptedSourceNotes(spec, rendered) : [];
+  const ok = rendered.ok && changed.length === 0;
+  return decisionOf(ports, planning, { ...kept, writingClusters, rendered: { ...rendered, ok, notes: [...rendered.notes, ...changed] } });
 }
 
 /** The facts that earlier generations leave for the next plan. */
@@ -155,7 +158,7 @@ function decisionOf(
     digest,
     rendered,
     verdict,
-    sources: isKept ? (status.sources ?? []) : rendered.contents,
+    sources: isKept ? (status.sources ?? []) : (rendered.contents ?? []),
     ...evictionsAfter(ports, planning, rendered),
     mostObjects: mostObjectsOf(propagation, { ...copiesIn(planning, rendered), isKept, verdict }),
     requested: asked,
@@ -167,21 +170,24 @@ function decisionOf(
 }
 
 /**
- * Returns the evictions as the plan changes them. Each existing eviction gets the clusters to which the plan moves its copies. If copies
- * return to a cluster that is back, each cluster that loses them gets an eviction with the cause `Return`.
+ * Returns the evictions as the plan changes them. Each existing eviction gets the clusters to which the plan moves its copies, and ends if
+ * the plan chooses the cluster again. If copies return to a cluster that is back, each cluster that loses them gets an eviction with the
+ * cause `Return`.
  *
  * Also returns the labels that copies keep when they move.
  */
 function evictionsAfter(
   { clock }: ControllerPorts,
   { state, propagation: { status } }: PlanContext,
-  { moves, leaving, preserved }: RenderedPlan,
+  { clusters, moves, leaving, preserved }: RenderedPlan,
 ): Pick<CurrentPlan, 'evictions' | 'preserved'> {
   const { isReturn = false, evictions: before = status.evictions ?? [] } = state.evictions ?? {};
   const known = new Set(before.map(({ cluster }) => cluster));
   const since = new Date(clock.now()).toISOString();
   const returned = leaving.filter(({ cluster }) => isReturn && !known.has(cluster));
-  const evictions = before.map((eviction): Eviction => {
+  const chosen = new Set<string>(clusters.map((one) => one.chosen.cluster));
+  const lasting = before.filter(({ cluster, to }) => to === undefined || !chosen.has(cluster));
+  const evictions = lasting.map((eviction): Eviction => {
     const move = moves.find(({ cluster }) => cluster === eviction.cluster);
     return move === undefined ? eviction : { ...eviction, to: [...move.to] };
   });

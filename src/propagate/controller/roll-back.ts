@@ -108,7 +108,7 @@ async function rollbackFor(
     signal,
   });
   if (!ok) return { result: 'unknown', why: `revision ${before.revision} cannot be planned now: ${errorsIn(notes)}` };
-  if (isForOneGeneration(ports.accounts, spec) && before.sources !== hashOfSources(contents))
+  if (isForOneGeneration(ports.accounts, spec) && before.sources !== hashOfSources(contents ?? []))
     return { result: 'unknown', why: `an object that revision ${before.revision} refers to or depends on has changed since` };
   const wanted = clusters.map(({ chosen, objects }) => [chosen.cluster, objects.filter((object) => !isRemoval(object))] as const);
   const unknown = clusters.flatMap(({ chosen, fault }) => (fault === undefined ? [] : [[chosen.cluster, fault] as const]));

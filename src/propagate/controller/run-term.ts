@@ -11,6 +11,7 @@ import { isUnblocked } from './events/blockers.ts';
 import { createInterests, type Interests, textOfInterest } from './events/interests.ts';
 import { createNodeWatch } from './events/node-watch.ts';
 import { interestsOf } from './events/propagation-interests.ts';
+import { createContactProbe } from './failover/contact-probe.ts';
 import type { Term } from './lease/lease.ts';
 import { reconcile } from './reconcile.ts';
 import { createDriftWatch } from './state/drift-watch.ts';
@@ -51,6 +52,7 @@ export async function runTerm(ports: ControllerPorts, term: Term): Promise<void>
   const sources = new Map<string, ReadonlySet<string>>();
   const interests = createInterests(members.objects, term.signal);
   const drift = createDriftWatch(ports, members.objects);
+  const probe = createContactProbe({ members, clock: ports.clock }, term.signal);
   const ended = new Set<() => void>();
 
   async function work(key: string): Promise<number | undefined> {
@@ -60,7 +62,7 @@ export async function runTerm(ports: ControllerPorts, term: Term): Promise<void>
       queue.add(key);
       for (const tell of ended) tell();
     };
-    const passed = await reconcile({ ports, term, state, drift, again } satisfies Pass);
+    const passed = await reconcile({ ports, term, state, drift, probe, again } satisfies Pass);
     if (passed.result === 'gone') {
       forget(key, state);
       return undefined;
@@ -95,7 +97,10 @@ export async function runTerm(ports: ControllerPorts, term: Term): Promise<void>
   while ([...states.values()].some(isBusy)) await endOfWork(ended);
 }
 
-/** Queues the Propagations that a change of a mirror or of the fleet concerns. Ends with the term. */
+/**
+ * Queues the Propagations that a change of a mirror or of the fleet concerns. Ends with the term. `createPropagationStore` holds the mirror
+ * of Propagations, so a new Propagation on the hub arrives here too.
+ */
 function subscribeToChanges(context: TermContext): void {
   const { ports, term, interests } = context;
   const { members } = ports.hub;
@@ -189,9 +194,11 @@ function onMemberChange(context: TermContext, { change, keys, isOtherPlace }: Ro
 }
 
 /**
- * Queues the Propagations that a change of a cluster concerns. If facts that placement uses have changed (`isOtherPlace`), or the cluster
- * has joined or left, marks all plans as old and queues all Propagations. For other changes, such as its readiness, queues those that have
- * copies in it, could not plan it, or have a refused plan.
+ * Queues the Propagations that a change of a cluster concerns:
+ *
+ * - If the cluster has joined or left, or facts that placement uses have changed (`isOtherPlace`): all Propagations. Their plans are old.
+ * - For other changes, such as a change of its readiness: each Propagation with copies in the cluster. Also each Propagation that could not
+ *   plan the cluster, or whose plan was refused. Those plans are old.
  */
 function onClusterChange(context: TermContext, change: Extract<MemberChange, { readonly type: 'cluster' }>, isOtherPlace: boolean): void {
   const { states, queue } = context;

@@ -22,7 +22,9 @@ const maxPreserved = 20;
 
 const preserve = checkedSchema(
   structureSchema({
-    label: labelKey.meta({ minLength: 1 }).describe('The key of the label that the new copy gets.'),
+    label: labelKey
+      .meta({ minLength: 1 })
+      .describe('The key of the label. The copy that replaces the old one after a failover has the value under it.'),
     jsonPath: anyText.describe('The path of the value below `status`, as a JSONPath of kubectl, such as `{.jobStatus.jobID}`.'),
   })
     .register(graphqlHints, { name: 'PreserveInput' })
@@ -43,14 +45,17 @@ const failoverFields = structureSchema({
     .describe('The time for which a copy must be unhealthy before the copies of its cluster run elsewhere. Default: never.'),
   purge: describedEnum('PurgeMode', 'When the old copies are removed.', {
     Directly: 'At once.',
-    Gracefully: 'When the new copies are healthy, at the latest after `grace`.',
+    Gracefully: 'When the new copies are healthy, at the latest after `grace`. Not while the cluster of a new copy does not answer.',
     Never: 'The old copies stay, without the marks and fields of Muster.',
   })
     .default('Gracefully')
     .describe('When the old copies are removed. If their cluster does not answer: not before it answers again.'),
   grace: duration
     .default(tenMinutesMs)
-    .describe('The maximum time for which old copies stay while the new ones are not healthy. Only with purge `Gracefully`.'),
+    .describe(
+      'The maximum time for which old copies stay while the new ones are not healthy, from when their cluster answers. Only with purge ' +
+        '`Gracefully`.',
+    ),
   preserve: listSchema(preserve, { max: maxPreserved })
     .meta(rules(['self.all(p, self.exists_one(o, o.label == p.label))', 'expected different labels']))
     .default([])
@@ -146,12 +151,15 @@ export const eviction = structureSchema({
   to: listSchema(clusterText, { max: maxClusters })
     .exactOptional()
     .describe('The clusters that took over. Not set as long as copies are still planned in the cluster.'),
+  reachableSince: time
+    .exactOptional()
+    .describe('The time since which the cluster answers. Not set while it does not answer. `grace` counts from then.'),
   backSince: time.exactOptional().describe('The time since which the cause is over. Only with `return: Back`.'),
   preserved: preservedList.exactOptional().describe('The labels that the copies in a single new cluster get.'),
   notPreserved: listSchema(anyText, { max: maxPreserved }).exactOptional().describe('The labels for which the old status has no value.'),
 });
 
-/** The labels that the copies of one cluster keep from the status of their predecessors. */
+/** The labels of the copies in one cluster that have their values from the status of the copies that they replace. */
 export const preservedIn = structureSchema({
   cluster: clusterText.describe('The cluster.'),
   objects: preservedList.describe('The labels of each object.'),

@@ -36,7 +36,10 @@ export type NoteCode =
   | 'PRUNE_HELD'
   /** A source object is in a cluster of the placement. Muster never writes a source object. */
   | 'SOURCE_IS_TARGET'
-  /** A reference or dependency differs from its content when the generation was accepted. Only `runAs.serviceAccount` follows changes. */
+  /**
+   * An object that the template refers to, or depends on, has changed since the generation was accepted. With the rights of a requester,
+   * Muster does not follow such a change.
+   */
   | 'SOURCE_CHANGED'
   /** A copy would overwrite an object from which the source is made. */
   | 'CIRCLE'

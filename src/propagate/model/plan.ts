@@ -174,8 +174,8 @@ export interface RenderedPlan {
   readonly fromZero: boolean;
   /** The objects from which the templates were read. A change of one of them makes the plan outdated. */
   readonly sources: readonly TemplateOrigin[];
-  /** The content of the sources, if the rights of the requester serve one generation only. Otherwise empty. */
-  readonly contents: readonly FrozenSource[];
+  /** The content of the sources. Undefined if it may change within a generation, or if the template could not be read. */
+  readonly contents: readonly FrozenSource[] | undefined;
   /** Why the prune of this plan must be confirmed first (docs/internals/propagation.md 5.4). Absent: no confirmation is needed. */
   readonly pruneHeld?: string;
   readonly notes: readonly Note[];
@@ -224,6 +224,8 @@ export interface PropagationPlan {
   readonly unplaced: number;
   readonly waves: readonly string[];
   readonly clusters: readonly PlannedCluster[];
+  /** As `RenderedPlan.contents`. */
+  readonly contents?: readonly FrozenSource[] | undefined;
   readonly notes: readonly Note[];
   readonly faults: readonly Fault[];
 }

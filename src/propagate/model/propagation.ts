@@ -41,7 +41,7 @@ export type CompletionStatus = NonNullable<PropagationStatus['completion']>;
 export type HeldPrune = NonNullable<PropagationStatus['prune']>;
 /** A cluster whose copies must run elsewhere (docs/internals/propagation.md 9). */
 export type Eviction = NonNullable<PropagationStatus['evictions']>[number];
-/** The labels that the copies of one cluster keep from the status of their predecessors. */
+/** The labels of the copies in one cluster that have their values from the status of the copies that they replace. */
 export type PreservedIn = NonNullable<PropagationStatus['preserved']>[number];
 /** The plan that a user requested by its digest, with the generation of that request. */
 export type RequestedPlan = NonNullable<PropagationStatus['asked']>;
@@ -96,7 +96,7 @@ export const marks = {
   planDigest: 'muster.dev/plan-digest',
   paused: 'muster.dev/paused',
   resumedAt: 'muster.dev/resumed-at',
-  /** Names the cluster that a migration leaves. Its copies stay until the migration removes the annotation. */
+  /** Names the cluster from which a migration moves the application. The copies there stay until the migration removes the annotation. */
   heldDrain: 'muster.dev/held-drain',
   confirmPrune: 'muster.dev/confirm-prune',
   abandon: 'muster.dev/abandon',

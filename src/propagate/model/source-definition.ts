@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { checkedSchema, listSchema, structureSchema } from '../../core/json/documents.ts';
 import { anyJson, clusterText, describedEnum, graphqlHints, text } from '../../core/json/field-definitions.ts';
+import { utf8Length } from '../../core/text.ts';
 import { recordedNote } from './note-definition.ts';
 import { objectKeyFields } from './object-key-definition.ts';
 
@@ -26,7 +27,7 @@ const maxBytes = 512 * 1024;
 
 function withMaxBytes<S extends z.ZodType>(schema: S): S {
   return checkedSchema(schema, (value, tell) => {
-    const bytes = Buffer.byteLength(JSON.stringify(value));
+    const bytes = utf8Length(JSON.stringify(value));
     if (bytes > maxBytes) tell(`expected at most ${maxBytes} bytes of JSON, got ${bytes}`);
   });
 }
@@ -34,7 +35,9 @@ function withMaxBytes<S extends z.ZodType>(schema: S): S {
 /** `exact` of a spec: the system whose rules the planner follows, and the facts that these rules need. */
 export const exact = structureSchema({
   system: sourceSystem.describe('The system whose rules the planner follows.'),
-  uid: text(253).exactOptional().describe('The uid of the resource in the source system. Karmada decides ties with it.'),
+  uid: text(253)
+    .exactOptional()
+    .describe('`metadata.uid` of the imported object in the source system. Karmada decides ties between clusters with it.'),
   key: text(507)
     .exactOptional()
     .describe(

@@ -192,6 +192,9 @@ export const requester = structureSchema({
   groups: listSchema(anyText, { max: 1_000 }).default([]).describe('The groups of the user.'),
   extra: textLists.default({}).describe('Further attributes of the user.'),
   at: time.describe('The time of the request.'),
+  sources: anyText
+    .exactOptional()
+    .describe('A hash of the references and dependencies that the request was planned with. The generation is refused with other content.'),
 }).describe('The user who made the request.');
 
 /** Maximum number of overrides of a Propagation. */
@@ -258,15 +261,26 @@ const fields = {
     ),
 };
 
+/** With `purge` Never the old copies are released, so a return meets objects of the same names that are no copies. */
+const neverBackMessage =
+  'expected conflict Adopt or Overwrite with purge Never and return Back: released copies are in the way of a return';
+
 /** `spec` of a Propagation (docs/internals/propagation.md 2.1). */
 export const spec = checkedSchema(
   structureSchema(fields).meta({
     description: 'The objects to run, the clusters that get them, and the rollout.',
-    ...rules([
-      '!has(self.placement.affinityGroups) || self.placement.affinityGroups.all(g, !has(g.overflow) || size(g.overflow) == 0) || (has(self.replicas)' +
-        " && has(self.replicas.mode) && self.replicas.mode == 'Divided' && has(self.replicas.strategy) && self.replicas.strategy != 'Weighted')",
-      'expected an overflow with replicas Divided by Available or Aggregated only',
-    ]),
+    ...rules(
+      [
+        '!has(self.placement.affinityGroups) || self.placement.affinityGroups.all(g, !has(g.overflow) || size(g.overflow) == 0) || (has(self.replicas)' +
+          " && has(self.replicas.mode) && self.replicas.mode == 'Divided' && has(self.replicas.strategy) && self.replicas.strategy != 'Weighted')",
+        'expected an overflow with replicas Divided by Available or Aggregated only',
+      ],
+      [
+        "!has(self.failover) || !has(self.failover.purge) || self.failover.purge != 'Never' || !has(self.failover.return) ||" +
+          " self.failover.return != 'Back' || (has(self.conflict) && self.conflict in ['Adopt', 'Overwrite'])",
+        neverBackMessage,
+      ],
+    ),
   }),
   checkWhole,
 );
@@ -285,12 +299,19 @@ interface Whole {
   readonly placement: z.output<typeof placement>;
   readonly replicas: z.output<typeof replicas>;
   readonly overrides: readonly z.output<typeof override>[];
+  readonly failover?: Pick<z.output<typeof failover>, 'purge' | 'return'>;
+  readonly conflict: string;
 }
 
 /** Checks the rules that concern several members together. */
-function checkWhole({ placement: { affinityGroups }, replicas: { mode, strategy }, overrides }: Whole, tell: ReportProblem): void {
+function checkWhole(
+  { placement: { affinityGroups }, replicas: { mode, strategy }, overrides, failover: moves, conflict }: Whole,
+  tell: ReportProblem,
+): void {
   const sum = overrides.reduce((operations, one) => operations + operationsIn(one), 0);
   if (sum > maxPatchOperations) tell(`expected at most ${maxPatchOperations} patch operations in all, got ${sum}`, 'overrides');
+  const takesOver = conflict === 'Adopt' || conflict === 'Overwrite';
+  if (moves?.purge === 'Never' && moves.return === 'Back' && !takesOver) tell(neverBackMessage, 'failover', 'return');
   if (mode === 'Divided' && strategy !== 'Weighted') return;
   affinityGroups.forEach(({ overflow }, index) => {
     if (overflow.length === 0) return;

@@ -93,7 +93,9 @@ export const progress = structureSchema({
   done: count.describe('The number of clusters that are done.'),
   failed: count.describe('The number of clusters that failed.'),
   since: time.exactOptional().describe('The time since which the rollout waits, or too many clusters have failed. Not set otherwise.'),
-  nextCheckAt: time.exactOptional().describe('The time at which a soak or a deadline ends. Not set if none is running.'),
+  nextCheckAt: time
+    .exactOptional()
+    .describe('The next time at which the soak or the `deadline` of a cluster ends. Not set if none is running.'),
 });
 
 const rollout = structureSchema({
@@ -167,7 +169,7 @@ const aggregated = translatedSchema(
 
 /** Whether Jobs in many clusters are complete together. */
 export const completion = structureSchema({
-  mode: completionMode.describe('The number of clusters that must be complete: all, any one, or a given count.'),
+  mode: completionMode.describe('The clusters that must be complete: all, any one, or a given number of them.'),
   needed: count.describe('The number of clusters that must be complete.'),
   complete: count.describe('The number of clusters in which all Jobs are complete.'),
   failed: count.describe('The number of clusters in which a Job has failed.'),

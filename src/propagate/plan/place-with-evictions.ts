@@ -9,6 +9,7 @@ import type { Eviction } from '../model/propagation.ts';
 import { type PlacedCluster, type PlacementResult, placeReplicas, type Workload, workloadsIn } from './place-replicas.ts';
 import type { WorkloadCount } from './placing/workload-count.ts';
 import { previousCounts } from './previous-counts.ts';
+import { holdsCopies } from './snapshot/cluster-locations.ts';
 import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
 
 /** A placement that respects evictions. */
@@ -21,6 +22,8 @@ export interface EvictingPlacement extends PlacementResult {
  * Chooses clusters and divides the replicas, without the evicted clusters (docs/internals/propagation.md 9). Copies stay in an evicted
  * cluster if no other cluster takes them, or if they may not move. The other clusters are then planned as if there were no eviction of
  * these copies.
+ *
+ * A cluster that was left before is chosen again if copies must leave a cluster that took over from it (`placeMoved`).
  */
 export function placeWithEvictions(snapshot: PlanSnapshot): EvictingPlacement {
   const evictions = (snapshot.evictions ?? []).filter(({ cause }) => cause !== 'Return');
@@ -35,7 +38,7 @@ export function placeWithEvictions(snapshot: PlanSnapshot): EvictingPlacement {
   const notes = fixed.size === 0 ? [] : open.filter((one) => isAway(snapshot, one)).map(fateNote);
   const workloads = workloadsIn(snapshot);
   const isFixed = workloads.length > 0 && workloads.every(({ index }) => fixed.has(index));
-  const moved = isFixed ? staying : placeWithout(snapshot, [...gone, ...open]);
+  const moved = isFixed ? staying : placeMoved(snapshot, { gone, open });
   if (isFixed || moved.problem !== undefined) return { ...staying, notes: [...staying.notes, ...notes], moves: [] };
   const inputs: EvictionInputs = { snapshot, open: inOrder(open), staying, moved, workloads, fixed };
   const joined = snapshot.spec.replicas.mode === 'Divided' && workloads.length > 0 ? joinDivided(inputs) : joinWhole(inputs);
@@ -53,6 +56,25 @@ interface EvictionInputs {
   readonly workloads: readonly Workload[];
   /** The indices of the workloads that may not move. */
   readonly fixed: ReadonlySet<number>;
+}
+
+/**
+ * Places the copies of the `open` clusters elsewhere: in clusters that were never left. If these do not take all of the copies, clusters that were
+ * left before (`gone`) take part too, if they answer again and still have their old copies: these may be the only ones that run. All is then placed
+ * from zero, because affinity groups otherwise never go back to an earlier one.
+ */
+function placeMoved(snapshot: PlanSnapshot, { gone, open }: Readonly<Record<'gone' | 'open', readonly Eviction[]>>): PlacementResult {
+  const moved = placeWithout(snapshot, [...gone, ...open]);
+  const back = gone.filter((eviction) => isBackWithCopies(snapshot, eviction));
+  if (back.length === 0 || (moved.problem === undefined && moved.unplaced === 0)) return moved;
+  const readmitted = placeWithout({ ...snapshot, isReturn: true }, [...gone.filter((eviction) => !back.includes(eviction)), ...open]);
+  return readmitted.problem === undefined && (moved.problem !== undefined || readmitted.unplaced < moved.unplaced) ? readmitted : moved;
+}
+
+function isBackWithCopies(snapshot: PlanSnapshot, eviction: Eviction): boolean {
+  const entry = snapshot.clusters.find(({ cluster }) => cluster.name === eviction.cluster);
+  if (entry?.share === undefined || !holdsCopies(entry.share) || eviction.cause === 'Unhealthy') return false;
+  return !isAway(snapshot, eviction) && !entry.cluster.taints.some(({ effect }) => effect === 'NoExecute');
 }
 
 function placeWithout(snapshot: PlanSnapshot, evicted: readonly Eviction[]): PlacementResult {

@@ -142,8 +142,8 @@ function autoscalerNotes({ snapshot, placing }: NotedPlan): readonly Note[] {
 }
 
 /**
- * Returns notes for sources that are in a cluster of the placement, and for circles, where other Propagations make the source from the
- * copy.
+ * Returns a note for each copy that would be written over its own source, because the source is in a chosen cluster. Also for each copy
+ * that would close a circle: other Propagations make its source from it.
  *
  * A new plan that would change a source, or close a circle, is refused. A generation that was decided before continues, and does not change
  * these objects.

@@ -19,7 +19,7 @@ export interface Planner {
    * restore deleted or changed copies before the next generation reaches the cluster.
    */
   renderPlaced(request: PlacedRequest): Promise<ReadonlyMap<ClusterName, readonly RenderedObject[]>>;
-  /** Renders a plan with one dry run per copy to write. It includes the preflight if a breach is rolled back (`rollout.onFailure`). */
+  /** Renders a plan with one dry run per copy to write. Includes the preflight if `rollout.onFailure` is `Rollback`. */
   plan(request: PlanRequest): Promise<PropagationPlan>;
   /**
    * Plans like `plan`, and checks in each cluster whether the account that writes the copies has all needed rights

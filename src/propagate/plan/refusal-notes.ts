@@ -10,8 +10,8 @@ import type { DryRuns } from './show-plan.ts';
 import type { PlanSnapshot } from './snapshot/snapshot.ts';
 
 /**
- * Returns a note for each object of the template that API servers refuse. The note is an error if all answering servers refuse the object,
- * or if a breach is rolled back. In other cases, the note is a warning.
+ * Returns a note for each object of the template that API servers refuse. The note is an error if all answering servers refuse the object, or if
+ * `rollout.onFailure` is `Rollback`. In other cases, the note is a warning.
  */
 export function refusalNotes({ spec, templates }: Pick<PlanSnapshot, 'spec' | 'templates'>, answers: DryRuns): readonly Note[] {
   return templates.flatMap(({ manifest, path }): readonly Note[] => {

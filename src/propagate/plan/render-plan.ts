@@ -96,7 +96,7 @@ function planOf(snapshot: PlanSnapshot, { placing, clusters, leaving, copies, pr
     away,
     fromZero,
     sources: snapshot.sources,
-    contents: snapshot.contents ?? [],
+    contents: snapshot.contents,
     ...(pruneHeld === undefined ? {} : { pruneHeld }),
     notes,
   };
@@ -165,7 +165,7 @@ function unreadablePlan(snapshot: PlanSnapshot): RenderedPlan {
     away: awayShares(snapshot).map(({ cluster }) => cluster),
     fromZero: false,
     sources: snapshot.sources,
-    contents: [],
+    contents: undefined,
     ...pruneHeld,
     notes,
   };

@@ -70,6 +70,7 @@ export function showPlan(
     unplaced,
     waves,
     clusters,
+    contents: rendered.contents,
     notes,
     faults: [...snapshot.faults, ...clusters.flatMap(({ fault }) => (fault === undefined ? [] : [fault]))],
   };
@@ -108,8 +109,9 @@ function showObject(
 }
 
 /**
- * Returns the existing object without records, and with kind and apiVersion, which items of lists lack. For kinds with hidden values,
- * mirrors hold no fields, so the object that was read live is used. Undefined if there is no object.
+ * Returns the existing object with its kind and apiVersion, which items of lists lack, and without the annotations in which the managed labels and
+ * annotations are recorded. For kinds with hidden values, mirrors hold no fields, so the object that was read live (`read`) is used. Undefined if
+ * there is no object.
  */
 function existingWithKind(
   { live, key: { apiVersion, kind } }: RenderedObject,

@@ -2,29 +2,50 @@ import { defaultFailover } from '../model/failover-definition.ts';
 import type { ClusterLine, Eviction } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 
+type PurgeLine = Pick<ClusterLine, 'rollout' | 'wave' | 'phase' | 'reason' | 'health'>;
+
 /** The input of `waitingPurges`. */
 interface PurgeFacts {
   readonly spec: Pick<PropagationSpec, 'failover'>;
   readonly evictions: readonly Eviction[];
   /** The lines of the chosen clusters, as of now. */
-  readonly lines: ReadonlyMap<string, Pick<ClusterLine, 'rollout' | 'wave'>>;
+  readonly lines: ReadonlyMap<string, PurgeLine>;
   readonly nowMs: number;
 }
 
 /**
- * Returns the evicted clusters whose old copies must stay for now (docs/internals/propagation.md 9): with `purge` Gracefully, those whose
- * new copies are not rolled out yet and whose `grace` has not ended. A cluster that is not chosen any more delays no purge.
+ * Returns the evicted clusters whose old copies must stay for now (docs/internals/propagation.md 9). With `purge` Gracefully, old copies stay
+ * in two cases. With another `purge`, none stay.
+ *
+ * - A cluster with new copies does not answer: the old copies may be the only ones that run. This has no time limit.
+ * - The new copies are not rolled out, or not healthy now: until the evicted cluster has answered for `grace`.
  */
 export function waitingPurges({ spec, evictions, lines, nowMs }: PurgeFacts): readonly string[] {
   const { purge, graceMs } = spec.failover ?? defaultFailover;
   if (purge !== 'Gracefully') return [];
-  const isOpen = (cluster: string) => {
-    const line = lines.get(cluster);
-    return line?.wave !== undefined && line.rollout?.phase !== 'Succeeded';
-  };
   return leftClusters(evictions)
-    .filter(({ since, to = [] }) => nowMs < Date.parse(since) + graceMs && to.some(isOpen))
+    .filter(({ reachableSince, to = [] }) => {
+      const replacing = replacingLines(to, lines);
+      const isGraceOver = reachableSince !== undefined && nowMs >= Date.parse(reachableSince) + graceMs;
+      return replacing.some(isUnreachable) || (!isGraceOver && !replacing.every(isHealthyNow));
+    })
     .map(({ cluster }) => cluster);
+}
+
+/** Returns the lines of the clusters that have the new copies: the clusters of `to`. If one of these is no longer chosen, all chosen clusters. */
+function replacingLines(to: readonly string[], lines: PurgeFacts['lines']): readonly PurgeLine[] {
+  const chosen = [...lines].filter(([, { wave }]) => wave !== undefined);
+  const replacing = chosen.filter(([cluster]) => to.includes(cluster));
+  return (replacing.length === to.length ? replacing : chosen).map(([, line]) => line);
+}
+
+function isUnreachable({ phase, reason }: PurgeLine): boolean {
+  return phase === 'Unknown' && reason === 'Unreachable';
+}
+
+/** The rollout mark alone does not suffice: it stays after a success, whatever happens to the copies later. */
+function isHealthyNow({ rollout, health }: PurgeLine): boolean {
+  return rollout?.phase === 'Succeeded' && health === 'Healthy';
 }
 
 /** Returns the evictions whose clusters have no planned copies any more. Evictions with the cause `Return` do not count. */

@@ -22,7 +22,8 @@ export interface ClusterRollout extends RolloutState {
 
 /**
  * True for an object that the gateway has to create or change here. False for an object that is deleted, or left alone on purpose. A copy
- * that conflicts with an object of another owner counts too: its write is tried and fails, and until then the cluster is not rolled out.
+ * that conflicts with an object of another owner counts too: its write is tried and fails, and the cluster is not rolled out as long as the
+ * conflict lasts.
  */
 export function isWanted({ action, held }: PlannedFacts['objects'][number]): boolean {
   return !isRemoval({ action }) && (action !== 'HOLD' || held === 'Conflict');

@@ -102,7 +102,7 @@ export interface PropagationFacts {
   /** `metadata.generation`. */
   readonly generation: number;
   /** Absent if the spec is invalid. `refused` then has the reason. */
-  readonly spec?: Pick<PropagationSpec, 'rollout' | 'completion' | 'suspend'> | undefined;
+  readonly spec?: (Pick<PropagationSpec, 'rollout' | 'completion' | 'suspend'> & Partial<Pick<PropagationSpec, 'failover'>>) | undefined;
   readonly previous: PropagationStatus;
   /** The plan of this generation. Absent if there is none yet, or if it was refused. */
   readonly plan?: PlanFacts;

@@ -32,10 +32,10 @@ export class CallerLoad {
   }
 
   /**
-   * Counts one more operation, stream or socket of the caller with this key. Disposing the result ends the count of it. A second disposal does
+   * Counts one more operation, stream or socket of the caller with this key. Disposing the result counts it down again. A second disposal does
    * nothing.
    *
-   * @throws {RequestRefusal} 429 with Retry-After, if the caller has as many as it may have.
+   * @throws {RequestRefusal} 429 with Retry-After, if the caller already has the maximum number.
    */
   take(what: keyof CallerLimits, key: string): Disposable {
     const counts = this.#callers.get(key) ?? { operations: 0, streams: 0, sockets: 0 };

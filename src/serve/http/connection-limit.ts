@@ -31,7 +31,7 @@ export class ConnectionLimit {
     if (this.#groupOf.size > this.#most) this.#cutOne(socket, group);
   }
 
-  /** Reports who has sent a request on a connection. */
+  /** Moves a connection to the caller who has sent a request on it. From now on it counts for this caller, and no longer for its network. */
   identified(peer: Peer, caller: string): void {
     const key = peerOf(peer);
     const [before, group] = [this.#groupOf.get(key), `caller ${caller}`];
@@ -56,7 +56,7 @@ export class ConnectionLimit {
     this.#groupOf.set(peer, name);
   }
 
-  /** Does nothing if the connection has left, also if another one has the same peer now. */
+  /** Removes a connection. Does nothing if it was removed before, even if another connection has the same peer now. */
   #leave(peer: string, socket: Socket): void {
     const name = this.#groupOf.get(peer);
     const group = name === undefined ? undefined : this.#groups.get(name);

@@ -9,6 +9,7 @@ import type { AnswerFactory, EncodedAnswer } from '../../operations/answers.ts';
 import { acceptedEncoding } from '../../operations/compressed-bytes.ts';
 import type { Engine } from '../../operations/engine.ts';
 import { maskedCode } from '../../operations/masking.ts';
+import type { OutputBuffers } from '../../operations/output-buffers.ts';
 import type { TurnGate } from '../../operations/turn-gate.ts';
 import type { UnsentBytes } from '../../operations/unsent-bytes.ts';
 import { StartedStream } from '../../streams/outlet.ts';
@@ -25,6 +26,8 @@ export interface GraphqlHandlerOptions {
   /** Writes comments to open streams of server-sent events. */
   readonly comments: EventStreamOptions['comments'];
   readonly unsent: UnsentBytes;
+  /** Gets the buffers of answers back after they were sent. */
+  readonly buffers: OutputBuffers;
   /** Operations in flight over HTTP. The gateway aborts them when it ends. */
   readonly inFlight: Set<AbortController>;
   readonly admission: Pick<OperationAdmission, 'inFlight'>;
@@ -49,7 +52,7 @@ export type GraphqlHandler = (req: IncomingMessage, res: ServerResponse, admitte
  * validate, execute, `onResultProcess`. The last hook is `useAnswers`, below.
  */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { handle, comments, unsent, inFlight, admission } = options;
+  const { handle, comments, unsent, inFlight, admission, buffers } = options;
   const turns = new LoopTurns();
   return async (req, res, { cors, session }) => {
     const turn = turns.join();
@@ -69,7 +72,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
       // work may delay the end of this turn.
       if (turns.current === turn && admission.inFlight <= turn.joined) await turn.end;
       if (operation.hasClientGone || res.headersSent || res.destroyed) return;
-      sendResponse(res, response, bodies.get(response) ?? (response.body === null ? undefined : [await response.bytes()]));
+      const pieces = bodies.get(response);
+      if (pieces !== undefined) res.once('finish', () => buffers.release(pieces));
+      sendResponse(res, response, pieces ?? (response.body === null ? undefined : [await response.bytes()]));
       // The operation keeps its admission slot until the client has taken the answer. A stream that has begun has no slot any more.
       const sent = unsent.untilTaken(res);
       if (sent !== undefined) await sent;
@@ -86,8 +91,8 @@ interface LoopTurn {
 }
 
 /**
- * The current event-loop turn, if requests came in it. Answers that are ready within the turn of their requests are sent together at its end. The first
- * write wakes the process of the client, which takes up to 30 µs of our CPU. For the other writes the client is awake already.
+ * The current event-loop turn, if requests came in it. Answers that are ready within the turn of their requests are sent together at its end. The
+ * first write wakes the process of the client, which costs the gateway up to 30 µs of CPU. The other writes find the client awake.
  */
 class LoopTurns {
   current: LoopTurn | undefined;
@@ -104,7 +109,10 @@ class LoopTurns {
   }
 }
 
-/** The pieces of bodies that were encoded here. Node sends them as they are. Reading them from the Response would join them, which copies their bytes. */
+/**
+ * The pieces of response bodies that this file has encoded. Node sends the pieces as they are. Reading the body from the Response would join them,
+ * which copies their bytes.
+ */
 const bodies = new WeakMap<Response, readonly Uint8Array[]>();
 
 function sendResponse(res: ServerResponse, response: Response, body: readonly Uint8Array[] | undefined): void {
@@ -126,7 +134,7 @@ export function useAdmission({ admission, gate }: { readonly admission: Operatio
         operation.abortController.signal.throwIfAborted();
         operation.admissionSlot = admission.takeSlot();
       };
-      const passed = gate.pass();
+      const passed = gate.pass(operation.caller.key);
       return passed === undefined ? enter() : passed.then(enter);
     },
   };

@@ -15,8 +15,8 @@ export interface ListenOptions {
   /** The limits from which the maximum of connections follows. Default: the limits of the config. */
   readonly limits?: Pick<Limits, 'streams' | 'requestsInFlight'>;
   /**
-   * Maximum number of connections. One more makes the network or the caller with the most lose one. Default: enough for all streams, and for
-   * five times the requests in flight.
+   * Maximum number of connections. If one more is opened, the network or caller with the most connections loses one. Default: enough for all streams,
+   * and for five times the requests in flight.
    */
   readonly maxConnections?: number;
   /** Serves HTTPS. Default: plain HTTP. */
@@ -142,18 +142,19 @@ function tlsOptionsOf(tls: ListenerTls) {
 }
 
 function contextOf({ cert, key, clientAuthorities }: ListenerTls) {
-  if (clientAuthorities.length === 0) return { cert, key };
+  // With TLS 1.2, a client could renegotiate during a request: each time costs the gateway a handshake, and may show another certificate.
+  if (clientAuthorities.length === 0) return { cert, key, secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
   // Sessions are not resumed. A resumed session would keep the verdict on its certificate, even after a change of the authorities, and would
   // lack the certificates of intermediate authorities.
-  const secureOptions = constants.SSL_OP_NO_TICKET;
+  const secureOptions = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION;
   // As in API servers, an authority of the file counts also if it is an intermediate one, without the root that signed it.
   return { cert, key, ca: [...clientAuthorities], secureOptions, allowPartialTrustChain: true };
 }
 
 /**
- * Saves a connection whose client has shown a certificate with a wrong signature, such as one of another authority of the same name. OpenSSL
- * leaves the error in its queue, and the next read of the connection would fail with it. Each verification by Node empties the queue, so any
- * one will do.
+ * Keeps a connection usable whose client has shown a certificate with a wrong signature, such as one of another authority of the same name. OpenSSL
+ * leaves the error in a queue, and the next read of the connection would fail with it. Any verification by Node empties the queue, so the certificate
+ * `any` is verified after each handshake without an authorized client.
  */
 function forgetWrongSignatures(server: Server, any: X509Certificate): void {
   server.on('secureConnection', ({ authorized }: TLSSocket) => (authorized ? undefined : any.verify(any.publicKey)));

@@ -6,6 +6,7 @@ import type { UnsentBytes } from '../../operations/unsent-bytes.ts';
 import type { CallerGate } from '../callers/caller-gate.ts';
 import { type GatewayHealth, readyzText } from '../monitoring/health.ts';
 import type { Metrics } from '../monitoring/metrics.ts';
+import type { ConsolePages } from './console-pages.ts';
 import type { GraphqlHandler } from './graphql-handler.ts';
 import type { Guard } from './guard.ts';
 import { type HttpAnswer, sendHttpAnswer, textAnswer } from './http-answer.ts';
@@ -14,6 +15,7 @@ export interface RouterOptions {
   readonly handler: GraphqlHandler;
   readonly guard: Pick<Guard, 'checkOrigin'>;
   readonly gate: CallerGate;
+  readonly consolePages: ConsolePages;
   /** True if this router serves /metrics. False: it answers 404. */
   readonly servesMetrics: boolean;
   readonly health: GatewayHealth;
@@ -39,7 +41,6 @@ export class Router {
   constructor(options: RouterOptions) {
     this.#options = options;
     this.#pages = new Map<string, Page>([
-      ['/', () => ({ status: 302, headers: { location: '/graphql' } })],
       ['/schema.graphql', (request) => this.#schema(request)],
       ...(options.servesMetrics ? [['/metrics', (request: IncomingMessage) => this.#metrics(request)] as const] : []),
       ['/livez', () => textAnswer(200, 'ok\n')],
@@ -65,15 +66,16 @@ export class Router {
   }
 
   #page(path: string, request: IncomingMessage, cors: OutgoingHttpHeaders): HttpAnswer | Promise<HttpAnswer> {
-    const page = this.#pages.get(path);
+    const own = this.#pages.get(path);
+    const page = own === undefined ? this.#options.consolePages.at(path, request) : () => own(request);
     if (page === undefined) {
-      const paths = ['/graphql', ...this.#pages.keys()].join(', ');
+      const paths = ['/', '/graphql', ...this.#pages.keys()].join(', ');
       return textAnswer(404, `nothing is served at this path: expected one of ${paths}\n`);
     }
     const allow = 'GET, HEAD, OPTIONS';
     if (request.method === 'OPTIONS') return preflight(cors, allow);
     if (request.method !== 'GET' && request.method !== 'HEAD') return textAnswer(405, `expected ${allow}\n`, { allow });
-    return page(request);
+    return page();
   }
 
   #graphql(request: IncomingMessage, response: ServerResponse, cors: OutgoingHttpHeaders): Promise<void> {

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { BailReason } from '../../execution/bail.ts';
 import type { CredentialMethod, RefusalReason } from '../../identity/authenticator.ts';
 
 /** The metrics of one cluster. */
@@ -70,6 +71,13 @@ export class Metrics {
     registers: [this.#registry],
   });
 
+  readonly #executionBails = new Counter({
+    name: 'muster_execution_bails_total',
+    help: 'Operations whose compiled code gave up, so that graphql-js ran them, by why.',
+    labelNames: ['reason'],
+    registers: [this.#registry],
+  });
+
   constructor({ clusters, upstream, anomalies, leadership }: MetricsSources) {
     this.contentType = this.#registry.contentType;
     if (processRegistry === undefined) {
@@ -104,6 +112,11 @@ export class Metrics {
   /** Counts a stream that has ended. `reason` is `CLIENT`, `LIFETIME`, or the code of the error that ended the stream. */
   streamClosed(reason: string): void {
     this.#streamsClosed.inc({ reason });
+  }
+
+  /** Counts an operation whose compiled code gave up. The reason is one of a closed set. */
+  executionBailed(reason: BailReason): void {
+    this.#executionBails.inc({ reason });
   }
 
   /** Registers a gauge that reads the number of open streams at each scrape. */

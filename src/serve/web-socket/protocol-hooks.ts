@@ -73,9 +73,9 @@ export function protocolHooks(options: ProtocolOptions): Hooks {
 }
 
 /**
- * Finds the caller of a socket, as for a request over HTTP. Closes the socket with 4401 if the credentials are not accepted, and with 1013 if
- * they cannot be checked now, the caller has too many sockets, or all callers together have. Resolves without a value, because graphql-ws would send it to the client with
- * the acknowledgement.
+ * Finds the caller of a socket, as for a request over HTTP. Closes the socket with 4401 if the credentials are not accepted. Closes it with 1013 if
+ * the credentials cannot be checked now, or if the caller or all callers together have too many sockets. Resolves without a value, because graphql-ws
+ * would send a value to the client with the acknowledgement.
  */
 async function identify(context: Context<InitPayload, SocketContext>, { gate, clock, onRefused }: ProtocolOptions): Promise<void> {
   const { connectionParams, extra } = context;

@@ -30,7 +30,7 @@ const maxInitBytes = 16 << 10;
 /** Maximum number of upgrades of one network or caller that wait, with authentication. */
 const maxWaitingPerClient = 1_000;
 
-/** Time for a client to send `connection_init`. */
+/** Milliseconds that a client has to send `connection_init`. */
 const initMs = 3_000;
 
 /** Interval of pings. A client that has not answered by the next ping is cut. */

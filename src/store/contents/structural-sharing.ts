@@ -109,7 +109,10 @@ function shareMap(old: JsonObject, fresh: Record<string, Json | undefined>, dept
   return false;
 }
 
-/** Replaces long texts of `fresh` by equal texts of `old`. Needed only if `fresh` is kept, because a map that equals `old` is dropped. */
+/**
+ * Replaces long texts of `fresh` by equal texts of `old`, so that memory has each text once. Called only if the maps differ: if they are
+ * equal, `old` is used instead of `fresh`.
+ */
 function shareTexts(old: JsonObject, fresh: Record<string, Json | undefined>): void {
   for (const key in fresh) {
     const value = fresh[key];

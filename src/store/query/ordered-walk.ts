@@ -128,6 +128,8 @@ function firstAfter<S extends QuerySource>({ objects, cluster, kind }: Lane<S>, 
 }
 
 function* merge<S extends QuerySource>(lanes: Lane<S>[]): Generator<WalkedObject<S>> {
+  const [only] = lanes;
+  if (only !== undefined && lanes.length === 1) return yield* objectsOf(only);
   const heap = lanes.sort(compareLanes);
   for (let lane = heap[0]; lane !== undefined; lane = heap[0]) {
     const object = lane.objects[lane.next];
@@ -139,6 +141,13 @@ function* merge<S extends QuerySource>(lanes: Lane<S>[]): Generator<WalkedObject
       heap[0] = last;
     }
     sinkRoot(heap, (a, b) => compareLanes(b, a));
+  }
+}
+
+function* objectsOf<S extends QuerySource>({ source, objects, next }: Lane<S>): Generator<WalkedObject<S>> {
+  for (let index = next; index < objects.length; index += 1) {
+    const object = objects[index];
+    if (object !== undefined) yield { source, object };
   }
 }
 

@@ -60,7 +60,10 @@ export function mergeChanges(first: ObjectChange, next: ObjectChange): ObjectCha
   return next.type === type ? next : { ...next, type };
 }
 
-/** Returns the sort key of an object in a first state: `namespace/name`. API servers list objects in the same order. */
+/**
+ * Returns the sort key of an object: `namespace/name`. The `INITIAL` messages, with which a stream begins, have the objects in this order.
+ * API servers list objects in the same order.
+ */
 export function listPlaceOf({ metadata: { namespace = '', name } }: KubernetesObject): string {
   return `${namespace}/${name}`;
 }

@@ -44,7 +44,10 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a `ByteWriter` wrote. Every method throws a `RangeError` if the bytes do not fit. */
+/**
+ * Reads numbers and texts in the order in which a `ByteWriter` wrote them. A method throws a `RangeError` if the bytes end early or have another
+ * form.
+ */
 export class ByteReader {
   readonly #bytes: Buffer;
   #next = 0;

@@ -8,7 +8,7 @@ import type { JobPhaseCountView, JobSummaryView } from './changes-message.ts';
 export type PhaseCounts = readonly number[];
 
 /** The counts of all clusters at one moment. */
-export type CountsByCluster = ReadonlyMap<ClusterName, PhaseCounts>;
+export type PhaseCountsByCluster = ReadonlyMap<ClusterName, PhaseCounts>;
 
 /** Counts the Jobs of one source by phase while they change. */
 export interface JobPhaseCounter {
@@ -16,7 +16,7 @@ export interface JobPhaseCounter {
   readonly counts: PhaseCounts;
   /** Counts one change of a Job. `before` or `object` is undefined if the selection did not contain the Job in that state. */
   changed(before: KubernetesObject | undefined, object: KubernetesObject | undefined): void;
-  /** Drops the counts and counts these Jobs. */
+  /** Replaces the counts by those of these Jobs. */
   recount(objects: Iterable<KubernetesObject>): void;
 }
 
@@ -58,7 +58,7 @@ export function createJobPhaseCounter(): JobPhaseCounter {
 }
 
 /** Makes the summary of these counts. `sync` has every requested cluster, with its state, in the order of the result. */
-export function jobSummaryOf(counts: CountsByCluster, sync: readonly SyncView[]): JobSummaryView {
+export function jobSummaryOf(counts: PhaseCountsByCluster, sync: readonly SyncView[]): JobSummaryView {
   const byCluster = sync.map((state) => {
     const ofCluster = counts.get(state.cluster.name) ?? zeros;
     return { cluster: state.cluster, total: sum(ofCluster), byPhase: byPhase(ofCluster), sync: state };

@@ -50,8 +50,8 @@ export function createMessageRun<Message extends object, Positions>({
   let latest: { readonly number: number; readonly message: Message } | undefined;
 
   /**
-   * Returns the positions that a cursor after slice `index` has in place of those after the whole run. In the sources of later slices,
-   * these are the positions from before the run, because readers have not received these slices yet. Also contains `incompletePositions`.
+   * Returns the positions that replace `positions` in a cursor made while slice `index` is sent. The sources of later slices still have their
+   * positions from before the run, because readers have not received these slices yet. Also contains `incompletePositions`.
    */
   const overAt = (index: number) =>
     new Map([

@@ -1,12 +1,14 @@
 import type { FormattedExecutionResult } from 'graphql';
 import type { Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
+import { JsonList } from '../../execution/json-list.ts';
+import type { ExecutionAttempts } from '../../execution/operation-executor.ts';
 import type { OpenedSubscription } from '../../graph/context/subscribe.ts';
 import { type AnswerEncoder, jsonLength } from '../../operations/answer-encoder.ts';
 import type { ExecutionOutcome } from '../../operations/answers.ts';
 import { maskResult, resultCode } from '../../operations/answers.ts';
 import type { Deadline, Deadlines } from '../../operations/deadlines.ts';
-import { OperationFaults } from '../../operations/fault-report.ts';
+import { faultReporter, OperationFaults } from '../../operations/fault-report.ts';
 import type { MaskOptions } from '../../operations/masking.ts';
 import type { OperationScope } from '../../operations/operation.ts';
 import type { ServedSchema } from '../../operations/served-schema.ts';
@@ -58,8 +60,8 @@ export interface StreamGroupOptions {
  * Exception: a first state of a volatile document is rendered again for each stream, because it may be given to streams that begin much
  * later.
  *
- * Next: `execute` runs the document over the message with graphql-js. The resolvers (graph/streams/changes.ts) read the rows of the
- * message.
+ * Next: `execute` runs the document over the message (execution/operation-executor.ts). The resolvers (graph/streams/changes.ts) read the
+ * rows of the message.
  */
 export class StreamGroup {
   readonly #options: StreamGroupOptions;
@@ -148,7 +150,7 @@ export class StreamGroup {
   #make(message: object): MessageRendering | Promise<MessageRendering> {
     const { execute, served, caller, contextOf, deadlines } = this.#options;
     const deadline = deadlines.start(ignored);
-    const report = new OperationFaults();
+    let report = new OperationFaults();
     const resources = new DisposableStack();
     const finish = (outcome: ExecutionOutcome) => {
       resources.dispose();
@@ -156,16 +158,14 @@ export class StreamGroup {
       return this.#finish(message, outcome, report);
     };
     try {
-      const scope = {
-        caller,
-        signal: this.#abortController.signal,
-        servedSchema: served,
-        resources,
-        isMessage: true,
-        throwIfOver: checkOf(deadline, deadlines.seconds, this.#abortController.signal),
-        reportFault: report.add.bind(report),
+      const { signal } = this.#abortController;
+      const throwIfOver = checkOf(deadline, deadlines.seconds, signal);
+      const newContext: ExecutionAttempts['newContext'] = (executor) => {
+        report = new OperationFaults();
+        const reportFault = faultReporter(report, executor);
+        return contextOf({ caller, signal, servedSchema: served, resources, isMessage: true, throwIfOver, reportFault });
       };
-      const result = execute(message, contextOf(scope));
+      const result = execute(message, { newContext, throwIfOver });
       if (result instanceof Promise) return result.catch((failure: unknown) => ({ failure })).then(finish);
       return finish(result);
     } catch (failure) {
@@ -210,7 +210,9 @@ export class StreamGroup {
  * part and do not get shorter.
  */
 function listsOf({ data }: FormattedExecutionResult): readonly unknown[] {
-  return Object.values(data ?? {}).flatMap((field) => Object.values(field ?? {}).filter(Array.isArray));
+  return Object.values(data ?? {}).flatMap((field) =>
+    Object.values(field ?? {}).filter((part) => Array.isArray(part) || part instanceof JsonList),
+  );
 }
 
 /**

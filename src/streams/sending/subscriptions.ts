@@ -4,6 +4,7 @@ import { invariant, MusterError } from '../../core/errors.ts';
 import { type HeapGauge, maxHeapForStreams } from '../../core/heap-gauge.ts';
 import type { Log } from '../../core/log.ts';
 import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
+import type { OperationExecutor } from '../../execution/operation-executor.ts';
 import { type OpenedSubscription, subscribeTo } from '../../graph/context/subscribe.ts';
 import type { AnswerEncoder } from '../../operations/answer-encoder.ts';
 import { EncodedAnswer, maskOptionsFor, resultCode } from '../../operations/answers.ts';
@@ -355,7 +356,7 @@ export class Subscriptions {
 }
 
 /** Returns a plugin that hands subscriptions to `Subscriptions.open`. The stream sends its messages without Yoga. */
-export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): OperationPlugin {
+export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>, executor: OperationExecutor): OperationPlugin {
   return {
     onSubscribe: ({ setSubscribeFn }) =>
       setSubscribeFn(async (args: ExecutionArgs) => {
@@ -367,7 +368,7 @@ export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): Op
         const outlet = outletOf();
         if (outlet === undefined)
           throw new MusterError('BAD_INPUT', 'expected a query, got a subscription: use WebSocket, or Accept: text/event-stream');
-        const openSource = (contextValue: object) => subscribeTo({ ...args, contextValue });
+        const openSource = (contextValue: object) => subscribeTo({ ...args, contextValue }, executor);
         const subscription = { servedSchema, document: args.document, operation: definition, openSource };
         const origin = { requestId, caller, transport: outlet.transport, abortController };
         const opened = await subscriptions.open({ subscription, request: params, origin }, outlet);

@@ -35,7 +35,7 @@ export function changeOfTransition({ key, before, after, last }: SelectionTransi
   return { type: before === undefined ? 'ADDED' : 'MODIFIED', key, object: after };
 }
 
-/** Empties the queue into batches of one message each. */
+/** Removes all changes from the queue and returns them, in batches of one message each. */
 export function batchesOf(queue: ChangesQueue): readonly (readonly ObjectChange[])[] {
   const batches: (readonly ObjectChange[])[] = [];
   while (queue.size > 0) batches.push(queue.take(maxMessageObjects));

@@ -42,18 +42,18 @@ export class ViewJudging {
   }
 
   /**
-   * Does the next piece of work. Returns false if more work is left. If judging reads more objects than an answer may, it ends readers that
-   * wait for their first message, and judging starts again: the readers that begin, or those that resume if none begins.
+   * Does the next piece of work. Returns false if more work is left. If judging reads more objects than an answer may, it ends waiting readers with
+   * the error and starts again with the others. It ends the readers that begin with a first state, or, if there are none, those that resume.
    *
-   * @throws {MusterError} `TOO_COSTLY` if judging reads too many objects and no reader waits for a first message, such as after a mirror
-   * has received a new list.
+   * @throws {MusterError} `TOO_COSTLY` if judging reads too many objects and no reader waits for a first message, such as after a mirror has received
+   * a new list.
    */
   proceed(joining: ReadonlySet<Joining>): boolean {
     try {
       return this.#proceed(joining);
     } catch (error) {
       if (!(error instanceof MusterError) || joining.size === 0) throw error;
-      // Readers that resume may need much less than those that begin.
+      // A reader that resumes may need far fewer objects than a reader that begins, so it is ended last.
       const beginning = [...joining].filter(({ after }) => after === undefined);
       for (const reader of beginning.length > 0 ? beginning : [...joining]) reader.end(error);
       this.forget();

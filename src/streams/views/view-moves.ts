@@ -45,8 +45,8 @@ export class ViewMoves<Message extends ChangesMessage, Target extends MoveTarget
   }
 
   /**
-   * Moves readers for 2 ms. Stops earlier if the target view of a reader does not have all its sources yet. Call this method again until
-   * `areDone`.
+   * Moves readers to the views of their new scopes, for at most 2 ms. Stops earlier if such a view does not have all its sources yet. Call this
+   * method again until `areDone`.
    *
    * @param readers All readers of the current view. Readers without a planned move are skipped.
    */

@@ -114,7 +114,7 @@ export class ViewRegistry<Message extends ChangesMessage> {
     const key = JSON.stringify([this.#numberOf(model), query.filter, scope.digest]);
     const known = this.#views.get(key);
     if (known !== undefined) return known;
-    // A reader that moves has been admitted with its old view.
+    // The budget is checked only for a new stream. A reader that moves was admitted with its old view.
     if (from === 'opening') sources.admit(query.kinds.length * (query.clusters?.length ?? mirrors.members().size));
     const view = new StreamView<Message>({
       dependencies,

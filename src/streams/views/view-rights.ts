@@ -8,7 +8,7 @@ import { compareVisibility, type WatchScope, watchVisibility } from './watch-sco
 /** Milliseconds between two checks of the rights of a view. A cached decision may be 30 s old, and a lost right must end a stream within 60 s. */
 const checkEveryMs = 25_000;
 
-/** Milliseconds after which rights that cannot be checked end a stream, as soon as there is something to send. */
+/** Milliseconds for which a stream continues while its rights cannot be checked. After that, it ends as soon as there is something to send. */
 const uncheckedMs = 60_000;
 
 interface FollowRightsOptions {

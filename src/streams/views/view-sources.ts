@@ -10,7 +10,7 @@ import type { Model, ModelKind } from '../../model/model.ts';
 import type { ListConditions } from '../../store/filter/matching.ts';
 import type { QueryVisibility } from '../../store/query-source.ts';
 import type { Mirrors, MirrorsChange } from '../../watch/mirrors.ts';
-import type { CountsByCluster, PhaseCounts } from '../messages/job-phase-counter.ts';
+import type { PhaseCounts, PhaseCountsByCluster } from '../messages/job-phase-counter.ts';
 import type { SourceSlice } from '../messages/message-drafts.ts';
 import { type SourcePosition, type SourcePositions, sourceKey } from '../messages/stream-cursor.ts';
 import type { SourceBudget } from './source-budget.ts';
@@ -47,7 +47,7 @@ interface ViewSourcesOptions {
 /** The knowledge of readers in step about all sources. */
 export interface ViewPositions {
   readonly positions: SourcePositions;
-  readonly counts: CountsByCluster;
+  readonly counts: PhaseCountsByCluster;
   /** The sync of the Jobs in each requested cluster, ordered by cluster name. Empty if the view does not count Jobs. */
   readonly syncs: readonly SyncView[];
 }

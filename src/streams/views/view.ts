@@ -29,6 +29,7 @@ interface ViewOptions<Message extends ChangesMessage> {
   readonly dependencies: ViewDependencies;
   readonly query: ViewQuery;
   readonly scope: WatchScope;
+  /** Makes the message of a draft: see `messages/message-makers.ts`. The resolvers of subscriptions read its fields. */
   readonly maker: MessageMaker<Message>;
   /** Returns what a caller may watch of the query now. */
   readonly scopeFor: (caller: Caller, signal: AbortSignal) => WatchScope | Promise<WatchScope>;

@@ -17,7 +17,7 @@ import type { ClusterMirrorsOptions, ClusterProgress, EngagedCluster, FleetServi
 import { HistoryComparison } from './history-comparison.ts';
 import { MirrorLog } from './mirror-log.ts';
 import { followOwnSecrets, type OwnSecrets, secretsResource } from './own-secrets.ts';
-import { apiServiceKind, crdKind, namespaceKind, neverEvictedKinds, warmKinds } from './warm-kinds.ts';
+import { apiServiceKind, crdKind, namespaceKind, neverEvictedKinds, warmKinds, warmKindsOf } from './warm-kinds.ts';
 
 interface Entry {
   readonly mirror: OwnedMirror;
@@ -85,22 +85,24 @@ export class ClusterMirrors {
   }
 
   state(): ClusterStatus {
-    const { answeredMs, version, uid, resources } = this.#server;
+    const { answeredMs, version, uid, resourceList } = this.#server;
     const { clock } = this.#services;
     const health = this.#health();
-    const activityMs = Math.max(answeredMs ?? 0, ...this.#entries.values().map(({ mirror }) => mirror.lastActivityMs ?? 0));
+    let activityMs = answeredMs ?? 0;
+    for (const { mirror } of this.#entries.values()) activityMs = Math.max(activityMs, mirror.lastActivityMs ?? 0);
     return {
       name: this.name,
       phase: health.phase,
       faults: this.#faults(health),
       asOfMs: answeredMs === undefined ? undefined : clock.now() - (clock.monotonic() - activityMs),
       version,
-      resources: resources && [...resources.values()],
+      resources: resourceList,
       uid,
     };
   }
 
   progress(): ClusterProgress {
+    this.#readyOnce ||= this.#isReady();
     const mirrors = this.#mirrors();
     const { version } = this.#server;
     const { phase, faults } = this.#health();
@@ -110,10 +112,14 @@ export class ClusterMirrors {
       phase,
       listing: mirrors.filter((mirror) => mirror.sync().phase === 'SYNCING').length,
       objects: mirrors.reduce((sum, { store, stagedCount }) => sum + store.size + stagedCount, 0),
-      ready: this.#ready(),
+      ready: this.#readyOnce,
       version,
       fault,
     };
+  }
+
+  get servedKinds(): readonly ServedResource[] | undefined {
+    return this.#server.resourceList;
   }
 
   served(kind: GroupKind): ServedResource | undefined {
@@ -261,7 +267,7 @@ export class ClusterMirrors {
   #startWarm(): void {
     if (this.#life.signal.aborted) return;
     const { resources } = this.#server;
-    const warm = warmKinds.filter((kind) => resources === undefined || resources.has(keyOfKind(kind)));
+    const warm = warmKindsOf(this.#cluster).filter((kind) => resources === undefined || resources.has(keyOfKind(kind)));
     for (const kind of warm) this.#entry(resources?.get(keyOfKind(kind)) ?? kind);
     const apiServices = this.served(apiServiceKind);
     if (apiServices !== undefined) this.#entry(apiServices);
@@ -285,7 +291,7 @@ export class ClusterMirrors {
     apiServices.follow(rediscover, this.#life.signal);
   }
 
-  /** A mirror whose kind may not be listed in all namespaces reviews its rights in new ones. */
+  /** Passes the names of new namespaces to the mirrors, which review their rights there if their kind may not be listed in all namespaces. */
   #namespacesCreated(names: readonly string[]): void {
     for (const mirror of this.#mirrors()) mirror.namespacesCreated(names);
   }
@@ -384,11 +390,6 @@ export class ClusterMirrors {
     const warm = warmKinds.flatMap((kind) => this.#entries.get(keyOfKind(kind))?.mirror.fault ?? []);
     const connectionFaults = this.#cluster.api.standingFaults;
     return clusterHealthOf({ answered: answeredMs !== undefined, breaker: breaker.fault, faults: [...faults, ...warm], connectionFaults });
-  }
-
-  #ready(): boolean {
-    this.#readyOnce ||= this.#isReady();
-    return this.#readyOnce;
   }
 
   #isReady(): boolean {

@@ -21,6 +21,11 @@ export interface EngagedCluster {
   /** Namespaces to try first if a kind may not be listed in all namespaces. */
   readonly namespaces: readonly string[];
   readonly secrets: SecretsPolicy;
+  /**
+   * `mirrored`: readers get mirrors. `live`: no reader gets a mirror with objects, and the gateway mirrors only the kinds that it needs itself.
+   * It never changes. Default: `mirrored`.
+   */
+  readonly reads?: 'mirrored' | 'live' | undefined;
 }
 
 /** Services that the mirrors of all clusters share. */

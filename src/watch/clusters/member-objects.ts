@@ -59,8 +59,7 @@ export function createMemberObjects({ mirrors, clock, log }: MemberObjectsOption
 function servedNow(mirrors: Mirrors, cluster: ClusterName, kind: GroupKind): ServedResource | 'absent' | undefined {
   const resource = mirrors.served(cluster, kind);
   if (resource !== undefined) return resource;
-  // Computing the whole status of a cluster costs much more than one kind, so it is computed only for kinds that are not served.
-  return mirrors.cluster(cluster)?.resources === undefined ? undefined : 'absent';
+  return mirrors.servedKinds(cluster) === undefined ? undefined : 'absent';
 }
 
 function servedOf(
@@ -101,6 +100,8 @@ function readFrom(mirror: MirrorReader, { namespace, name }: NamespacedName): Mi
 function unreadOf(mirror: MirrorReader): Fault | undefined {
   const { phase, fault } = mirror.sync();
   if (phase === 'SYNCED' || phase === 'STALE') return undefined;
+  // For code that propagates, `NOT_SERVED` means that the cluster lacks the kind, so that no object can exist.
+  if (mirror.isRefused && fault !== undefined) return { ...fault, code: 'FORBIDDEN' };
   return fault ?? syncing(mirror.cluster, mirror.resource);
 }
 

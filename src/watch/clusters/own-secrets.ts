@@ -29,6 +29,8 @@ export const secretsResource: ServedResource = {
 export interface OwnSecrets {
   /** Returns the metadata, in no promised order. Undefined before the first list. After a failure, the last known metadata. */
   all(): readonly KubernetesObject[] | undefined;
+  /** Returns the metadata of one Secret. Undefined if it is not known, or does not exist. */
+  get(namespace: string, name: string): KubernetesObject | undefined;
   /** True after the cluster has left, or the signal has aborted. The last metadata stays, and nothing changes any more. */
   isEnded(): boolean;
   /** Why the metadata is missing or old. Undefined: it is current. */
@@ -88,6 +90,7 @@ export function followOwnSecrets(options: OwnSecretsOptions, signal: AbortSignal
   signal.addEventListener('abort', () => current?.stop(), { once: true });
   return {
     all: () => listed && [...listed.objects()],
+    get: (namespace, name) => listed?.get(namespace, name),
     isEnded: () => signal.aborted,
     fault: () => context.breaker.fault ?? current?.facts().fault,
   };

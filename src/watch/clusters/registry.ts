@@ -14,6 +14,8 @@ import { ClusterMirrors } from './cluster-mirrors.ts';
 import type { ClusterProgress, EngagedCluster, FleetServices } from './engaged-cluster.ts';
 import { createIdleMirrors } from './idle-mirrors.ts';
 import type { OwnSecrets } from './own-secrets.ts';
+import { createRefusedMirrors, type RefusedMirrors } from './refused-mirrors.ts';
+import { ownKinds } from './warm-kinds.ts';
 
 export type { ClusterProgress, EngagedCluster } from './engaged-cluster.ts';
 
@@ -36,6 +38,11 @@ export interface MirrorsOptions {
 
 /** The mirrors of all clusters, for their owner. Disposing of it ends all of them at once. */
 export interface MirrorRegistry extends Mirrors, AsyncDisposable {
+  /**
+   * The mirrors for the gateway itself. They also have the definitions, Namespaces and RBAC objects of clusters with `reads: 'live'`. No
+   * object of them may be shown to a caller.
+   */
+  readonly own: Mirrors;
   /**
    * Mirrors the cluster until the signal aborts. Then its requests end, its stores are emptied, readers receive `gone`, and it is no longer
    * a member. A cluster of the same name replaces an earlier one.
@@ -72,9 +79,12 @@ export function createMirrors(options: MirrorsOptions): MirrorRegistry {
 }
 
 class Registry implements MirrorRegistry {
+  readonly own: Mirrors;
   readonly #services: FleetServices;
   readonly #life = new AbortController();
   readonly #members = new Map<ClusterName, ClusterMirrors>();
+  /** The empty mirrors of clusters with `reads: 'live'`. */
+  readonly #refused = new WeakMap<ClusterMirrors, RefusedMirrors>();
   readonly #callbacks = new Set<(change: MirrorsChange) => void>();
   #names: ReadonlySet<ClusterName> | undefined;
   #changes = new Map<string, MirrorsChange>();
@@ -104,6 +114,7 @@ class Registry implements MirrorRegistry {
         onReport?.(cluster, report);
       },
     };
+    this.own = this.#ownMirrors();
   }
 
   engage(cluster: EngagedCluster, signal: AbortSignal): void {
@@ -113,6 +124,7 @@ class Registry implements MirrorRegistry {
     const join = (): ClusterMirrors => {
       const joined = new ClusterMirrors({ cluster, services: this.#services, onExchanged: exchange });
       this.#members.set(name, joined);
+      if (cluster.reads === 'live') this.#refused.set(joined, createRefusedMirrors(name, this.#services.clock));
       this.#names = undefined;
       this.#publish({ type: 'joined', cluster: name });
       return joined;
@@ -149,16 +161,28 @@ class Registry implements MirrorRegistry {
     return this.#members.get(name)?.state();
   }
 
+  servedKinds(cluster: ClusterName): readonly ServedResource[] | undefined {
+    return this.#members.get(cluster)?.servedKinds;
+  }
+
   served(cluster: ClusterName, kind: GroupKind): ServedResource | undefined {
     return this.#members.get(cluster)?.served(kind);
   }
 
   acquire(cluster: ClusterName, kind: GroupKind, options?: { readonly namespaces?: readonly string[] }): MirrorLease | undefined {
-    return this.#members.get(cluster)?.acquire(kind, options?.namespaces ?? []);
+    const member = this.#members.get(cluster);
+    const refused = member && this.#refused.get(member);
+    if (refused === undefined) return member?.acquire(kind, options?.namespaces ?? []);
+    const resource = member?.served(kind);
+    return resource && refused.acquire(resource);
   }
 
   peek(cluster: ClusterName, kind: GroupKind): MirrorReader | undefined {
-    return this.#members.get(cluster)?.peek(kind);
+    const member = this.#members.get(cluster);
+    const refused = member && this.#refused.get(member);
+    if (refused === undefined) return member?.peek(kind);
+    const resource = member?.served(kind);
+    return resource && refused.peek(resource);
   }
 
   whenDiscovered(cluster: ClusterName, signal: AbortSignal): Promise<void> {
@@ -185,6 +209,22 @@ class Registry implements MirrorRegistry {
     for (const [name, member] of [...this.#members]) this.#leave(name, member);
     this.#life.abort();
     this.#callbacks.clear();
+  }
+
+  #ownMirrors(): Mirrors {
+    const isOwn = (kind: GroupKind) => ownKinds.has(keyOfKind(kind));
+    return {
+      members: () => this.members(),
+      clusters: () => this.clusters(),
+      cluster: (name) => this.cluster(name),
+      servedKinds: (cluster) => this.servedKinds(cluster),
+      served: (cluster, kind) => this.served(cluster, kind),
+      acquire: (cluster, kind, options) =>
+        isOwn(kind) ? this.#members.get(cluster)?.acquire(kind, options?.namespaces ?? []) : this.acquire(cluster, kind, options),
+      peek: (cluster, kind) => (isOwn(kind) ? this.#members.get(cluster)?.peek(kind) : this.peek(cluster, kind)),
+      whenDiscovered: (cluster, signal) => this.whenDiscovered(cluster, signal),
+      onChange: (callback, signal) => this.onChange(callback, signal),
+    };
   }
 
   #leave(name: ClusterName, member: ClusterMirrors | undefined, reason = 'the cluster has left the fleet'): void {

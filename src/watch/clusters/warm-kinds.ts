@@ -32,3 +32,14 @@ export const apiServiceKind: GroupKind = { group: 'apiregistration.k8s.io', kind
 
 /** The kinds that are never evicted, by `keyOfKind`. */
 export const neverEvictedKinds: ReadonlySet<string> = new Set([...warmKinds.map(keyOfKind), keyOfKind(apiServiceKind)]);
+
+/** The kinds of a cluster with `reads: 'live'` that the gateway mirrors for itself, by `keyOfKind`: for the schema, and to propose namespaces. */
+export const ownKinds: ReadonlySet<string> = new Set([
+  ...[namespaceKind, crdKind, apiServiceKind].map(keyOfKind),
+  ...['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding'].map((kind) => keyOfKind({ group: 'rbac.authorization.k8s.io', kind })),
+]);
+
+/** Returns the warm kinds of a cluster. One with `reads: 'live'` has only those that the gateway mirrors for itself. */
+export function warmKindsOf({ reads }: { readonly reads?: 'mirrored' | 'live' | undefined }): readonly ServedResource[] {
+  return reads === 'live' ? warmKinds.filter((kind) => ownKinds.has(keyOfKind(kind))) : warmKinds;
+}

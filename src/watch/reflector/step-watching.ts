@@ -125,8 +125,8 @@ function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResu
 }
 
 /**
- * Rows 12, 13, 16, 18, 19 and 21 of docs/internals/mirror.md 3.1: handles a failed watch. Lists if v (`memory.version`) is out of history,
- * and polls if the kind cannot be watched. Otherwise waits and watches again.
+ * Handles a failed watch. Lists if the server no longer has the history since `memory.version`, and polls if the kind cannot be watched.
+ * Otherwise waits and watches again. Rows 12, 13, 16, 18, 19 and 21 of docs/internals/mirror.md 3.1.
  */
 function stepWatchFailed({ memory, moment }: MemoryAtMoment, fault: Fault): StepResult {
   if (isOutOfHistory(fault)) return beginRequest({ memory: { ...memory, fault }, moment }, relistAttempt(memory));

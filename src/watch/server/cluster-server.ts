@@ -22,6 +22,8 @@ export interface ClusterServer {
   readonly uid: string | undefined;
   /** The served kinds, by `keyOfKind`. Undefined before the first successful discovery. */
   readonly resources: ReadonlyMap<string, ServedResource> | undefined;
+  /** The same kinds as a list. It is the same list until `resources` changes, so that readers can compare it by identity. */
+  readonly resourceList: readonly ServedResource[] | undefined;
   /** The faults of the connection, of the version, of discovery, and of groups that the server cannot serve. */
   readonly faults: readonly Fault[];
   /** Discovers again after at most this time. */
@@ -91,6 +93,7 @@ class ObservedServer implements ClusterServer {
   #partial: readonly Fault[] = [];
   #etag: string | undefined;
   #resources: ReadonlyMap<string, ServedResource> | undefined;
+  #resourceList: readonly ServedResource[] | undefined;
   #versionFault: Fault | undefined;
   #discoveryFault: Fault | undefined;
 
@@ -131,6 +134,10 @@ class ObservedServer implements ClusterServer {
     return this.#resources;
   }
 
+  get resourceList(): readonly ServedResource[] | undefined {
+    return this.#resourceList;
+  }
+
   get faults(): readonly Fault[] {
     const own = [this.breaker.fault, this.#versionFault, this.#discoveryFault].filter((fault) => fault !== undefined);
     return [...own, ...this.#partial];
@@ -149,7 +156,7 @@ class ObservedServer implements ClusterServer {
     if (this.#resources === undefined || !this.#resources.has(keyOfKind(kind))) return;
     const others = new Map(this.#resources);
     others.delete(keyOfKind(kind));
-    this.#resources = others;
+    this.#updateResources(others);
     // The server may still answer with the ETag from before the removal.
     this.#etag = undefined;
     this.#listener.onChange();
@@ -189,7 +196,7 @@ class ObservedServer implements ClusterServer {
 
   async #discover(signal: AbortSignal): Promise<boolean> {
     const known = {
-      known: [...(this.#resources?.values() ?? [])],
+      known: this.#resourceList ?? [],
       etag: this.#etag,
     };
     const [, found] = await Promise.all([this.#identify(signal), discover(this.api, known, signal)]);
@@ -198,13 +205,18 @@ class ObservedServer implements ClusterServer {
     if (found.type === 'discovered') {
       this.#partial = found.partial;
       this.#etag = found.etag;
-      this.#resources = new Map(found.resources.map((resource) => [keyOfKind(resource), resource]));
+      this.#updateResources(new Map(found.resources.map((resource) => [keyOfKind(resource), resource])));
     }
     this.#attempted = true;
     if (found.type !== 'failed') this.#listener.onDiscovered();
     for (const resolve of [...this.#waiters]) resolve();
     this.#listener.onChange();
     return found.type !== 'failed' && this.#identified;
+  }
+
+  #updateResources(resources: ReadonlyMap<string, ServedResource>): void {
+    this.#resources = resources;
+    this.#resourceList = [...resources.values()];
   }
 
   /** Identifies the server. Any answer is enough, because a server may refuse to report its version. */

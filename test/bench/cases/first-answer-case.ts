@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { BenchCase, Figures } from '../bench-case.ts';
 import { runProgram, startServer } from '../run-program.ts';
 import { type BenchServer, writeKubeconfig } from '../support/bench-kubeconfig.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
 
 const podsEach = 1_000;
 const query =
@@ -50,30 +49,16 @@ export const firstAnswerCase: BenchCase = {
 };
 
 async function timeOfGateway(kubeconfig: string, signal: AbortSignal): Promise<Figures> {
-  const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-  const state = mkdtempSync(path.join(tmpdir(), 'muster-bench-state-'));
+  const folder = mkdtempSync(path.join(tmpdir(), 'muster-bench-state-'));
   const from = performance.now();
-  const child = spawn(process.execPath, [main, '--kubeconfig', kubeconfig, '--port', '0', '--log-level', 'silent'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, XDG_STATE_HOME: state },
-    signal,
-  });
+  const { url, kill } = await startGatewayProcess(['--kubeconfig', kubeconfig], { folder, signal });
   try {
-    const url = await new Promise<string>((resolve, reject) => {
-      let text = '';
-      child.once('close', (code) => reject(new Error(`the gateway ended with ${code}:\n${text}`)));
-      child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-        const ready = /ready (\S+)/.exec(text);
-        if (ready?.[1] !== undefined) resolve(ready[1]);
-      });
-    });
     const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }) });
     const { data } = (await answer.json()) as { data: { pods: { totalCount: number; items: unknown[] } } };
     if (data.pods.totalCount !== 3 * podsEach || data.pods.items.length !== 500)
       throw new Error(`incomplete: ${data.pods.totalCount} pods`);
     return { ms: performance.now() - from };
   } finally {
-    child.kill('SIGKILL');
+    kill('SIGKILL');
   }
 }

@@ -22,7 +22,7 @@ export const helloCase: BenchCase = {
   ],
 };
 
-/** The cost of a page of pods, from the mirror to bytes. It gets a bound when operations are compiled. */
+/** The cost of a page of pods, from the mirror to bytes. */
 export const listToBytesCase: BenchCase = {
   name: 'list to bytes',
   samples: 3,
@@ -39,9 +39,17 @@ export const listToBytesCase: BenchCase = {
       name: '500 pods × 15 leaves',
       unit: 'CPU ms',
       against: 'JSON.stringify of the same answer',
-      ours: (all) => all.ours?.oursMs ?? Number.NaN,
-      floor: (all) => all.ours?.stringifyMs ?? Number.NaN,
-      target: null,
+      ours: (all) => all.ours?.freshMs ?? Number.NaN,
+      floor: (all) => all.ours?.freshStringifyMs ?? Number.NaN,
+      target: { atMost: 2.5 },
+    },
+    {
+      name: '500 pods × 15 leaves, asked for again',
+      unit: 'CPU ms',
+      against: 'JSON.stringify of the same answer',
+      ours: (all) => all.ours?.againMs ?? Number.NaN,
+      floor: (all) => all.ours?.againStringifyMs ?? Number.NaN,
+      target: { atMost: 0.7 },
     },
   ],
 };

@@ -38,6 +38,13 @@ export const joiningCase: BenchCase = {
       target: { atMost: 50 },
     },
     {
+      name: 'resident memory with 500 ConfigMaps of each cluster',
+      unit: 'MB',
+      against: 'the same',
+      ours: (all) => all.ours?.residentMb ?? Number.NaN,
+      target: { atMost: 600 },
+    },
+    {
       name: 'lists and watches for a changed label',
       unit: 'requests',
       against: 'the same',

@@ -1,5 +1,5 @@
 // Complete clusters with controllers and nodes, as a user reaches them: by kubectl, and through a gateway that is started as a user starts it.
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { realPrograms } from '../../support/cluster/real-cluster.ts';
+import { startGatewayProcess } from './gateway-process.ts';
 
 const run = promisify(execFile);
 
@@ -83,21 +84,7 @@ export interface RealGateway {
 
 /** Starts a gateway with these flags, on any free port. It keeps its state in `folder`. Resolves when it is ready. */
 export async function startRealGateway(flags: readonly string[], folder: string): Promise<RealGateway> {
-  const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-  const child = spawn(process.execPath, [main, ...flags, '--port', '0', '--log-level', 'silent'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, XDG_STATE_HOME: folder },
-  });
-  process.once('exit', () => child.kill('SIGKILL'));
-  const url = await new Promise<string>((resolve, reject) => {
-    let text = '';
-    child.once('close', (code) => reject(new Error(`the gateway ended with ${code}:\n${text}`)));
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-      const ready = /ready (\S+)/.exec(text);
-      if (ready?.[1] !== undefined) resolve(ready[1]);
-    });
-  });
+  const { url, kill } = await startGatewayProcess(flags, { folder });
   return {
     ask: async (query, variables = {}) => {
       const headers = { 'content-type': 'application/json' };
@@ -106,7 +93,7 @@ export async function startRealGateway(flags: readonly string[], folder: string)
       if (errors !== undefined) throw new Error(JSON.stringify(errors).slice(0, 2_000));
       return data;
     },
-    kill: () => child.kill('SIGTERM'),
+    kill: () => kill('SIGTERM'),
   };
 }
 

@@ -82,6 +82,12 @@ test.each([
   expect(error).toMatchObject({ wasOpen, isPlanned, message: `the connection was closed: ${code} why` });
 });
 
+test('counts a close of the gateway before its acknowledgement as the loss of a connection that was accepted', async () => {
+  server.removeAllListeners('connection');
+  server.on('connection', (socket) => socket.close(4408, 'expected connection_init within 3 s'));
+  expect((await read()).error).toMatchObject({ name: 'StreamLost', wasOpen: true, isPlanned: false });
+});
+
 test('counts a cut connection and a completed stream as lost', async () => {
   script = (socket) => socket.terminate();
   expect((await read()).error).toMatchObject({ name: 'StreamLost', wasOpen: true, code: '' });

@@ -125,6 +125,7 @@ describe('delete', () => {
     });
     expect(settingsIn('north', 'shared')).toBeUndefined();
     expect((await run(['delete', 'cm/shared'])).code).toBe(1);
+    expect(await run(['delete', 'cm/shared', '--ignore-not-found', '--context', 'north'])).toEqual({ code: 0, out: '', err: '' });
   });
 
   test('--dry-run shows what a file would delete', async () => {

@@ -204,6 +204,77 @@ describe('names', () => {
   });
 });
 
+describe('prints as kubectl does', () => {
+  const printed = async (...args: string[]) => (await list(...args)).out;
+
+  test('a jsonpath template, without a line end, on the List or on the only object', async () => {
+    expect(await printed('po', '-o', 'jsonpath={range .items[*]}{.metadata.name}{"\\n"}{end}{.kind}')).toBe('other\nweb\nweb\nList');
+    expect(await printed('po', 'web', '-n', 'shop', '--context', 'north', '-o', 'jsonpath={.kind} {.metadata.name}')).toBe('Pod web');
+    expect(await printed('node', 'worker', '--context', 'north', '-o', 'jsonpath={.kind}')).toBe('Node');
+    expect(await printed('po', 'web', '--context', 'north', '-o', 'jsonpath={.kind}')).toBe('List');
+    expect((JSON.parse(await printed('po/web', '-n', 'shop', '--context', 'north', '-o', 'json')) as { kind: string }).kind).toBe('Pod');
+  });
+
+  test('custom columns, also of the cluster', async () => {
+    expect(await printed('po', '-n', 'shop', '-o', 'custom-columns=C:.cluster.name,NAME:metadata.name,N:{.spec.nodeName}')).toBe(
+      'C       NAME   N\nnorth   web    <none>\nsouth   web    <none>\n',
+    );
+    expect(await printed('po', '-n', 'shop', '--no-headers', '-o', 'custom-columns=LONG:.metadata.name,X:.kind')).toBe(
+      'web   Pod\nweb   Pod\n',
+    );
+  });
+
+  test('labels, and no headers', async () => {
+    const rows = (out: string) => out.replaceAll(/\d+m/g, '1m').replaceAll(/ +/g, ' ');
+    expect(rows(await printed('po', '--context', 'north', '--show-labels', '-L', 'a.b/app,app', '--no-headers'))).toBe(
+      'north default other 0/1 Pending 0 1m <none>\nnorth shop web 0/1 Pending 0 1m web app=web\n',
+    );
+    expect((await printed('po', '--show-labels', '-L', 'a.b/app')).split('\n')[0]).toMatch(/AGE +APP +LABELS$/);
+  });
+
+  test.each([
+    ['status.phase=Running', ['south/shop/pod/web']],
+    ['status.phase==Pending,metadata.namespace!=shop', ['north/default/pod/other']],
+    ['spec.nodeName=', ['north/default/pod/other', 'north/shop/pod/web', 'south/shop/pod/web']],
+    ['spec.nodeName!=', []],
+    ['restarts=0,metadata.name=other', ['north/default/pod/other']],
+    ['restarts=x', []],
+    ['restarts!=x,metadata.name=other', ['north/default/pod/other']],
+  ])('--field-selector %s', async (selector, lines) => {
+    expect((await printed('po', '-o', 'name', '--field-selector', selector)).split('\n').filter(Boolean)).toEqual(lines);
+  });
+
+  test.each([['spec.nodeNam=x'], ['phase'], ['phase>1']])('refuses the field selector %s', async (selector) => {
+    expect((await list('po', '--field-selector', selector)).code).toBe(2);
+  });
+
+  test.each([
+    ['jsonpath={.items[*'],
+    ['jsonpath='],
+    ['custom-columns=NAME'],
+    ['custom-columns=A:.{b}'],
+    ['custom-columns-file=/nowhere'],
+    ['jsonpath'],
+  ])('refuses -o %s', async (output) => {
+    expect(await list('po', '-o', output)).toMatchObject({ code: 2, out: '' });
+  });
+
+  test('a missing key is a failure only if the flag says so', async () => {
+    expect(await list('po', '-o', 'jsonpath={.nope}')).toMatchObject({ code: 0, out: '' });
+    expect(await list('po', '-o', 'jsonpath={.nope}', '--allow-missing-template-keys=false')).toMatchObject({ code: 1, out: '' });
+  });
+
+  test('a category stands for its kinds', async () => {
+    const lines = (await printed('all', '-o', 'name', '--context', 'south')).split('\n').filter(Boolean);
+    expect(lines).toEqual(expect.arrayContaining(['south/shop/pod/web', 'south/shop/deployment.apps/web']));
+  });
+
+  test('an object that is absent is no failure with --ignore-not-found', async () => {
+    expect(await list('po', 'nosuch', '--ignore-not-found')).toEqual({ code: 0, out: '', err: '' });
+    expect(await list('jobs', '--ignore-not-found')).toEqual({ code: 0, out: '', err: '' });
+  });
+});
+
 test('reports that nothing was found, as kubectl does', async () => {
   expect(await list('jobs')).toEqual({ code: 0, out: '', err: 'No resources found\n' });
 });
@@ -240,7 +311,11 @@ describe('an invalid command line prints one line and exits with 2', () => {
     ['a selector that is none', ['list', 'pods', '-l', 'a in ('], /^muster: .*\n$/],
     ['no kind', ['list'], "muster: missing required argument 'object'\n"],
     ['an empty kind', ['list', 'pods,'], /^muster: .*Expected names of kinds with commas between them.\n$/],
-    ['an unknown format', ['list', 'pods', '-o', 'xml'], /^muster: .*Allowed choices are wide, json, yaml, name.\n$/],
+    [
+      'an unknown format',
+      ['list', 'pods', '-o', 'xml'],
+      /^muster: expected -o with one of wide, json, yaml, name, jsonpath=.*, got xml\n$/,
+    ],
     ['all namespaces and one', ['list', 'pods', '-A', '-n', 'shop'], /^muster: .*cannot be used with.*\n$/],
     ['a gateway and a fleet', ['list', 'pods', '--gateway', 'x', '--demo'], /^muster: .*cannot be used with.*\n$/],
     ['a URL that is none', ['list', 'pods', '--gateway', 'ftp://x'], /^muster: --gateway: expected a URL such as http:.*\n$/],

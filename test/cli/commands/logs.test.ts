@@ -187,7 +187,7 @@ describe('a cluster whose Pods are unknown', () => {
     const named = await runCli(half, ['logs', '-l', 'app=web', '--context', 'south']);
     expect([named.code, named.out]).toEqual([3, '']);
     expect(named.err).toMatch(
-      /^warning: south: pods: FORBIDDEN .+\nmuster: containers .+ not found in the clusters that answered \(0 of 1\).+\n$/,
+      /^warning: south: pods: FORBIDDEN .+\nmuster: containers .+: unknown, as clusters did not answer. Answered \(0 of 1\).+\n$/,
     );
   });
 
@@ -200,12 +200,44 @@ describe('a cluster whose Pods are unknown', () => {
 test.each([
   ['neither Pod nor labels', ['logs'], 'muster: expected the name of a Pod, or -l with labels of Pods\n'],
   ['to follow what has ended', ['logs', 'web', '-f', '-p'], /^muster: expected --previous or --follow, got both.*\n$/],
-  ['a length of time that is none', ['logs', 'web', '--since', '5'], /^muster: .*Expected a length of time such as 90s, 5m or 1h30m.\n$/],
+  ['a length of time that is none', ['logs', 'web', '--since', '5'], /^muster: .*Expected a length of time such as 90s, 5m or 1d12h.\n$/],
   ['more than a log tells at once', ['logs', 'web', '--tail', '10001'], /^muster: .*Expected a whole number from -1 to 10000.\n$/],
-  ['what is no Pod', ['logs', 'deploy/cart'], 'muster: expected the name of a Pod, or -l with labels of Pods, got deploy/cart\n'],
+  ['what has no Pods', ['logs', 'cm/cart'], /^muster: expected a kind that has Pods .*, got cm\n$/],
   ['a number that is none', ['logs', 'web', '--tail', '-2'], /^muster: .*Expected a whole number from -1 to 10000.\n$/],
 ])('refuses %s', async (_, args, line) => {
   const { code, err } = await runCli(gateway, args);
   expect(code).toBe(2);
   expect(err).toMatch(line);
+});
+
+describe('words', () => {
+  const webs = ['north/shop/web/app of north', 'south/shop/web/app of south'];
+
+  test('that are regular expressions find names of Pods', async () => {
+    const { code, out } = await logs('^we', '-n', 'shop', '-c', 'app', '--tail', '1');
+    expect([code, out.trim().split('\n')]).toEqual([0, webs.map(() => expect.stringMatching(/^(?:north|south)\/shop\/web\/app /))]);
+    expect(await logs('w(')).toMatchObject({ code: 2, out: '' });
+    expect(await logs('web', '--include', '(')).toMatchObject({ code: 2, out: '' });
+  });
+
+  test('that are plain are names, with a hint at an expression', async () => {
+    const { code, err } = await logs('we', '-n', 'shop');
+    expect([code, err]).toEqual([
+      1,
+      "muster: there is no Pod we in shop\nhint: 2 Pods have we in their names; a regular expression finds them: '^we'\n",
+    ]);
+  });
+
+  test('choose lines, and print them raw or as JSON', async () => {
+    gateway.cluster('north').writeLog({ namespace: 'shop', pod: 'web', container: 'app' }, 'good 1\ngood 2\nbad 1');
+    const chosen = ['web', '--context', 'north', '--include', 'good', '--include', 'bad', '--exclude', '2$'];
+    expect((await logs(...chosen, '-o', 'raw')).out).toBe('good 1\nbad 1\n');
+    const [line = ''] = (await logs(...chosen, '-o', 'json', '--since', '1d12h')).out.split('\n');
+    expect(JSON.parse(line)).toMatchObject({ cluster: 'north', namespace: 'shop', pod: 'web', container: 'app', text: 'good 1' });
+  });
+
+  test('refuses to follow more containers than --max-log-requests before the first line', async () => {
+    const { code, out, err } = await logs('^web', '-n', 'shop', '-c', 'app', '-f', '--max-log-requests', '1');
+    expect([code, out, err]).toEqual([1, '', expect.stringMatching(/^muster: expected at most 1 containers to follow, got 2/)]);
+  });
 });

@@ -223,3 +223,39 @@ test('explains how to name a hub', async () => {
   expect(err).toMatch(/^muster: .*--hub.*\n$/);
   expect((await runCli(bare, ['plan', '-f', '-'], { input: settingsIntent('web') })).code).toBe(0);
 });
+
+describe('a person on a terminal', () => {
+  const typing = (typed: string): CliOptions => ({ typed });
+
+  test('is asked before copies in more than one cluster change', async () => {
+    const intent = settingsIntent('asked', { placement: { clusters: ['north', 'south'] } });
+    const { code, out, err } = await run(['propagate', '-f', '-', '--context', 'north'], intent, typing('n'));
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toBe('propagate in 2 clusters: north, south\n  configmap/asked in default\nContinue? [y/N] muster: nothing was changed\n');
+    expect((await run(['rollout', 'status', 'asked'])).code).toBe(1);
+    expect((await run(['propagate', '-f', '-'], intent, typing('y'))).out).toBe('propagation.muster.dev/asked created\n');
+    expect((await run(['propagate', '-f', '-'], intent, typing('y'))).out).toBe('propagation.muster.dev/asked unchanged\n');
+  });
+
+  test('is asked about the valid ones of several intents', async () => {
+    const both = `${settingsIntent('valid')}---\n${settingsIntent('wrong', { placement: { clusters: ['nowhere'] } })}`;
+    const { code, out, err } = await run(['propagate', '-f', '-'], both, typing('n'));
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(
+      /^propagate in 3 clusters: .*\n {2}configmap\/valid in default\nContinue\? \[y\/N\] muster: nothing was changed\n$/,
+    );
+    const agreed = await run(['propagate', '-f', '-'], both, typing('y'));
+    expect([agreed.code, agreed.out]).toEqual([1, 'propagation.muster.dev/valid created\n']);
+    expect(agreed.err).toMatch(/\nmuster: default\/wrong: refused, and nothing was written\n$/);
+  });
+
+  test.each([
+    ['with -y', ['-y'], ['north', 'south']],
+    ['for a dry run', ['--dry-run'], ['north', 'south']],
+    ['for one cluster', [], ['north']],
+  ])('is not asked %s', async (_, flags, clusters) => {
+    const intent = settingsIntent('unasked', { placement: { clusters } });
+    const { code, err } = await run(['propagate', '-f', '-', ...flags], intent, typing('n'));
+    expect([code, err]).toEqual([0, '']);
+  });
+});

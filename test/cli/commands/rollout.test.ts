@@ -54,6 +54,28 @@ describe('status', () => {
   });
 });
 
+test('history lists the revisions, newest first, and shows the spec of one', async () => {
+  await propagate(settingsIntent('aged'));
+  await propagate(settingsIntent('aged', { mode: '0600' }));
+  const { code, out, err } = await run(['rollout', 'history', 'aged']);
+  expect([code, err]).toEqual([0, '']);
+  const rows = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+  expect(rows).toEqual([
+    ['REVISION', 'CREATED', 'REQUESTER', 'DIGEST'],
+    ['2', expect.any(String), expect.any(String), expect.any(String)],
+    ['1', expect.any(String), expect.any(String), expect.any(String)],
+  ]);
+  expect((await run(['rollout', 'history', 'aged', '--revision', '1'])).out).toContain('0644');
+  expect(await run(['rollout', 'history', 'aged', '--revision', '7'])).toMatchObject({
+    code: 1,
+    out: '',
+    err: 'muster: there is no revision 7 of aged: expected one of 2, 1\n',
+  });
+});
+
 test('pause and resume print results as kubectl does, and repeating them changes nothing', async () => {
   await propagate(settingsIntent('paused'));
   const words = [];
@@ -129,20 +151,35 @@ describe('refuses', () => {
   test.each([
     ['for one that is not there', ['status', 'none'], 1, 'muster: there is no Propagation none in the namespace default of the hub\n'],
     ['to pause one that is not there', ['pause', 'none'], 1, 'muster: there is no Propagation none in the namespace default of the hub\n'],
-    ['for another kind', ['status', 'deploy/web'], 2, 'muster: expected the name of a Propagation, got deploy/web\n'],
+    ['for a kind without rollouts', ['status', 'job/web'], 2, /^muster: expected a kind that rolls out \(Deployment\.apps, /],
+    [
+      'a time limit for a Propagation',
+      ['status', 'web', '--timeout', '5s'],
+      2,
+      'muster: expected --timeout with KIND/NAME of a workload, got the Propagation web\n',
+    ],
+    ['for a workload in two words', ['status', 'deploy', 'web'], 1, 'muster: deploy web is in no cluster\n'],
+    [
+      'for too many words',
+      ['status', 'deploy', 'web', 'api'],
+      2,
+      'muster: expected one name, KIND NAME or KIND/NAME, got deploy web api\n',
+    ],
+    ['for another kind', ['pause', 'deploy/web'], 2, /^muster: expected the name of a Propagation to pause, got deploy\/web/],
+    ['for a workload that is nowhere', ['status', 'deploy/web'], 1, 'muster: deploy web is in no cluster\n'],
     [
       'with a flag of another action',
       ['status', 'web', '--revision', '1'],
       2,
-      'muster: expected --revision with rollout rollback, got it with status\n',
+      'muster: expected --revision with rollout rollback or history, got it with status\n',
     ],
     [
       'with --wait where nothing goes on',
       ['pause', 'web', '--wait'],
       2,
-      'muster: expected --wait with rollout resume or rollback, got it with pause\n',
+      'muster: expected --wait with rollout resume or rollback or undo, got it with pause\n',
     ],
-    ['for an action that is none', ['undo', 'web'], 2, /^muster: command-argument value 'undo' is invalid for argument 'action'/],
+    ['for an action that is none', ['redo', 'web'], 2, /^muster: command-argument value 'redo' is invalid for argument 'action'/],
   ])('%s', async (_, args, exitCode, message) => {
     const { code, out, err } = await run(['rollout', ...args]);
     expect([code, out]).toEqual([exitCode, '']);
@@ -164,6 +201,7 @@ describe('delete', () => {
     expect(dataIn('south', 'taken')).toBeUndefined();
     const again = await run(['delete', 'prop', 'taken']);
     expect([again.code, again.err]).toEqual([1, 'muster: there is no Propagation taken in the namespace default of the hub\n']);
+    expect(await run(['delete', 'prop', 'taken', '--ignore-not-found'])).toEqual({ code: 0, out: '', err: '' });
   });
 
   test('deletes the Propagations of a file, and --cascade orphan keeps the copies', async () => {

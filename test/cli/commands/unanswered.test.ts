@@ -28,21 +28,21 @@ describe('while no cluster answers', () => {
   afterAll(() => gateway[Symbol.asyncDispose]());
 
   test.each([
-    ['list pods', 'pods not found in the clusters that answered (0 of 2)'],
-    ['list pods,deploy', 'pods,deploy not found in the clusters that answered (0 of 2)'],
-    ['list pods -o json', 'pods not found in the clusters that answered (0 of 2)'],
-    ['list pods -o name --context south', 'pods not found in the clusters that answered (0 of 1)'],
-    ['get pod web', 'pod web not found in the clusters that answered (0 of 2)'],
-    ['get deploy/web -o json', 'deploy web not found in the clusters that answered (0 of 2)'],
-    ['describe pod web', 'pod web not found in the clusters that answered (0 of 2)'],
-    ['describe pod/web -n shop', 'pod web in shop not found in the clusters that answered (0 of 2)'],
-    ['tree deploy web', 'deploy web not found in the clusters that answered (0 of 2)'],
-    ['logs web', 'Pod web not found in the clusters that answered (0 of 2)'],
-    ['logs -l app=web', 'containers with app=web not found in the clusters that answered (0 of 2)'],
-    ['logs -l app=web -c app', 'containers with app=web not found in the clusters that answered (0 of 2)'],
+    ['list pods', 'pods: unknown, as clusters did not answer. Answered (0 of 2)'],
+    ['list pods,deploy', 'pods,deploy: unknown, as clusters did not answer. Answered (0 of 2)'],
+    ['list pods -o json', 'pods: unknown, as clusters did not answer. Answered (0 of 2)'],
+    ['list pods -o name --context south', 'pods: unknown, as clusters did not answer. Answered (0 of 1)'],
+    ['get pod web', 'pod web: unknown, as clusters did not answer. Answered (0 of 2)'],
+    ['get deploy/web -o json', 'deploy web: unknown, as clusters did not answer. Answered (0 of 2)'],
+    ['describe pod web', 'pod web: unknown, as clusters did not answer. Answered (0 of 2)'],
+    ['describe pod/web -n shop', 'pod web in shop: unknown, as clusters did not answer. Answered (0 of 2)'],
+    ['tree deploy web', 'deploy web: unknown, as clusters did not answer. Answered (0 of 2)'],
+    ['logs web', 'Pod web: unknown, as clusters did not answer. Answered (0 of 2)'],
+    ['logs -l app=web', 'containers with app=web: unknown, as clusters did not answer. Answered (0 of 2)'],
+    ['logs -l app=web -c app', 'containers with app=web: unknown, as clusters did not answer. Answered (0 of 2)'],
   ])('%s claims no absence, and exits with 3', async (command, line) => {
     const { code, err } = await runCli(gateway, command.split(' '));
-    expect(err).toContain(`muster: ${line}; no answer from `);
+    expect(err).toContain(`muster: ${line}; did not answer: `);
     expect(err).toMatch(/south \(UNREACHABLE\)\n/);
     expect(err).not.toMatch(absences);
     expect(code).toBe(3);
@@ -50,8 +50,7 @@ describe('while no cluster answers', () => {
 
   test.each(['list gizmos', 'describe gizmo web', 'get gizmo web'])('%s does not claim that there is no such kind', async (command) => {
     const { code, err } = await runCli(gateway, command.split(' '));
-    const line =
-      'muster: no kind gizmos? in the clusters that answered; no answer from north \\(UNREACHABLE\\), south \\(UNREACHABLE\\)\\n';
+    const line = 'muster: unknown whether a cluster serves gizmos?\\. Did not answer: north \\(UNREACHABLE\\), south \\(UNREACHABLE\\)\\n';
     expect(err).toMatch(new RegExp(`^${line}$`));
     expect(code).toBe(3);
   });
@@ -82,7 +81,7 @@ describe('while one of two clusters does not answer', () => {
     ['logs nosuch', 'Pod nosuch'],
   ])('%s names the clusters that have answered and those that have not', async (command, what) => {
     const { code, err } = await runCli(gateway, command.split(' '));
-    const line = `muster: ${what} not found in the clusters that answered (1 of 2): north; no answer from south (UNREACHABLE)\n`;
+    const line = `muster: ${what}: unknown, as clusters did not answer. Answered (1 of 2): north; did not answer: south (UNREACHABLE)\n`;
     expect([code, err]).toEqual([3, expect.stringContaining(line)]);
   });
 

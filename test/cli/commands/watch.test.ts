@@ -11,9 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-function watching(args: readonly string[], options: CliOptions = {}) {
+const watching = (args: readonly string[], options: CliOptions = {}) => running(['watch', ...args], options);
+
+function running(args: readonly string[], options: CliOptions = {}) {
   const script = createScriptedStreams();
-  return { ...script, ...startCli(gateway, ['watch', ...args], { ...options, streams: script.streams }) };
+  return { ...script, ...startCli(gateway, args, { ...options, streams: script.streams }) };
 }
 
 const pod = (name: string, version = '1', cluster = 'north') => ({
@@ -24,6 +26,7 @@ const pod = (name: string, version = '1', cluster = 'north') => ({
   metadata: { name, namespace: 'shop', creationTimestamp: new Date(gateway.clock.now()).toISOString(), resourceVersion: version },
   ...{ podReady: '1/1', podPhase: 'Running', restarts: 0, lastRestart: null },
   object: { kind: 'Pod', metadata: { name } },
+  yaml: `kind: Pod\nmetadata:\n  name: ${name}\n`,
 });
 
 const change = (type: string, parts: object = {}, cluster = 'north') => ({
@@ -108,24 +111,129 @@ describe('objects', () => {
     await ended();
   });
 
-  test('-o json prints messages with whole objects, and RESET for a restart', async () => {
+  test('-o json prints a line per change with its type, and a restart repeats none', async () => {
     const { send, fail, until, stop, ended, terminal } = watching(['pods', '-o', 'json']);
     send('resources', change('INITIAL', { added: [pod('web')] }));
     fail(new StreamLost('1006', { wasOpen: true }));
     fail(new StreamRefused(2, 'no such cursor'));
-    send('resources', change('INITIAL', { added: [pod('api')] }));
+    send('resources', change('INITIAL', { added: [pod('web'), pod('api')] }));
     await until(({ written }) => written.includes('api'));
-    const messages = terminal.written
+    const documents = terminal.written
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(messages.map(({ type, cluster, added }) => [type, cluster.name, added])).toEqual([
-      ['INITIAL', 'north', [{ kind: 'Pod', metadata: { name: 'web' } }]],
-      ['RESET', 'north', []],
-      ['INITIAL', 'north', [{ kind: 'Pod', metadata: { name: 'api' } }]],
-    ]);
+    const annotations = { 'muster.dev/cluster': 'north' };
+    expect(documents).toEqual(['web', 'api'].map((name) => ({ type: 'ADDED', object: { kind: 'Pod', metadata: { name, annotations } } })));
     stop();
     await ended();
+  });
+});
+
+describe('get -w', () => {
+  const messages = () => [
+    change('INITIAL', { added: [pod('web')] }),
+    change('SYNCED'),
+    change('LIVE', { modified: [pod('web', '2')] }),
+    change('LIVE', { added: [pod('api')], deleted: [pod('web', '2')] }),
+  ];
+
+  /** Runs `get pods` with these flags, and returns its output once it has this number of lines. */
+  const printed = async (flags: readonly string[], lines: number) => {
+    const { send, until, stop, ended, terminal, asked } = running(['get', 'pods', ...flags]);
+    for (const message of messages()) send('resources', message);
+    await until(({ written }) => written.split('\n').length > lines);
+    stop();
+    await ended();
+    return { text: terminal.written.replaceAll(/\d+s/g, '0s'), asked: asked[0] };
+  };
+
+  test('prints the table, then a row per change', async () => {
+    const { text, asked } = await printed(['-w', '-n', 'shop', '-l', 'app=web', '--where', 'restarts>=0'], 5);
+    expect(text).toBe(
+      [
+        'CLUSTER   NAMESPACE   NAME   READY   STATUS    RESTARTS   AGE\n',
+        'north     shop        web    1/1     Running   0          0s\n',
+        'north     shop        web    1/1     Running   0          0s\n',
+        'north     shop        web    1/1     Running   0          0s\n',
+        'north     shop        api    1/1     Running   0          0s\n',
+      ].join(''),
+    );
+    expect(asked?.variables).toEqual({
+      ...{ kinds: ['pods'], clusters: null, namespaces: ['shop'], labels: 'app=web', after: null },
+      where: { path: 'restarts', gte: 0 },
+    });
+  });
+
+  test('of names asks only for these objects', async () => {
+    const { asked } = await printed(['web', 'api', '-w'], 5);
+    expect(asked?.variables?.where).toEqual({ path: 'metadata.name', in: ['web', 'api'] });
+  });
+
+  const events = ['MODIFIED web', 'DELETED web', 'ADDED api'];
+  test.each([
+    ['all with their types', ['-w', '--output-watch-events', '-o', 'custom-columns=N:.metadata.name'], ['EVENT N', 'ADDED web', ...events]],
+    [
+      'no header',
+      ['-w', '--no-headers', '-o', 'custom-columns=N:.metadata.name,C:.cluster.name'],
+      ['web north', 'web north', 'web north', 'api north'],
+    ],
+    ['only later changes', ['--watch-only', '--output-watch-events', '--no-headers', '-o', 'custom-columns=N:.metadata.name'], events],
+    ['names', ['-w', '-o', 'name'], ['web', 'web', 'web', 'api'].map((name) => `north/shop/pod/${name}`)],
+    [
+      'names with their types',
+      ['--watch-only', '--output-watch-events', '-o', 'name'],
+      ['MODIFIED north/shop/pod/web', 'DELETED north/shop/pod/web', 'ADDED north/shop/pod/api'],
+    ],
+    ['templates', ['-w', '-o', 'jsonpath={.metadata.name}{"\\n"}'], ['web', 'web', 'web', 'api']],
+    [
+      'templates with their types',
+      ['--watch-only', '--output-watch-events', '-o', 'jsonpath={.type} {.object.metadata.name}{"\\n"}'],
+      events,
+    ],
+  ])('prints %s', async (_, flags, expected) => {
+    const { text } = await printed(flags, expected.length);
+    const lines = text.trimEnd().split('\n');
+    expect(lines.map((line) => line.trim().replaceAll(/ +/g, ' '))).toEqual(expected);
+  });
+
+  test('-o yaml prints documents', async () => {
+    expect((await printed(['--watch-only', '-o', 'yaml'], 12)).text).toBe(
+      ['web', 'web', 'api'].map((name) => `---\n# cluster: north\nkind: Pod\nmetadata:\n  name: ${name}\n`).join(''),
+    );
+    const { text } = await printed(['--watch-only', '--output-watch-events', '-o', 'yaml'], 18);
+    expect(text).toContain('---\n# cluster: north\ntype: ADDED\nobject:\n  kind: Pod\n  metadata:\n    name: api\n');
+  });
+
+  test('--watch-only prints additions after a reset, and not those of a cluster that answers late', async () => {
+    const { send, until, stop, ended, terminal } = running(['get', 'pods', '--watch-only', '-o', 'name']);
+    for (const message of messages().slice(0, 2)) send('resources', message);
+    send('resources', change('FAILED', {}, 'south'));
+    send('resources', change('INITIAL', { added: [pod('late', '1', 'south')] }, 'south'));
+    send('resources', change('SYNCED', {}, 'south'));
+    send('resources', change('RESET'));
+    send('resources', change('INITIAL', { added: [pod('web'), pod('new')] }));
+    send('resources', change('SYNCED'));
+    send('resources', change('LIVE', { deleted: [pod('late', '1', 'south')] }, 'south'));
+    await until(({ written }) => written.includes('late'));
+    expect(terminal.written).toBe('north/shop/pod/new\nsouth/shop/pod/late\n');
+    stop();
+    await ended();
+  });
+
+  test('ends with 1 if a template cannot be applied', async () => {
+    const { send, ended, terminal } = running(['get', 'pods', '-w', '-o', 'jsonpath={.nope}', '--allow-missing-template-keys=false']);
+    send('resources', change('INITIAL', { added: [pod('web')] }));
+    expect(await ended()).toBe(1);
+    expect(terminal.told).toMatch(/the template cannot be applied: .*nope/);
+  });
+
+  test.each([
+    ['--output-watch-events alone', ['pods', '--output-watch-events'], 'expected -w or --watch-only with --output-watch-events'],
+    ['different names of two kinds', ['pod/web', 'deploy/api', '-w'], 'expected the same names for each kind with -w'],
+  ])('refuses %s', async (_, args, message) => {
+    const { ended, terminal } = running(['get', ...args]);
+    expect(await ended()).toBe(2);
+    expect(terminal.told).toBe(`muster: ${message}\n`);
   });
 });
 
@@ -260,6 +368,7 @@ describe('jobs', () => {
 test.each([
   ['--until of another kind', ['pods', '--until', 'all'], 'muster: expected --until with jobs, got it with pods\n'],
   ['an unknown kind', ['nope'], /^muster: no kind nope.*\n$/],
+  ['a format of other kinds', ['jobs', '-o', 'name'], 'muster: expected -o json or no -o with jobs\n'],
   ['an unknown word', ['jobs', '--until', 'some'], /^muster: .*Allowed choices are any, all.\n$/],
 ])('refuses %s', async (_, args, line) => {
   const { ended, terminal } = watching(args);

@@ -59,3 +59,12 @@ test('terminal control characters are made visible', () => {
   // Headers of custom kinds come from clusters.
   expect(renderTable(['RE\x1b[31MADY\nX'], [['a']])).toBe('RE^[[31MADY X\na\n');
 });
+
+test('spaces that end a header reserve width for later rows', () => {
+  const columns = createTableColumns(['EVENT   ', 'NAME']);
+  expect([...columns.lines([['ADDED', 'web']]), ...columns.lines([['MODIFIED', 'web']])]).toEqual([
+    'EVENT      NAME',
+    'ADDED      web',
+    'MODIFIED   web',
+  ]);
+});

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  endVerdict,
-  obstacleLines,
-  progressText,
-  propagationSummary,
-  reasonText,
-  type ShownPropagation,
-} from '../../../src/cli/propagation/propagation-state.ts';
+import { endVerdict, obstacleLines, reasonText, type ShownPropagation } from '../../../src/cli/propagation/propagation-state.ts';
+import { progressText, propagationSummary } from '../../../src/core/columns/propagation-texts.ts';
 import { copyLine, propagationState } from '../../support/cli/propagation-states.ts';
 
 test.each([

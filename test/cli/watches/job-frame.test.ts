@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { phaseText } from '../../../src/cli/output/kubectl-text.ts';
 import { jobFrame } from '../../../src/cli/watches/job-frame.ts';
-import { cellsOfJob } from '../../../src/cli/watches/job-status.ts';
+import { cellsOfJob } from '../../../src/core/columns/job-cells.ts';
+import { phaseText } from '../../../src/core/columns/kubectl-text.ts';
 import { jobState, summaryOf } from '../../support/cli/job-states.ts';
 
 const nowMs = Date.parse('2026-01-01T00:01:30Z');

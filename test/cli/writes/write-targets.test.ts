@@ -53,6 +53,7 @@ describe('words', () => {
         targets: [],
         objects: [],
         propagations: [{ namespace: 'shop', name: 'web' }],
+        isPartial: false,
       });
       expect(it.asked).toEqual([]);
     },
@@ -66,7 +67,7 @@ describe('words', () => {
 
   test.each<readonly [string, readonly string[], object, number, string]>([
     ['nothing', [], {}, 2, 'expected KIND NAME, KIND/NAME or -f'],
-    ['a kind alone', ['deploy'], {}, 2, 'expected names of deploy: a change needs names'],
+    ['a kind alone', ['deploy'], {}, 2, 'expected names of deploy: a change needs names, -l, --field-selector or --all'],
     ['several kinds', ['deploy,sts', 'web'], {}, 2, 'expected one kind, got deploy,sts: write several kinds as KIND/NAME'],
     ['half a name', ['deploy/'], {}, 2, 'expected KIND/NAME, got deploy/'],
     ['too much of a name', ['a/b/c'], {}, 2, 'expected KIND/NAME, got a/b/c'],

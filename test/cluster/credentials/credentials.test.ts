@@ -258,6 +258,25 @@ describe('exec plugins', () => {
     expect(most).toBe(2);
   });
 
+  test('one provider that hangs holds up only its own clusters, and is killed with the processes that it has started', async () => {
+    const { existsSync, readFileSync } = await import('node:fs');
+    const pidFile = path.join(folder, 'childPid');
+    const script = `sleep 1000 & echo $! > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; wait`;
+    const hanging = { command: '/bin/sh', args: ['-c', script], provider: 'hanging', deadlineMs: 10_000 };
+    const providers = Array.from({ length: 5 }, () => provider(exec('', hanging)));
+    const obtained = providers.map(({ credentials }) => credentials.obtain(never));
+    await until(() => existsSync(pidFile));
+    expect(authorizationOf(await provider(exec(answer('{ token: "t" }'))).credentials.obtain(never))).toBe('Bearer t');
+    expect(authorizationOf(await provider(exec(answer('{ token: "u" }'), { provider: 'other' })).credentials.obtain(never))).toBe(
+      'Bearer u',
+    );
+    const childPid = Number(readFileSync(pidFile, 'utf8'));
+    expect(isRunning(childPid)).toBe(true);
+    for (const { life } of providers) life.abort();
+    expect((await Promise.all(obtained)).map(({ type }) => type)).toEqual(Array(5).fill('failed'));
+    await until(() => !isRunning(childPid));
+  });
+
   test('the end of the cluster kills one that runs', async () => {
     const { clock, life, credentials } = provider(exec('setInterval(() => 0, 1000)'));
     const obtained = credentials.obtain(never);

@@ -232,6 +232,30 @@ describe('a proxy', () => {
   });
 });
 
+describe('a proxy before a registered or found cluster', () => {
+  const heads: string[] = [];
+  async function askThroughProxy(server: string, sim: SimCluster, allowPrivate: readonly string[]) {
+    heads.length = 0;
+    const port = await listen(proxyServer(heads, 'HTTP/1.1 200 Connection established\r\n\r\n'));
+    return ask(endpointFor(sim, { server, proxyUrl: `http://127.0.0.1:${port}`, addressRule: { allowPrivate, where: 'server' } }));
+  }
+
+  test('E8: gets the address that was judged, and no name that it could resolve in another way', async () => {
+    const sim = await startSim();
+    const { port } = new URL(sim.url);
+    expect(await askThroughProxy(`https://localhost:${port}`, sim, ['127.0.0.1/32'])).toBe('answered');
+    expect(heads[0]).toContain(`CONNECT 127.0.0.1:${port} `);
+  });
+
+  test.each([
+    ['leads to a forbidden address', 'https://localhost:443', /^INVALID: server: expected an address outside of loopback/],
+    ['cannot be resolved here', 'https://nobody.invalid', /^UNREACHABLE: the name of the API server cannot be resolved/],
+  ])('gets no request if the name %s', async (_title, server, message) => {
+    expect(await askThroughProxy(server, await startSim(), [])).toMatch(message);
+    expect(heads).toEqual([]);
+  });
+});
+
 /** Answers CONNECT with this text. If it reports a success, the proxy connects to the requested target. */
 function proxyServer(heads: string[], reply: string): net.Server {
   return net.createServer((socket) => {

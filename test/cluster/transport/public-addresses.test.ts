@@ -8,6 +8,13 @@ describe('without exceptions', () => {
     '%s is forbidden',
     (address) => expect(isForbiddenAddress(address, { allowPrivate: [], where })).toBe(true),
   );
+  test.each([
+    ...['::127.0.0.1', '::7f00:1', '64:ff9b::169.254.169.254', '64:ff9b::7f00:1', '64:ff9b:1::a9fe:a9fe', '2002:7f00:1::', '2001:0:1::1'],
+    ...['::ffff:0:127.0.0.1', 'fec0::1', '100.100.100.200', '168.63.129.16', '192.0.0.192', '64:ff9b::100.100.100.200', 'fd00:ec2::254'],
+  ])('%s is forbidden, because it leads to one', (address) => expect(isForbiddenAddress(address, { allowPrivate: [], where })).toBe(true));
+  test.each(['64:ff9b::8.8.8.8', '100.64.0.1', '2001:4860::8888', '2003::1'])('%s is allowed', (address) =>
+    expect(isForbiddenAddress(address, { allowPrivate: [], where })).toBe(false),
+  );
   test.each(['10.0.0.1', '192.168.1.1', '172.16.0.1', '8.8.8.8', '2001:db8::1', '::ffff:10.0.0.1', 'api.test', 'localhost'])(
     '%s is not',
     (host) => expect(isForbiddenAddress(host, { allowPrivate: [], where })).toBe(false),
@@ -16,13 +23,9 @@ describe('without exceptions', () => {
 
 test('an exception allows its network and nothing else', () => {
   const rule = { allowPrivate: ['127.0.0.1/32', 'fd00::/16'], where };
-  expect(['127.0.0.1', '127.0.0.2', 'fd00::5', 'fd01::5', '::1'].map((address) => isForbiddenAddress(address, rule))).toEqual([
-    false,
-    true,
-    false,
-    true,
-    true,
-  ]);
+  expect(
+    ['127.0.0.1', '64:ff9b::127.0.0.1', '127.0.0.2', 'fd00::5', 'fd01::5', '::1'].map((address) => isForbiddenAddress(address, rule)),
+  ).toEqual([false, false, true, false, true, true]);
 });
 
 /** Resolves `localhost` as a socket does. */
@@ -34,7 +37,7 @@ function resolved(allowPrivate: readonly string[]): Promise<unknown> {
   );
 }
 
-test('a name is judged by what it resolves to', async () => {
+test('E8: a name is judged by what it resolves to', async () => {
   expect(await resolved([])).toMatch(/^spec\.apiEndpoint: expected an address outside of loopback/);
   expect(await resolved(['127.0.0.0/8'])).toEqual([{ address: '127.0.0.1', family: 4 }]);
 });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { listAt, valueAt } from '../../../src/core/json-at.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
 import { importText } from '../../../src/importers/translation/import-documents.ts';
@@ -43,6 +45,45 @@ test('the example of the documentation becomes a Propagation', () => {
 describe('preferences', () => {
   test.each<[string, string, unknown, readonly (readonly [string, string | undefined])[]]>([
     ['that are no JSON give each cluster the weight 1', '{', { mode: 'DIVIDED', rules: [{}] }, [['UNPARSABLE', at]]],
+    ...['2.0', '1e3', '9223372036854775808'].map(
+      (weight): [string, string, unknown, readonly (readonly [string, string | undefined])[]] => [
+        `with the number ${weight}, which Go refuses, do so too`,
+        `{"clusters": {"foo": {"weight": ${weight}}}}`,
+        { mode: 'DIVIDED', rules: [{}] },
+        [['UNPARSABLE', at]],
+      ],
+    ),
+    [
+      'of two equal fields are merged, as in Go',
+      '{"rebalance": true, "clusters": {"foo": {"weight": 2}, "bar": {"weight": 2}}, "rebalance": null, "clusters": {"bar": {"minReplicas": 3}}}',
+      {
+        mode: 'DIVIDED',
+        rebalance: true,
+        rules: [
+          { set: { clusters: ['foo'] }, weight: 2 },
+          { set: { clusters: ['bar'] }, weight: 0, min: 3 },
+        ],
+      },
+      [],
+    ],
+    [
+      'of a field that is null again keep its value, but a maximum and all clusters are removed',
+      '{"clusters": {"a": {}}, "Clusters": null, "clusters": {"*": {"weight": 2, "maxReplicas": 1, "Weight": null, "maxReplicas": null}}}',
+      { mode: 'DIVIDED', rules: [{ weight: 2 }] },
+      [],
+    ],
+    [
+      'of a wrong type that another field replaces do so too',
+      '{"clusters": 5, "clusters": {"*": {"weight": 2}}}',
+      { mode: 'DIVIDED', rules: [{}] },
+      [['UNPARSABLE', at]],
+    ],
+    [
+      'with integers of 64 bits have no larger bounds than a workload',
+      '{"clusters": {"*": {"weight": 1, "minReplicas": 9007199254740993, "maxReplicas": 9223372036854775807}}}',
+      { mode: 'DIVIDED', rules: [{ min: 2_147_483_647 }] },
+      [],
+    ],
     ['of a wrong type do so too', '{"clusters": {"*": {"weight": "2"}}}', { mode: 'DIVIDED', rules: [{}] }, [['UNPARSABLE', at]]],
     ['without clusters give no cluster a replica', '{"rebalance": true}', { mode: 'DIVIDED', rebalance: true, rules: [{ weight: 0 }] }, []],
     [
@@ -151,6 +192,13 @@ test('a HorizontalPodAutoscaler has a warning, because Federation v1 divides its
   ]);
 });
 
+test('a workload that an autoscaler of Federation v1 scales has a warning', () => {
+  const scaled = deployment('{}').replace('annotations:', "annotations:\n    federation.kubernetes.io/hpa-target-cluster-list: '{}'");
+  expect(imports(importedTexts([scaled], { clusters, isExact: true }), 0).notes).toMatchObject([
+    { severity: 'WARNING', code: 'UNSUPPORTED', message: expect.stringContaining('set replicas.mode to External') },
+  ]);
+});
+
 describe('old versions', () => {
   const old = (apiVersion: string, kind: string, spec: string) =>
     `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: a, annotations: { ${annotation}: "{}" } }\nspec: ${spec}\n`;
@@ -172,8 +220,91 @@ describe('old versions', () => {
     expect(codesOf(imports(result, 0).notes)).toEqual(['API_CONVERTED', 'DROPPED']);
   });
 
+  const unlimited = 2147483647;
+  // The defaults of pkg/apis/extensions/v1beta1/defaults.go and pkg/apis/apps/v1beta1/defaults.go of Kubernetes 1.15
+  test.each<[string, string, JsonObject, JsonObject]>([
+    ['extensions/v1beta1', 'DaemonSet', {}, { updateStrategy: { type: 'OnDelete' } }],
+    ['extensions/v1beta1', 'DaemonSet', { updateStrategy: { type: '' } }, { updateStrategy: { type: 'OnDelete' } }],
+    ['extensions/v1beta1', 'DaemonSet', { updateStrategy: { type: 'RollingUpdate' } }, {}],
+    [
+      'extensions/v1beta1',
+      'Deployment',
+      {},
+      {
+        strategy: { rollingUpdate: { maxUnavailable: 1, maxSurge: 1 } },
+        progressDeadlineSeconds: unlimited,
+        revisionHistoryLimit: unlimited,
+      },
+    ],
+    [
+      'extensions/v1beta1',
+      'Deployment',
+      { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0 } }, revisionHistoryLimit: 3 },
+      { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }, progressDeadlineSeconds: unlimited },
+    ],
+    [
+      'extensions/v1beta1',
+      'Deployment',
+      { strategy: { type: 'Recreate' }, progressDeadlineSeconds: 5 },
+      { revisionHistoryLimit: unlimited },
+    ],
+    ['extensions/v1beta1', 'ReplicaSet', {}, {}],
+    ['apps/v1beta1', 'Deployment', {}, { revisionHistoryLimit: 2 }],
+    ['apps/v1beta1', 'StatefulSet', {}, { updateStrategy: { type: 'OnDelete' } }],
+    ['apps/v1beta2', 'StatefulSet', {}, {}],
+    ['apps/v1beta2', 'DaemonSet', {}, {}],
+    ['apps/v1beta2', 'Deployment', {}, {}],
+  ])('%s %s with %j gets the defaults of its version', (apiVersion, kind, spec, defaults) => {
+    const result = importedTexts([old(apiVersion, kind, JSON.stringify(spec))], { clusters, isExact: true });
+    expect(valueAt(listAt(specOf(result, 0), 'template')[0], 'json', 'spec')).toEqual({ ...spec, ...defaults });
+    const told = imports(result, 0).notes.find(({ code }) => code === 'API_CONVERTED')?.message ?? '';
+    expect(Object.keys(defaults).filter((field) => !told.includes(`spec.${field}`))).toEqual([]);
+  });
+
+  test.each([
+    ['extensions/v1beta1', { app: 'a' }],
+    ['apps/v1beta1', { app: 'a' }],
+    ['apps/v1beta2', undefined],
+  ])('%s has the labels of its template if it has none itself: %s', (apiVersion, labels) => {
+    const result = importedTexts([old(apiVersion, 'ReplicaSet', labelled)], { clusters });
+    expect(valueAt(listAt(specOf(result, 0), 'template')[0], 'json', 'metadata', 'labels')).toEqual(labels);
+  });
+
+  test('of an Ingress become networking.k8s.io/v1', () => {
+    const spec = {
+      backend: { serviceName: 'all', servicePort: 'http' },
+      tls: [{ hosts: ['a.example.com'] }],
+      rules: [
+        { host: 'a.example.com', http: { paths: [{ path: '/', backend: { serviceName: 'a', servicePort: 80 } }] } },
+        { host: 'b.example.com' },
+      ],
+    };
+    const result = importedTexts([old('extensions/v1beta1', 'Ingress', JSON.stringify(spec))], { clusters });
+    expect(Object(specOf(result, 0)).template).toMatchObject([
+      {
+        json: {
+          apiVersion: 'networking.k8s.io/v1',
+          spec: {
+            defaultBackend: { service: { name: 'all', port: { name: 'http' } } },
+            tls: spec.tls,
+            rules: [
+              {
+                host: 'a.example.com',
+                http: {
+                  paths: [{ path: '/', pathType: 'ImplementationSpecific', backend: { service: { name: 'a', port: { number: 80 } } } }],
+                },
+              },
+              { host: 'b.example.com' },
+            ],
+          },
+        },
+      },
+    ]);
+    expect(imports(result, 0).notes).toContainEqual(expect.objectContaining({ code: 'API_CONVERTED', path: '[0].apiVersion' }));
+  });
+
   test('of other kinds stay', () => {
-    const result = importedTexts([old('extensions/v1beta1', 'Ingress', '{}')], { clusters });
+    const result = importedTexts([old('extensions/v1beta1', 'PodSecurityPolicy', '{}')], { clusters });
     expect(specOf(result, 0).template).toMatchObject([{ json: { apiVersion: 'extensions/v1beta1' } }]);
   });
 });

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { clusterName } from '../../../src/core/names.ts';
 import { configMap, deployment, imported, importedOne, noteTexts, policyFor } from './karmada-documents.ts';
 
 /** A Deployment that mounts a ConfigMap and uses a Secret. */
@@ -87,6 +88,30 @@ test.each([
     [4, 'PLACEMENT'],
   ]);
   expect(settings && noteTexts(settings)).toEqual([note]);
+});
+
+describe('a dependency of workloads of two policies, one with conditions on the location,', () => {
+  const fleet = [
+    { name: 'eu', region: 'eu', zones: ['eu-1', 'eu-2'] },
+    { name: 'us', region: 'us', zones: ['us-1'] },
+    { name: 'unknown', zones: [] },
+    { name: 'other', zones: [] },
+  ].map(({ name, ...location }) => ({ name: clusterName(name), labels: {}, ...location }));
+
+  test.each([
+    ['{ key: region, operator: In, values: [eu] }', ['eu', 'other'], ['unknown']],
+    ['{ key: region, operator: NotIn, values: [us] }', ['eu', 'other'], ['unknown']],
+    ['{ key: zone, operator: In, values: [us-1, us-9] }', ['us', 'other'], ['unknown']],
+    ['{ key: provider, operator: In, values: [a] }', ['other'], ['eu', 'us', 'unknown']],
+  ])('goes to the clusters that %s allows: %j', (requirement, names, unlocated) => {
+    const limited = withDependencies('a', `{ clusterAffinity: { fieldSelector: { matchExpressions: [${requirement}] } } }`);
+    const other = withDependencies('b', '{ clusterAffinity: { clusterNames: [other] } }');
+    const documents = [using('a', 'settings'), using('b', 'settings'), configMap('settings'), limited, other];
+    const settings = imported(documents, { clusters: fleet }).propagations[2];
+    expect(Object(settings?.input).placement).toEqual({ clusters: names });
+    expect(settings && noteTexts(settings)).toEqual(['WARNING UNSUPPORTED [2]']);
+    expect(settings?.notes[0]?.message).toContain(`The provider, region or zone of ${unlocated.join(', ')} is not known`);
+  });
 });
 
 test('a dependency that a policy selects itself goes to the clusters of its workloads too', () => {

@@ -58,6 +58,33 @@ spec: { resource: { apiVersion: apps/v1, kind: Deployment, namespace: default, n
     expect(noteTexts(importedOne([web, policyFor('web', spec)]))).toEqual([`WARNING UNSUPPORTED [1].spec.${path}`]);
   });
 
+  test.each(['ServiceExport', 'ServiceImport'])('a %s is only copied, and that is said', (kind) => {
+    const service = `apiVersion: multicluster.x-k8s.io/v1alpha1\nkind: ${kind}\nmetadata: { name: web }\nspec: {}`;
+    const policy = policyFor('web', 'placement: {}').replace('apps/v1, kind: Deployment', `multicluster.x-k8s.io/v1alpha1, kind: ${kind}`);
+    expect(noteTexts(importedOne([service, policy]))).toEqual(['WARNING UNSUPPORTED [0]']);
+  });
+
+  test.each([
+    ['Always', ['WARNING UNSUPPORTED [0].metadata.labels["resourcetemplate.karmada.io/deletion-protected"]']],
+    ['Never', []],
+  ])('a resource whose deletion Karmada protects with %s', (value, notes) => {
+    const label = `resourcetemplate.karmada.io/deletion-protected: ${value}`;
+    const one = importedOne([deployment('web').replace('labels: {', `labels: { ${label},`), policyFor('web', 'placement: {}')]);
+    expect(noteTexts(one)).toEqual(notes);
+  });
+
+  test.each([
+    ['FederatedHPA', '{ apiVersion: apps/v1, kind: Deployment, name: web }', true],
+    ['CronFederatedHPA', '{ apiVersion: apps/v1, kind: Deployment, name: web }', true],
+    ['CronFederatedHPA', '{ apiVersion: autoscaling.karmada.io/v1alpha1, kind: FederatedHPA, name: web }', false],
+    ['FederatedHPA', '{ apiVersion: apps/v1, kind: Deployment, name: other }', false],
+  ])('a %s of %s is noted at the workload: %s', (kind, target, isNoted) => {
+    const autoscaler = `apiVersion: autoscaling.karmada.io/v1alpha1\nkind: ${kind}\nmetadata: { name: web }\nspec: { scaleTargetRef: ${target} }`;
+    expect(noteTexts(importedOne([web, policyFor('web', 'placement: {}'), autoscaler]))).toEqual(
+      isNoted ? ['WARNING UNSUPPORTED [2]'] : [],
+    );
+  });
+
   test('the older spellings of purge modes are accepted, with their default grace period', () => {
     for (const mode of ['Immediately', 'Graciously']) {
       const failover = `propagateDeps: true, failover: { application: { decisionConditions: {}, purgeMode: ${mode} } }`;
@@ -76,8 +103,31 @@ spec: { resource: { apiVersion: apps/v1, kind: Deployment, namespace: default, n
       policyFor('web', `propagateDeps: true, failover: { ${application}, cluster: { purgeMode: Gracefully } }`),
     ]);
     const preserve = [{ label: 'run', jsonPath: '{ .runID }' }];
-    expect(one.input).toMatchObject({ failover: { unhealthyAfter: '2m', purge: 'DIRECTLY', preserve } });
+    expect(one.input).toMatchObject({ failover: { after: '5m', unhealthyAfter: '2m', purge: 'DIRECTLY', preserve } });
     expect(noteTexts(one)).toEqual(['INFO FAILOVER_GATE [1].spec.failover', 'WARNING DROPPED [1].spec.failover.cluster']);
+  });
+
+  // From 1.14 on, Karmada taints no cluster itself. Before, its admission added tolerations of 300 s for these two taints.
+  const outage = (more: string) => `{ key: cluster.karmada.io/unreachable, operator: Exists, effect: NoExecute${more} }`;
+  const notReady = (more: string) => `{ key: cluster.karmada.io/not-ready, operator: Exists, effect: NoExecute${more} }`;
+  const afterNoAnswer = (seconds: number) => `copies from a cluster that has not answered for ${seconds} s`;
+  test.each<[string, string | undefined, string]>([
+    ['', '5m', afterNoAnswer(300)],
+    [outage(', tolerationSeconds: 30'), '30s', afterNoAnswer(30)],
+    [outage(', tolerationSeconds: 400'), '5m', afterNoAnswer(300)],
+    [outage(', tolerationSeconds: -3'), '0s', afterNoAnswer(0)],
+    ['{ operator: Exists, effect: NoSchedule }', '5m', afterNoAnswer(300)],
+    [`${outage('')}, ${notReady(', tolerationSeconds: 60')}`, '1m', afterNoAnswer(60)],
+    ['{ operator: Exists }', undefined, 'no copies from a cluster that does not answer'],
+    [`${outage(', tolerationSeconds: 1e15')}, ${notReady('')}`, undefined, 'no copies from a cluster that does not answer'],
+  ])('a failover of clusters with the tolerations [%s] moves copies after %s', (tolerations, after, message) => {
+    for (const context of [{}, exactly]) {
+      const spec = `failover: { cluster: {} }, placement: { clusterTolerations: [${tolerations}] }`;
+      const one = importedOne([web, policyFor('web', spec)], context);
+      expect(one.input).toMatchObject({ failover: after === undefined ? {} : { after } });
+      expect(Object.keys(Object(one.input).failover)).toEqual(after === undefined ? [] : ['after']);
+      expect(one.notes.find(({ code }) => code === 'FAILOVER_GATE')?.message).toContain(message);
+    }
   });
 
   test('an override that Karmada waits for is no news if it is among the documents', () => {

@@ -278,8 +278,11 @@ describe('replicas', () => {
     expect([Object(one.input).replicas, one.notes]).toEqual([undefined, []]);
   });
 
-  test('an autoscaler that is propagated too decides the replicas', () => {
-    const autoscaler = `apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: { name: web }\nspec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }, maxReplicas: 5 }`;
+  test.each([
+    ['apps/v1', []],
+    ['extensions/v1beta1', ['API_CONVERTED']],
+  ])('an autoscaler that is propagated too, for a Deployment of %s, decides the replicas', (version, codes) => {
+    const autoscaler = `apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: { name: web }\nspec: { scaleTargetRef: { apiVersion: ${version}, kind: Deployment, name: web }, maxReplicas: 5 }`;
     const policy = policyFor('web', 'placement: { replicaScheduling: { replicaSchedulingType: Divided } }').replace(
       'name: web }],',
       'name: web }, { apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler }],',
@@ -287,6 +290,7 @@ describe('replicas', () => {
     const { propagations } = imported([web, autoscaler, policy]);
     expect(propagations.map(({ input }) => Object(input).replicas)).toEqual([{ mode: 'EXTERNAL' }, undefined]);
     expect(noteTexts(Object(propagations[0]))).toEqual(['INFO AUTOSCALED [0]']);
+    expect(propagations[1]?.notes.map(({ code }) => code)).toEqual(codes);
     const exact = imported([web, autoscaler, policy], exactly).propagations;
     expect(Object(exact[0]?.input).replicas).toEqual({ mode: 'DIVIDED' });
   });

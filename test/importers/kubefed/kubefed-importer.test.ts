@@ -227,6 +227,184 @@ describe('the template', () => {
     ]);
   });
 
+  // https://github.com/kubernetes-retired/kubefed/blob/master/example/sample1/federatedingress.yaml has no apiVersion in its template.
+  test.each(['', 'apiVersion: extensions/v1beta1, ', 'apiVersion: networking.k8s.io/v1beta1, '])(
+    'of an Ingress with old backends (%s) is converted',
+    (version) => {
+      const backend = '{ serviceName: test-service, servicePort: 80 }';
+      const ingress = `{ template: { ${version}spec: { rules: [{ host: a.example.com, http: { paths: [{ backend: ${backend} }] } }] } }, placement: { clusterSelector: {} } }`;
+      const text = federated('web', ingress, 'FederatedIngress');
+      const path = { pathType: 'ImplementationSpecific', backend: { service: { name: 'test-service', port: { number: 80 } } } };
+      expect(spec(text).template).toMatchObject([
+        {
+          json: {
+            apiVersion: 'networking.k8s.io/v1',
+            kind: 'Ingress',
+            spec: { rules: [{ host: 'a.example.com', http: { paths: [path] } }] },
+          },
+        },
+      ]);
+      expect(codesOf(notes(text))).toEqual(['API_CONVERTED']);
+    },
+  );
+
+  test.each(['"true"', 'yes please', '1'])('with retainReplicas %s is refused', (value) => {
+    const { unread, notes } = importedTexts(
+      [deployment(`{ template: {}, placement: { clusterSelector: {} }, retainReplicas: ${value} }`)],
+      {
+        clusters,
+      },
+    );
+    expect([unread.length, notes.map(({ code, path }) => [code, path])]).toEqual([1, [['INVALID', '[0].spec.retainReplicas']]]);
+  });
+
+  const backend = (name: string) => `{ serviceName: ${name}, servicePort: 80 }`;
+  const rules = (name: string) => `[{ http: { paths: [{ path: /, backend: ${backend(name)} }] } }]`;
+  const oldIngress = `apiVersion: extensions/v1beta1, spec: { backend: ${backend('web')}, rules: ${rules('web')} }`;
+  const oldDeployment =
+    'apiVersion: extensions/v1beta1, spec: { replicas: 3, strategy: { type: RollingUpdate }, selector: { matchLabels: { a: b } } }';
+  const service = '/spec/rules/0/http/paths/0/backend/service';
+  test.each<[string, string, string, string, unknown, readonly string[]]>([
+    [
+      'the port of the default backend',
+      'FederatedIngress',
+      oldIngress,
+      '{ path: /spec/backend/servicePort, value: http }',
+      [
+        { op: 'remove', path: '/spec/defaultBackend/service/port/number' },
+        { op: 'add', path: '/spec/defaultBackend/service/port/name', value: 'http' },
+      ],
+      ['API_CONVERTED', 'API_CONVERTED'],
+    ],
+    [
+      'all rules',
+      'FederatedIngress',
+      oldIngress,
+      `{ path: /spec/rules, value: ${rules('other')} }`,
+      [{ op: 'replace', path: `${service}/name`, value: 'other' }],
+      ['API_CONVERTED', 'API_CONVERTED'],
+    ],
+    [
+      'the name of a backend, next to the class',
+      'FederatedIngress',
+      oldIngress,
+      '{ path: /spec/rules/0/http/paths/0/backend/serviceName, value: other }, { path: /spec/ingressClassName, value: nginx }',
+      [
+        { op: 'add', path: '/spec/ingressClassName', value: 'nginx' },
+        { op: 'replace', path: `${service}/name`, value: 'other' },
+      ],
+      ['API_CONVERTED', 'REPLACE_ADDS', 'API_CONVERTED'],
+    ],
+    [
+      'the default backend of an Ingress without a version',
+      'FederatedIngress',
+      'spec: {}',
+      `{ path: /spec/backend, value: ${backend('web')} }`,
+      [{ op: 'add', path: '/spec/defaultBackend', value: { service: { name: 'web', port: { number: 80 } } } }],
+      ['API_CONVERTED'],
+    ],
+    [
+      'the type of the strategy',
+      'FederatedDeployment',
+      oldDeployment,
+      '{ path: /spec/strategy/type, value: Recreate }',
+      [
+        { op: 'replace', path: '/spec/strategy/type', value: 'Recreate' },
+        { op: 'remove', path: '/spec/strategy/rollingUpdate' },
+      ],
+      ['API_CONVERTED', 'API_CONVERTED'],
+    ],
+    [
+      'a removed field, next to the replicas',
+      'FederatedDeployment',
+      oldDeployment,
+      '{ path: /spec/rollbackTo, value: { revision: 2 } }, { path: /spec/replicas, value: 3 }',
+      [{ op: 'replace', path: '/spec/replicas', value: 3 }],
+      ['API_CONVERTED', 'API_CONVERTED'],
+    ],
+    [
+      'a field that both versions have',
+      'FederatedDeployment',
+      oldDeployment,
+      '{ path: /spec/paused, value: true }',
+      [{ op: 'add', path: '/spec/paused', value: true }],
+      ['API_CONVERTED', 'REPLACE_ADDS'],
+    ],
+    [
+      'a field of a list that the template does not have',
+      'FederatedDeployment',
+      oldDeployment,
+      '{ path: /spec/template/spec/hostname, value: a }',
+      [{ op: 'replace', path: '/spec/template/spec/hostname', value: 'a' }],
+      ['API_CONVERTED', 'UNSUPPORTED'],
+    ],
+    [
+      'a selector that means another thing in the current version',
+      'FederatedPodDisruptionBudget',
+      'apiVersion: policy/v1beta1, spec: { selector: { matchLabels: { app: web } } }',
+      '{ path: /spec/selector, value: {} }',
+      [{ op: 'replace', path: '/spec/selector', value: {} }],
+      ['API_CONVERTED', 'UNSUPPORTED'],
+    ],
+  ])('of an old version is converted with an override of %s', (_, kind, template, override, jsonPatch, codes) => {
+    const overrides = `overrides: [{ clusterName: ${clusters[0]}, clusterOverrides: [${override}] }]`;
+    const text = federated('web', `{ template: { ${template} }, placement: { clusterSelector: {} }, ${overrides} }`, kind);
+    expect(spec(text).overrides).toMatchObject([{ jsonPatch }]);
+    expect(codesOf(notes(text))).toEqual(codes);
+  });
+
+  test('with overrides for more than 200 clusters is refused', () => {
+    const overrides = Array.from(
+      { length: 201 },
+      (_, index) => `{ clusterName: c${index}, clusterOverrides: [{ path: /data, value: {} }] }`,
+    );
+    const { notes, unread } = importedTexts([federated('a', `{ overrides: [${overrides.join(', ')}] }`)], { clusters });
+    expect([unread.length, notes.map(({ code, path }) => [code, path])]).toEqual([1, [['INVALID', '[0].spec.overrides']]]);
+  });
+
+  test('of an old version is converted with its overrides in exact mode, too', () => {
+    const overrides = `overrides: [{ clusterName: ${clusters[0]}, clusterOverrides: [{ path: /spec/strategy/type, value: Recreate }] }]`;
+    const text = deployment(`{ template: { ${oldDeployment} }, placement: { clusterSelector: {} }, ${overrides} }`);
+    const jsonPatch = [
+      { op: 'replace', path: '/spec/strategy/type', value: 'Recreate' },
+      { op: 'remove', path: '/spec/strategy/rollingUpdate' },
+    ];
+    expect(spec(text, true)).toMatchObject({ template: [{ json: { apiVersion: 'apps/v1' } }], overrides: [{ jsonPatch }] });
+  });
+
+  test('of a Deployment of an old version is converted', () => {
+    const text = deployment('{ template: { apiVersion: apps/v1beta1, spec: { replicas: 3 } }, placement: { clusterSelector: {} } }');
+    expect(spec(text).template).toMatchObject([{ json: { apiVersion: 'apps/v1', spec: { replicas: 3, revisionHistoryLimit: 2 } } }]);
+    expect(codesOf(notes(text))).toEqual(['API_CONVERTED']);
+  });
+
+  test.each([
+    ['targetCPUUtilizationPercentage: 60', 'autoscaling/v1'],
+    ['metrics: []', 'autoscaling/v2'],
+  ])('of an autoscaler without a version, with %s, is of %s', (field, apiVersion) => {
+    const template = `{ spec: { scaleTargetRef: { kind: Deployment, name: web }, ${field} } }`;
+    const text = federated('web', `{ template: ${template}, placement: { clusterSelector: {} } }`, 'FederatedHorizontalPodAutoscaler');
+    expect(spec(text).template).toMatchObject([{ json: { apiVersion } }]);
+    expect(notes(text)).toEqual([]);
+  });
+
+  test('of a Deployment of an old version gets its selector from the Pods, but no labels', () => {
+    const old = 'apiVersion: apps/v1beta1, spec: { template: { metadata: { labels: { app: web } } } }';
+    const overrides = `overrides: [{ clusterName: ${clusters[0]}, clusterOverrides: [{ path: /spec/template/metadata/labels/app, value: b }] }]`;
+    const text = deployment(`{ template: { ${old} }, placement: { clusterSelector: {} }, ${overrides} }`);
+    const { template, overrides: patches } = spec(text);
+    expect(template).toMatchObject([{ json: { spec: { selector: { matchLabels: { app: 'web' } } } } }]);
+    expect(Object(template)[0].json.metadata.labels).toBeUndefined();
+    expect(patches).toMatchObject([
+      {
+        jsonPatch: [
+          { op: 'replace', path: '/spec/template/metadata/labels/app', value: 'b' },
+          { op: 'replace', path: '/spec/selector/matchLabels/app', value: 'b' },
+        ],
+      },
+    ]);
+  });
+
   test('has the kind and the version of a FederatedTypeConfig', () => {
     const config = `apiVersion: core.kubefed.io/v1beta1
 kind: FederatedTypeConfig

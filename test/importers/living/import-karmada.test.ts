@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { startGateway } from '../../support/gateway/start-gateway.ts';
 import { deletedWithOrphan, imported, planned, propagated } from './living-imports.ts';
-import { deployment, karmadaCluster, karmadaDefinitions, karmadaPolicy, objectOf } from './living-systems.ts';
+import { definitionOf, deployment, karmadaCluster, karmadaDefinitions, karmadaPolicy, objectOf } from './living-systems.ts';
 
 // A living Karmada: its API server is the cluster `karmada`, its members are `member1` and `member2`. The cluster `other` is unknown to it.
 
@@ -140,6 +140,29 @@ test('a policy that cannot be read is a fault, and everything else is imported',
   const { propagations, faults } = await imported(gateway, 'karmada');
   expect(propagations).toHaveLength(2);
   expect(faults).toEqual([{ code: 'FORBIDDEN' }]);
+});
+
+test('autoscalers of Karmada are in the answer, and a list of them that fails is a warning', async () => {
+  await using gateway = await start();
+  const kinds = ['FederatedHPA', 'CronFederatedHPA'];
+  const scaler = (kind: string, name: string, target: JsonObject) =>
+    objectOf(`autoscaling.karmada.io/v1alpha1 ${kind}`, `shop/${name}`, { spec: { scaleTargetRef: target } });
+  for (const kind of kinds) gateway.cluster('karmada').put(definitionOf('autoscaling.karmada.io/v1alpha1', kind));
+  gateway.cluster('karmada').put(scaler('FederatedHPA', 'web', { ...deployments, name: 'web' }));
+  gateway.cluster('karmada').put(scaler('FederatedHPA', 'other', { ...deployments, name: 'other' }));
+  const viaAutoscaler = { apiVersion: 'autoscaling.karmada.io/v1alpha1', kind: 'FederatedHPA', name: 'web' };
+  gateway.cluster('karmada').put(scaler('CronFederatedHPA', 'cron', viaAutoscaler));
+  const all = await imported(gateway, 'karmada');
+  const roles = all.propagations.flatMap(({ documents }) => documents.filter(({ key }) => kinds.includes(key.kind)));
+  expect(roles.toSorted((a, b) => a.key.name.localeCompare(b.key.name))).toEqual([
+    { role: 'SCHEDULING', key: { kind: 'CronFederatedHPA', name: 'cron' } },
+    { role: 'SCHEDULING', key: { kind: 'FederatedHPA', name: 'web' } },
+  ]);
+  expect(all.unread).toContainEqual({ key: { kind: 'FederatedHPA', name: 'other' } });
+  for (const kind of kinds) gateway.cluster('karmada').forbid({ group: 'autoscaling.karmada.io', kind, verbs: ['list'] });
+  const { propagations, faults, notes } = await imported(gateway, 'karmada');
+  expect([propagations.length, faults]).toEqual([2, []]);
+  expect(notes.filter(({ code }) => code === 'UNSUPPORTED').map(({ severity }) => severity)).toEqual(['WARNING', 'WARNING']);
 });
 
 test('a claimed Namespace goes to all clusters of Karmada, whatever its policy chooses, and is never deleted', async () => {

@@ -106,6 +106,8 @@ test('autoscalers, bindings and possible dependencies are read for kinds of the 
     }),
     binding('shop/web-deployment'),
     binding('bank/api-deployment'),
+    definitionOf('autoscaling.karmada.io/v1alpha1', 'FederatedHPA'),
+    objectOf('autoscaling.karmada.io/v1alpha1 FederatedHPA', 'shop/web', { spec: {} }),
     karmadaPolicy('PropagationPolicy', 'shop/web', selects(deployments)),
     karmadaPolicy('PropagationPolicy', 'shop/others', selects(scaler, { apiVersion: 'v1', kind: 'ConfigMap' })),
   ];
@@ -114,6 +116,7 @@ test('autoscalers, bindings and possible dependencies are read for kinds of the 
   const read = await readKarmada(living.reader(), scope);
   expect(namesIn(read.objects)).toEqual([
     'Deployment shop/web',
+    'FederatedHPA shop/web',
     'HorizontalPodAutoscaler shop/web',
     'PropagationPolicy shop/web',
     'ResourceBinding shop/web-deployment',

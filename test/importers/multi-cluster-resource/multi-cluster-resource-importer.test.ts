@@ -27,6 +27,20 @@ describe('a MultiClusterResource', () => {
     expect(imports(result, 0)).toMatchObject({ system: 'MultiClusterResource', documents: [{ index: 0, role: 'TEMPLATE' }], notes: [] });
   });
 
+  test('of an old version is converted with its customizations', () => {
+    const old =
+      'template: { apiVersion: extensions/v1beta1, kind: Deployment, metadata: { name: web }, spec: { strategy: { type: RollingUpdate } } }';
+    const result = imported(customized('{ path: /spec/strategy/type, op: replace, value: [Recreate] }', old));
+    expect(specOf(result, 0)).toMatchObject({
+      template: [{ json: { apiVersion: 'apps/v1', spec: { strategy: { rollingUpdate: { maxSurge: 1 } } } } }],
+      overrides: [{ jsonPatch: [{ op: 'replace' }, { op: 'remove', path: '/spec/strategy/rollingUpdate' }] }],
+    });
+    expect(imports(result, 0).notes.map(({ code, path }) => [code, path])).toEqual([
+      ['API_CONVERTED', '[0].spec.template.apiVersion'],
+      ['API_CONVERTED', '[0].spec.customize.clusters[0].action[0]'],
+    ]);
+  });
+
   test('is written as a whole in exact mode', () => {
     const result = imported(customized('{ path: /spec/replicas, op: replace, value: [2] }'), { isExact: true });
     expect(specOf(result, 0)).toMatchObject({ write: 'REPLACE', exact: { system: 'MULTI_CLUSTER_RESOURCE' } });
@@ -93,6 +107,7 @@ describe('the placement', () => {
     ['{ name: tencent1 }, { name: other }', { isExact: true }, ['tencent1'], ['UNKNOWN_CLUSTER']],
     ['{ name: tencent1 }, { name: other }', { leavesOutUnknownClusters: true }, ['tencent1'], ['UNKNOWN_CLUSTER']],
     ['{ name: other }', { isExact: true, hub: 'tencent2' }, ['tencent2'], ['UNKNOWN_CLUSTER', 'MASTER']],
+    ['{ name: other }', { hub: 'tencent2' }, ['other'], ['UNKNOWN_CLUSTER', 'MASTER']],
     ['{ name: "" }', { hub: 'tencent2' }, ['tencent2'], ['UNKNOWN_CLUSTER', 'MASTER']],
     ['', { hub: 'tencent2' }, ['tencent2'], ['MASTER']],
     ['', {}, [], ['MASTER']],

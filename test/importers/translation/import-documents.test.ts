@@ -73,6 +73,13 @@ spec: { template: { spec: { containers: [{ name: x, image: x, envFrom: [{ config
   expect(shared?.message).toMatch(/payments-gateway-worker-9 and 190 more may choose/);
 });
 
+test('a resource of Karmada that becomes nothing has a note that says so', () => {
+  const text = 'apiVersion: autoscaling.karmada.io/v1alpha1\nkind: FederatedHPA\nmetadata: { name: a }\n';
+  const { notes } = runAtOnce(importText(text, { isExact: false, clusters: [] }));
+  const message = 'FederatedHPA a belongs to Karmada itself, and a Propagation has no counterpart. The guide says what to use instead';
+  expect(notes).toMatchObject([{ code: 'UNCLAIMED', message }]);
+});
+
 test('documents that no importer takes are unread, each with a note', () => {
   const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n---\njust a text\n---\n[1, 2]\n';
   const result = runAtOnce(importText(text, { isExact: false, clusters: [] }));
@@ -88,7 +95,7 @@ test('documents that no importer takes are unread, each with a note', () => {
         severity: 'WARNING',
         code: 'UNCLAIMED',
         message:
-          'ConfigMap a is selected by no policy, is no federated kind and no MultiClusterResource, and has no annotation of Federation v1',
+          'ConfigMap a is selected by no policy, is no federated kind and no MultiClusterResource of mulitcluster.practice.com, and has no annotation of Federation v1',
         path: '[0]',
       },
       {

@@ -40,3 +40,20 @@ spec:
   const { propagations } = runAtOnce(importText(text, { isExact: false, clusters: [] }));
   expect(propagations.flatMap(({ notes }) => notes).filter(({ code }) => code === 'TWO_SYSTEMS')).toHaveLength(count);
 });
+
+test.each([
+  ['ConfigMap', '', 'b', '', 0],
+  ['ConfigMap', '', 'b', ', namespace: a', 2],
+  ['ClusterRole', '', 'b', '', 2],
+])('a %s%s of a resource in a, and one of a resource in %s%s, have %i warnings', (kind, first, namespace, second, count) => {
+  const apiVersion = kind === 'ConfigMap' ? 'v1' : 'rbac.authorization.k8s.io/v1';
+  const resource = (own: string, of: string) => `apiVersion: mulitcluster.practice.com/v1alpha1
+kind: MultiClusterResource
+metadata: { name: settings, namespace: ${own} }
+spec:
+  template: { apiVersion: ${apiVersion}, kind: ${kind}, metadata: { name: settings${of} } }
+  placement: { clusters: [{ name: eu }] }\n`;
+  const text = [resource('a', first), resource(namespace, second)].join('---\n');
+  const { propagations } = runAtOnce(importText(text, { isExact: false, clusters: [] }));
+  expect(propagations.flatMap(({ notes }) => notes).filter(({ code }) => code === 'TWO_SYSTEMS')).toHaveLength(count);
+});

@@ -169,6 +169,72 @@ test('the deletion of a resource leaves copies of other Propagations and resourc
   expect(fleet.modes('web')).toEqual(['own', 'other']);
 }, 60_000);
 
+test.each<[string, readonly string[], JsonObject]>([
+  ['names no cluster', [], brokenAction],
+  ['names only unknown clusters', ['left'], brokenAction],
+  ['names the hub', ['hub'], brokenAction],
+  ['has a broken template', [], { template: { metadata: { name: 'web', namespace: 'default' } } }],
+])(
+  'the deletion of a resource leaves an object in the hub that a resource without a Propagation places there: it %s',
+  async (_, clusters, more) => {
+    await using fleet = await startUpkeepWorld();
+    const hub = fleet.world.cluster('hub');
+    for (const cluster of ['hub', 'south']) fleet.world.cluster(cluster).put(configMap('web', { mode: 'operator' }) as KubernetesObject);
+    const template = { ...configMap('web', { mode: 'other' }) };
+    hub.put(resource('other', clusters, { template, ...more }));
+    await deletedBeforeStart(fleet, { placement: { clusters: [{ name: 'hub' }, { name: 'south' }] } }, ['hub', 'south']);
+    fleet.startProcess();
+    await fleet.world.until(() => fleet.resource('web') === undefined);
+    expect([hub.get('ConfigMap', 'web', 'default')?.data, fleet.modes('web')[0]]).toEqual([{ mode: 'operator' }, undefined]);
+  },
+  60_000,
+);
+
+/** A template of a Deployment in this version. */
+function deploymentOf(apiVersion: string): JsonObject {
+  const template = { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image: 'app:1' }] } };
+  const spec = { selector: { matchLabels: { app: 'app' } }, template };
+  return { apiVersion, kind: 'Deployment', metadata: { name: 'app', namespace: 'default' }, spec };
+}
+
+const team = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } };
+const deployed = deploymentOf('apps/v1');
+const oldDeployment = deploymentOf('extensions/v1beta1');
+
+/** A resource without a Propagation, which names the same object as the deleted one. */
+interface OtherResource {
+  readonly template: JsonObject;
+  readonly cluster: string;
+  readonly namespace?: string;
+}
+
+test.each<[string, 'stays' | 'goes', JsonObject, OtherResource?]>([
+  ['a Namespace that a resource of another namespace places there', 'stays', team, { template: team, cluster: 'south', namespace: 'b' }],
+  ['a Namespace that a resource of another namespace places elsewhere', 'goes', team, { template: team, cluster: 'east', namespace: 'b' }],
+  ['a Deployment that a resource of an old version places there', 'stays', deployed, { template: oldDeployment, cluster: 'south' }],
+  ['a Deployment that a resource of an old version places elsewhere', 'goes', deployed, { template: oldDeployment, cluster: 'east' }],
+  ['a Deployment of a deleted resource of an old version', 'goes', oldDeployment],
+])(
+  '%s: the copy of the operator %s',
+  async (_, expected, template, other) => {
+    await using fleet = await startUpkeepWorld();
+    const south = fleet.world.cluster('south');
+    const isNamespace = template === team;
+    south.put((isNamespace ? team : deployed) as never);
+    if (other !== undefined) {
+      const { template: written, cluster, namespace = 'default' } = other;
+      const document = resource('other', [cluster], { ...brokenAction, template: written });
+      fleet.world.cluster('hub').put({ ...document, metadata: { name: 'other', namespace } });
+    }
+    await deletedBeforeStart(fleet, { template, placement: { clusters: [{ name: 'south' }] } }, ['south']);
+    fleet.startProcess();
+    await fleet.world.until(() => fleet.resource('web') === undefined);
+    const left = isNamespace ? south.get('Namespace', 'team') : south.get('Deployment.apps', 'app', 'default');
+    expect(left === undefined ? 'goes' : 'stays').toBe(expected);
+  },
+  60_000,
+);
+
 test('the copies of the operator stay while the definition is being deleted', async () => {
   await using fleet = await startUpkeepWorld();
   const hub = fleet.world.cluster('hub');

@@ -60,10 +60,11 @@ test('a resource that becomes broken keeps its copies', async () => {
 test('a resource that no cluster can run reports why', async () => {
   await using fleet = await startUpkeepWorld();
   fleet.startProcess();
-  const widget = template({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'web' } });
-  fleet.world.cluster('hub').put(resource('web', ['south'], widget));
+  const policy = template({ apiVersion: 'policy/v1beta1', kind: 'PodSecurityPolicy', metadata: { name: 'web' } });
+  fleet.world.cluster('hub').put(resource('web', ['south'], policy));
   await fleet.untilPhase('web', 'Failed');
-  await fleet.world.until(() => messageOf(fleet, 'web') === 'placement: no cluster fits the placement');
+  await fleet.world.until(() => messageOf(fleet, 'web')?.startsWith('placement: no cluster fits the placement') === true);
+  expect(messageOf(fleet, 'web')).toMatch(/do not serve .*policy\/v1beta1.* \(API_MISSING\)$/);
 }, 60_000);
 
 test('a resource whose object another manager has reports the cluster', async () => {

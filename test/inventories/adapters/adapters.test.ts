@@ -149,6 +149,15 @@ describe('ClusterProfile', () => {
     expect(placeWith([own({ 'x-k8s.io/cluster-profile': 'other', ...consumer })])).toBeUndefined();
   });
 
+  test('does not decide while the labels of the namespace are needed and not known', () => {
+    const placeOf = (...secrets: readonly KubernetesObject[]) =>
+      adapters.ClusterProfile.placeOf(object({}), { ...context, secretsIn: () => secrets, labelsOfNamespace: () => undefined });
+    expect(placeOf(own(profile))).toBe('unknown');
+    expect(placeOf(own(profile), own({ ...profile, ...consumer }, 'two'))).toEqual({ namespace: 'teams', name: 'two' });
+    expect(placeOf(own({ ...profile, 'x-k8s.io/cluster-inventory-consumer': 'other' }))).toBeUndefined();
+    expect(placeOf()).toBeUndefined();
+  });
+
   test('takes region and zones from its properties', () => {
     const properties = [
       { name: 'topology.kubernetes.io/region', value: 'r1' },
@@ -235,4 +244,12 @@ describe('a registered Cluster', () => {
     expect(of(undefined)).toMatchObject([{ name: 'edge', access: { code: 'NOT_FOUND', retry: 'LATER' } }]));
   test('a Secret without the key kubeconfig is refused', () =>
     expect(of(secret({}))).toMatchObject([{ access: { code: 'INVALID', message: expect.stringMatching(/^kubeconfig/) } }]));
+});
+
+test.each([
+  ['muster', { tier: 'a' }],
+  ['Helm', { tier: 'a', 'app.kubernetes.io/managed-by': 'Helm' }],
+])('a registered cluster managed by %s has the labels %o', (managedBy, labels) => {
+  const cluster = object({ labels: { tier: 'a', 'app.kubernetes.io/managed-by': managedBy } });
+  expect(registeredClusters.clustersOf(cluster, undefined, context)[0]?.settings.labels).toEqual(labels);
 });

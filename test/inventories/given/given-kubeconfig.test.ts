@@ -130,7 +130,7 @@ test.each([
   expect(read(text)).toMatchObject({ code: 'INVALID', message: expect.stringMatching(/^kubeconfig: expected/) });
 });
 
-test('YAML with tens of thousands of keys is read in one pass', () => {
+test('A14: YAML with tens of thousands of keys is read in one pass', () => {
   const text = Array.from({ length: 40_000 }, (_, at) => `k${at}: 1`).join('\n');
   expect(read(text)).toMatchObject({ code: 'INVALID', message: 'current-context: expected a name' });
 });

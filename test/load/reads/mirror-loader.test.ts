@@ -70,19 +70,20 @@ test('the messages of a subscription share their mirrors until it ends, other op
   const { mirrors, clock, north, keyOf } = clusterWithPods();
   const loadersOf = createLoaderFactory({ mirrors, clock });
   const life = new AbortController();
+  const caller = { key: 'me' };
   for (const kind of ['Pod', 'Node', 'Pod']) {
-    using message = loadersOf({ signal: life.signal, isMessage: true });
+    using message = loadersOf({ caller, signal: life.signal, isMessage: true });
     await message.mirrors.load(keyOf(kind));
   }
   expect(north.leases).toBe(2);
-  const query = loadersOf({ signal: life.signal, isMessage: false });
+  const query = loadersOf({ caller, signal: life.signal, isMessage: false });
   await query.mirrors.load(keyOf('Pod'));
   expect(north.leases).toBe(3);
   query[Symbol.dispose]();
   expect(north.leases).toBe(2);
   life.abort();
   expect(north.leases).toBe(0);
-  await loadersOf({ signal: life.signal, isMessage: true }).mirrors.load(keyOf('Pod'));
+  await loadersOf({ caller, signal: life.signal, isMessage: true }).mirrors.load(keyOf('Pod'));
   expect(north.leases, 'of a message after the end').toBe(0);
 });
 

@@ -8,6 +8,7 @@ import { createMigrationStore, migrationKind } from '../../../src/migrate/hub/mi
 import type { MigrateInput } from '../../../src/migrate/model/migrate-input.ts';
 import { migrationMarks } from '../../../src/migrate/model/migration.ts';
 import type { AppPlan, MigrationNote, MigrationPlan } from '../../../src/migrate/model/migration-plan.ts';
+import type { MigratedApp, MigrationStatus } from '../../../src/migrate/model/migration-status-definition.ts';
 import type { MigrationView } from '../../../src/migrate/model/migrations.ts';
 import { createHubRights, type HubRights } from '../../../src/propagate/api/hub-rights.ts';
 import { startPropagationWorld } from '../../support/propagate/propagation-world.ts';
@@ -114,6 +115,30 @@ test('the same input resumes a migration that is paused, and another input is re
     before.metadata.uid,
     expect.stringMatching(/Z$/),
   ]);
+});
+
+const failed: MigratedApp = {
+  ...{ key, step: 'Health', reason: 'TimedOut' },
+  ...{ from: 1, to: 1, since: '2026-11-23T00:00:00Z', source: [], target: [], calls: [] },
+  ...{ needs: room, free: room },
+};
+
+test.each<readonly [string, MigrationStatus, string, object]>([
+  ['of which an application has failed and the others go on', { phase: 'Rolling', plannedAt: failed.since, apps: [failed] }, 'Rolling', {}],
+  ['that has ended with a failed application', { phase: 'Degraded', plannedAt: failed.since, apps: [failed] }, 'Rolling', {}],
+  ['whose plan was refused', { phase: 'Held' }, 'Planning', { [migrationMarks.planDigest]: undefined }],
+])('the same input resumes a migration %s', async (_title, status, phase, annotations) => {
+  await using east = await startMigrations();
+  await east.migrate({}, { asked: digest });
+  const before = await east.stored();
+  if (before === undefined) throw new Error('expected a Migration');
+  await east.world.pumped(east.migrations.patchStatus(before, { ...status, digest }, east.signal));
+  expect((await east.migrate()).phase).toBe(phase);
+  const resumed = await east.stored();
+  expect(resumed?.metadata.annotations).toEqual({
+    ...{ [migrationMarks.planDigest]: digest, [migrationMarks.resumedAt]: expect.stringMatching(/Z$/) },
+    ...annotations,
+  });
 });
 
 test('an undo is requested by an annotation, and shown at once', async () => {

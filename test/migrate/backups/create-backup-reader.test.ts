@@ -163,7 +163,14 @@ async function readAs(rights: Rights, more: object, groups: readonly string[] = 
   if ('problems' in spec) throw new Error(JSON.stringify(spec.problems));
   const { members, clock } = world;
   const config = { folders: [folder], groups, allowHttp: false };
-  const reader = createBackupReader({ members, clientOf: (name) => world.clientOf(name), sight: sightWith(rights), config, clock });
+  const reader = createBackupReader({
+    members,
+    clientOf: (name) => world.clientOf(name),
+    sight: sightWith(rights),
+    config,
+    allowPrivate: ['127.0.0.0/8'],
+    clock,
+  });
   return world.pumped(reader({ namespace: 'shop', spec }, new AbortController().signal));
 }
 
@@ -246,6 +253,38 @@ test('ends a download that takes longer than its bound', async () => {
   const late = await world.pumped(reader({ namespace: 'shop', spec }, new AbortController().signal));
   expect(late).toMatchObject({ result: 'failed', note: { code: 'NO_BACKUP', message: expect.stringContaining('within 8 s') } });
   expect(remaining()).toEqual([0, 0, 0]);
+});
+
+test('a user reads one archive at a time, and the next one after an abort', async () => {
+  world.cluster('north').put(backup('old', 1));
+  await seen('north', 1);
+  const spec = parseMigrationSpec({ from: 'east', to: 'south', labels: { matchLabels: { app: 'web' } }, source: 'Velero', ...daily });
+  if ('problems' in spec) throw new Error('expected a spec');
+  const { members, clock } = world;
+  const config = { folders: [], groups: [], allowHttp: false };
+  const reader = createBackupReader({ members, clientOf: (name) => world.clientOf(name), config, clock });
+  let open = 0;
+  const most: number[] = [];
+  const waiting: (() => void)[] = [];
+  answer = (_, response) => {
+    open += 1;
+    most.push(open);
+    waiting.push(() => {
+      open -= 1;
+      response.end(tarGz(entries));
+    });
+  };
+  const never = new AbortController().signal;
+  const left = new AbortController();
+  const reads = [never, left.signal, never].map((signal) => reader({ namespace: 'shop', spec }, signal));
+  const settled = Promise.allSettled(reads);
+  await world.until(() => waiting.length === 1);
+  left.abort(new Error('the caller left'));
+  waiting[0]?.();
+  await world.until(() => waiting.length === 2);
+  waiting[1]?.();
+  expect((await world.pumped(settled)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(most).toEqual([1, 1]);
 });
 
 test('an abort rejects and deletes the request too', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { downloadArchive } from '../../../src/migrate/backups/download-archive.ts';
+import { type DownloadOptions, downloadArchive } from '../../../src/migrate/backups/download-archive.ts';
 
 let stack: AsyncDisposableStack;
 beforeEach(() => {
@@ -20,9 +20,13 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function download(url: string, { allowHttp = false, idleMs = 10_000, signal = new AbortController().signal } = {}): Promise<string> {
+interface Wish extends Partial<DownloadOptions> {
+  readonly signal?: AbortSignal;
+}
+
+async function download(url: string, { signal = new AbortController().signal, ...options }: Wish = {}): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of downloadArchive(url, { allowHttp, idleMs }, signal)) chunks.push(chunk);
+  for await (const chunk of downloadArchive(url, { allowHttp: false, idleMs: 10_000, ...options }, signal)) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 }
 
@@ -93,4 +97,37 @@ test('an abort, and a reader that stops early, close the connection', async () =
   await stopped.return();
   await Promise.all(closed);
   expect(closed).toHaveLength(2);
+});
+
+test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])(
+  'connects to %s for users who share the gateway only if it is allowed',
+  async (host) => {
+    let calls = 0;
+    const url = await serve((_, response) => {
+      calls += 1;
+      response.end(Buffer.from([0x1f, 0x8b, 1]));
+    });
+    const there = url.replace('127.0.0.1', host);
+    await expect(download(there, { allowHttp: true, allowPrivate: [] })).rejects.toThrow(/^the download failed$/);
+    await expect(download('https://169.254.169.254/latest', { allowPrivate: [] })).rejects.toThrow(/^the download failed$/);
+    expect(calls).toBe(0);
+    expect((await download(there, { allowHttp: true, allowPrivate: ['127.0.0.0/8'] })).length).toBeGreaterThan(0);
+  },
+);
+
+test('tells users who share the gateway nothing about what answered', async () => {
+  const allowPrivate = ['127.0.0.0/8'];
+  const closed = await serve(() => undefined);
+  const answers: readonly RequestListener[] = [
+    (_, response) => response.writeHead(404).end(),
+    (_, response) => response.end('a page'),
+    (_, response) => response.end('x'),
+    (_, response) => response.destroy(),
+    () => undefined,
+  ];
+  for (const answer of answers)
+    await expect(download(await serve(answer), { allowPrivate, idleMs: 50 })).rejects.toThrow(/^the download failed$/);
+  await stack.disposeAsync();
+  stack = new AsyncDisposableStack();
+  await expect(download(closed, { allowPrivate })).rejects.toThrow(/^the download failed$/);
 });

@@ -153,6 +153,23 @@ describe('objects that other workloads need', () => {
     expect(names(partsOf(own, indexSourceObjects([...common, object('v1', 'ServiceAccount', 'shop', pull)])))).toContain('Secret pull');
   });
 
+  test('are the ServiceAccounts of token Secrets that stay', () => {
+    const annotations = { 'kubernetes.io/service-account.name': 'robot' };
+    const mounts = { volumes: [{ secret: { secretName: 'token' } }] };
+    const own = deployment('shop', { ...mounts, serviceAccountName: 'shop' });
+    const token = (name: string) => object('v1', 'Secret', name, { metadata: { annotations } });
+    const account = object('v1', 'ServiceAccount', 'robot', { secrets: [{ name: 'listed' }] });
+    const all = [own, account, token('token'), token('listed')];
+    expect(names(partsOf(own, indexSourceObjects(all)))).toEqual(['Secret token', 'ServiceAccount robot']);
+    expect(needed(all, own)).toEqual([]);
+    expect(needed([...all, token('outside')], own)).toContain('robot');
+    expect(needed([...all, deployment('other', mounts)], own)).toEqual(['listed', 'robot', 'token']);
+    const holder = outsideHolderOf(account.key, indexSourceObjects([...all, token('outside')]), {
+      leaving: new Set([textOfKey(account.key)]),
+    });
+    expect(holder?.key.name).toBe('outside');
+  });
+
   test('are the Secrets of Ingresses that stay, and Ingresses that also lead to Services that stay', () => {
     const tls = { tls: [{ secretName: 'tls' }] };
     const common = [shop, service('shop', { app: 'shop' }), object('v1', 'Secret', 'tls')];

@@ -78,4 +78,5 @@ test('the count of a custom workload is where its scale subresource says', () =>
   expect(countPathOf({ apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout' }, [])).toBeUndefined();
   expect(countPathOf({ apiVersion: 'apps/v1', kind: 'StatefulSet' }, [])).toEqual(['spec', 'replicas']);
   expect(countPathOf({ apiVersion: 'batch/v1', kind: 'Job' }, [])).toBeUndefined();
+  expect(countPathOf({ apiVersion: 'apps/v1', kind: 'StatefulSet' }, [], 'status')).toEqual(['status', 'replicas']);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { MigrationPlanRequest } from '../../../src/migrate/plan/migration-planner.ts';
-import { movedPlacement, planPropagatedApp } from '../../../src/migrate/plan/propagated-app.ts';
+import { movedPlacement, planPropagatedApp, returnedPlacement } from '../../../src/migrate/plan/propagated-app.ts';
 import type { Propagation } from '../../../src/propagate/model/propagation.ts';
 import { parseSpec, printSpec } from '../../../src/propagate/model/spec.ts';
 import { startPlannerWorld } from '../../propagate/plan/planner-world.ts';
@@ -21,6 +21,55 @@ test.each([
   const moved = movedPlacement(specOf(template, { placement: before }).placement, 'south', 'east');
   expect(moved).toEqual(specOf(template, { placement: after }).placement);
   expect(movedPlacement(moved, 'south', 'east')).toEqual(moved);
+});
+
+test.each([
+  { name: 'gives the placement of before', before: { clusters: ['south', 'north'] }, present: { clusters: ['east', 'north'] } },
+  { name: 'gives a list with both', before: { clusters: ['east', 'south'] }, present: { clusters: ['east'] } },
+  {
+    name: 'keeps a cluster that was added',
+    before: { clusters: ['south', 'north'] },
+    present: { clusters: ['east', 'north', 'west'] },
+    after: { clusters: ['south', 'north', 'west'] },
+  },
+  {
+    name: 'keeps the target in a list that had both',
+    before: { clusters: ['south', 'east'] },
+    present: { clusters: ['east', 'west'] },
+    after: { clusters: ['south', 'east', 'west'] },
+  },
+  {
+    name: 'keeps an exclusion that was added',
+    before: {},
+    present: { exclude: ['south', 'west'] },
+    after: { exclude: ['west'] },
+  },
+  {
+    name: 'keeps a group that was added',
+    before: group({ clusters: ['south'] }),
+    present: {
+      affinityGroups: [
+        { name: 'new', set: { clusters: ['east'] } },
+        { name: 'first', set: { clusters: ['east'] } },
+      ],
+    },
+    after: {
+      affinityGroups: [
+        { name: 'new', set: { clusters: ['east'] } },
+        { name: 'first', set: { clusters: ['south'] } },
+      ],
+    },
+  },
+  { name: 'changes nothing that allows the source', before: { clusters: ['south'] }, present: { clusters: ['south', 'west'] } },
+  { name: 'refuses a placement without the target', before: { clusters: ['south'] }, present: { clusters: ['west'] }, after: undefined },
+])('the undo of a move $name', ({ before, present, ...rest }) => {
+  const placementOf = (placement: object) => specOf(template, { placement }).placement;
+  const returned = returnedPlacement(placementOf(present), { before: placementOf(before), from: 'south', to: 'east' });
+  const isAllowed = present.clusters?.includes('south') === true;
+  const after = 'after' in rest ? rest.after : isAllowed ? present : before;
+  expect(returned).toEqual(after === undefined ? undefined : placementOf(after));
+  if (returned !== undefined)
+    expect(returnedPlacement(returned, { before: placementOf(before), from: 'south', to: 'east' })).toEqual(returned);
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { isHalted } from '../../../src/migrate/model/migrated-app.ts';
 import type { HookCall, MigratedApp, MigrationStatus } from '../../../src/migrate/model/migration-status-definition.ts';
-import { atStep, isHalted, runnableApps, summarized } from '../../../src/migrate/steps/app-state.ts';
+import { atStep, runnableApps, summarized } from '../../../src/migrate/steps/app-state.ts';
 
 const at = '2026-11-23T00:00:00Z';
 const room = { pods: 2, cpu: '0', memory: '0' };

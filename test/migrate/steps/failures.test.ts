@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { shownMigrationPhase } from '../../../src/migrate/api/migration-view.ts';
-import { migrationKind } from '../../../src/migrate/hub/migration-store.ts';
 import type { MigratedApp, MigrationStatus } from '../../../src/migrate/model/migration-status-definition.ts';
 import { startHookServer } from '../../support/migrate/hook-server.ts';
 import { cutOff, type MigrationWorld, type MigrationWorldOptions, service, startMigrationWorld, workload } from './migration-world.ts';
@@ -60,13 +59,6 @@ function appOf({ mirrored }: MigrationWorld, index = 0): MigratedApp | undefined
 
 const codesOf = ({ mirrored }: MigrationWorld) => mirrored('move')?.status.notes?.map(({ code }) => code);
 
-async function deleteMigration({ controller: { world } }: MigrationWorld): Promise<void> {
-  const resource = world.members.objects.served(world.hub.cluster, migrationKind);
-  if (resource === undefined || resource === 'absent') throw new Error('expected a served kind');
-  const deletion = { resource, namespace: 'default', name: 'move', preconditions: {}, cascade: 'Background', run: 'real' } as const;
-  await world.pumped(Promise.resolve(world.clientOf('north')?.delete(deletion, new AbortController().signal)));
-}
-
 test('takes back an application that fails with onFailure Rollback, and moves the others', async () => {
   await using moving = await startWithBad();
   await moving.migrate('move', { labels, deadline: '20s', maxConcurrency: 1, onFailure: 'Rollback' });
@@ -97,6 +89,15 @@ test('leaves an application that fails where it is with onFailure Continue, and 
     [true, true],
     [true, true],
   ]);
+});
+
+test('moves an application that has failed with onFailure Continue, once its cause is mended and a user resumes it', async () => {
+  await using moving = await startWithBad();
+  await moving.migrate('move', { labels, deadline: '20s', onFailure: 'Continue' });
+  await moving.ended('move', 'Degraded', { bad: 'Health', good: 'Done' });
+  setOutcome(moving, 'bad', undefined);
+  await moving.annotate('move', { 'muster.dev/resumed-at': '2026-11-23T00:00:00Z' });
+  await moving.ended('move', 'Settled', { bad: 'Done', good: 'Done' });
 });
 
 test('pauses when an application is unhealthy at the end of the soak, and goes on when it is told to', async () => {
@@ -135,7 +136,7 @@ test('takes back what is not done before a deleted Migration is gone, and leaves
   await moving.ended('move', 'Degraded', { bad: 'Health', good: 'Done' });
   const found = moving.mirrored('move');
   expect(found?.metadata.finalizers).toContain('muster.dev/migration');
-  await deleteMigration(moving);
+  await moving.delete('move');
   await world.until(() => moving.mirrored('move') === undefined);
   expect([existsIn(moving, 'south', 'bad'), existsIn(moving, 'east', 'bad')]).toEqual([
     [true, true],
@@ -153,7 +154,7 @@ test('says why a deleted Migration waits for a cluster, and is gone without its 
   await moving.migrate('move', { labels, soak: '1h' });
   await world.until(() => appOf(moving)?.step === 'Soak');
   using cut = cutOff(moving, 'east');
-  await deleteMigration(moving);
+  await moving.delete('move');
   // Before the undo is requested, Soak may wait for the same cluster.
   await world.until(() => appOf(moving)?.undo?.isRequested === true && appOf(moving)?.reason === 'Unreachable', 60_000);
   expect(moving.mirrored('move')?.status.phase).toBe('RollingBack');

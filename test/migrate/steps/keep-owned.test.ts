@@ -119,3 +119,64 @@ test('names objects that the application owns, and keeps them', async () => {
   expect(moving.live('south', 'ConfigMap', 'depcm')?.metadata.ownerReferences).toBeUndefined();
   expect(moving.controller.world.cluster('south').objects('ReplicaSet.apps')).toEqual([]);
 });
+
+/** Defines the kind Database, which can be scaled. Its controller makes a StatefulSet. */
+const definition = {
+  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'databases.example.com' } },
+  spec: {
+    ...{ group: 'example.com', scope: 'Namespaced', names: { kind: 'Database', plural: 'databases', singular: 'database' } },
+    versions: [
+      {
+        ...{ name: 'v1', served: true, storage: true },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        subresources: { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } },
+      },
+    ],
+  },
+} as unknown as KubernetesObject;
+const ready = { replicas: 1 };
+const custom = {
+  ...{ apiVersion: 'example.com/v1', kind: 'Database', metadata: { name: 'db', namespace: 'default' } },
+  ...{ spec: { replicas: 1 }, status: ready },
+} as unknown as KubernetesObject;
+
+/** A StatefulSet of the Database, with a retention policy of its claims. */
+function ownSet(moving: MigrationWorld, policy: typeof deletePolicy): KubernetesObject {
+  const { uid = '' } = moving.live('south', 'Database.example.com', 'db')?.metadata ?? {};
+  const { spec, metadata, ...rest } = database() as KubernetesObject & { readonly spec: object };
+  const ownerReferences = [{ apiVersion: 'example.com/v1', kind: 'Database', name: 'db', uid, controller: true }];
+  return {
+    ...rest,
+    metadata: { ...metadata, ownerReferences },
+    spec: { ...spec, persistentVolumeClaimRetentionPolicy: policy },
+  } as KubernetesObject;
+}
+
+test('does not scale a custom workload down if its StatefulSet would delete claims since the plan', async () => {
+  await using moving = await startMigrationWorld({ objects: [definition, custom], others: { east: [definition] } });
+  const { world } = moving.controller;
+  const [south, east] = [world.cluster('south'), world.cluster('east')];
+  const replicas = () => specOf(moving.live('south', 'Database.example.com', 'db'))?.replicas;
+  const counts: unknown[] = [];
+  south.onWrite(({ kind, isDry }) => {
+    if (kind === 'Database' && !isDry) counts.push(replicas());
+    return undefined;
+  });
+  east.onWrite(({ kind, result, isDry, object }) => {
+    if (kind === 'Database' && result === 'created' && !isDry) east.put({ ...object, status: ready } as KubernetesObject);
+    return undefined;
+  });
+  moving.controller.startProcess();
+  await moving.migrate('move', { apps: [{ apiVersion: 'example.com/v1', kind: 'Database', name: 'db' }], soak: '20s' });
+  await world.until(() => moving.mirrored('move')?.status.apps?.[0]?.step === 'Soak', 120_000);
+  south.put(ownSet(moving, deletePolicy));
+  await moving.ended('move', 'Paused', { db: 'Drain' }, 120_000);
+  expect(moving.mirrored('move')?.status.apps).toMatchObject([
+    { reason: 'Conflict', message: expect.stringContaining('its StatefulSet db would delete claims') },
+  ]);
+  expect([replicas(), counts]).toEqual([1, []]);
+  south.put(ownSet(moving, { whenDeleted: 'Retain', whenScaled: 'Retain' }));
+  await moving.annotate('move', { 'muster.dev/resumed-at': '2026-11-23T00:00:01Z' });
+  await world.until(() => counts.length > 0, 120_000);
+  expect(counts[0]).toBe(0);
+});

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createAppRevisionStore } from '../../../src/migrate/hub/app-revision-store.ts';
-import { createMigrationStore, type MigrationStore } from '../../../src/migrate/hub/migration-store.ts';
+import { createMigrationStore, type MigrationStore, migrationKind } from '../../../src/migrate/hub/migration-store.ts';
 import type { Migration } from '../../../src/migrate/model/migration.ts';
 import { createMigrationPlanner } from '../../../src/migrate/plan/create-migration-planner.ts';
 import { runMigrations } from '../../../src/migrate/steps/run-migrations.ts';
@@ -18,6 +18,8 @@ export interface MigrationWorld extends AsyncDisposable {
   /** Creates a Migration in `default`, from south to east. */
   migrate(name: string, document: JsonObject, annotations?: Readonly<Record<string, string>>): Promise<void>;
   annotate(name: string, annotations: Readonly<Record<string, string>>): Promise<void>;
+  /** Deletes the Migration as a user does. Its finalizer keeps it until its applications are taken back. */
+  delete(name: string): Promise<void>;
   /** The Migration from the mirror, at once. */
   mirrored(name: string): Migration | undefined;
   /** Advances time until the Migration has this phase, and its applications these steps. */
@@ -82,6 +84,12 @@ export async function startMigrationWorld({ objects, others, hook }: MigrationWo
       const found = read(name);
       if (found === undefined) throw new Error(`expected ${name}`);
       await world.pumped(migrations.annotate(found, annotations, life.signal));
+    },
+    async delete(name) {
+      const resource = world.members.objects.served(world.hub.cluster, migrationKind);
+      if (resource === undefined || resource === 'absent') throw new Error('expected a served kind');
+      const deletion = { resource, namespace: 'default', name, preconditions: {}, cascade: 'Background', run: 'real' } as const;
+      await world.pumped(Promise.resolve(world.clientOf('north')?.delete(deletion, life.signal)));
     },
     async ended(name, phase, steps, withinMs) {
       const isSo = () => {

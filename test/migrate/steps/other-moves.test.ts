@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { numberAt } from '../../../src/core/json-at.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { cutOff, type MigrationWorld, service, startMigrationWorld, workload } from './migration-world.ts';
 
 const labels = { matchLabels: { app: 'web' } };
@@ -87,15 +88,79 @@ test('undoes a move only after a later move of the same application is undone', 
   await moving.annotate('first', undone);
   await moving.controller.world.until(() => appOf(moving, 'first')?.reason === 'Conflict');
   await moving.controller.world.pass(60_000);
-  expect(appOf(moving, 'first')).toMatchObject({ step: 'Done', message: expect.stringContaining('Migration default/onward has moved it') });
+  expect(appOf(moving, 'first')).toMatchObject({
+    step: 'Done',
+    message: 'Migration default/onward has moved it since: undo that one first',
+  });
   expect(placesOf(moving)).toEqual(['north']);
   await moving.annotate('onward', undone);
   await moving.ended('onward', 'Settled', { web: 'Undone' });
   await moving.ended('first', 'Settled', { web: 'Undone' });
   expect(appOf(moving, 'first')?.reason).toBeUndefined();
-  // The undo of the later move has restored the Deployment in east under a new uid, so the undo of the first one does not delete it.
-  expect(placesOf(moving)).toEqual(['south', 'east']);
+  // The undo of the later move has created the Deployment in east again under another uid. The undo of the first one deletes it.
+  expect(placesOf(moving)).toEqual(['south']);
+  expect(moving.mirrored('first')?.status.notes).toEqual([]);
+});
+
+test('notes that an application may run elsewhere if its copy is gone when the undo of a finished move begins', async () => {
+  await using moving = await startWeb();
+  moving.controller.startProcess();
+  await moving.migrate('first', { labels });
+  await moving.ended('first', 'Settled', { web: 'Done' });
+  await moving.migrate('onward', { labels, from: 'east', to: 'north' });
+  await moving.ended('onward', 'Settled', { web: 'Done' });
+  await moving.delete('onward');
+  await moving.controller.world.until(() => moving.mirrored('onward') === undefined);
+  await moving.annotate('first', undone);
+  await moving.ended('first', 'Settled', { web: 'Undone' });
   expect(moving.mirrored('first')?.status.notes).toMatchObject([
-    { code: 'NOT_RESTORED', message: expect.stringContaining('Deployment default/web in east has another uid than the copy') },
+    {
+      code: 'NOT_RESTORED',
+      message:
+        'the copy of Deployment default/web was gone from east when the undo began: it may run in another cluster, in addition to south',
+    },
+  ]);
+});
+
+test('leaves a copy of which another client changed the uid after a later move, and notes it', async () => {
+  await using moving = await startWeb();
+  moving.controller.startProcess();
+  await moving.migrate('first', { labels });
+  await moving.ended('first', 'Settled', { web: 'Done' });
+  const copy = moving.live('east', 'Deployment.apps', 'web') as KubernetesObject;
+  await moving.migrate('onward', { labels, from: 'east', to: 'north' });
+  await moving.ended('onward', 'Settled', { web: 'Done' });
+  await moving.annotate('onward', undone);
+  await moving.ended('onward', 'Settled', { web: 'Undone' });
+  // Another client replaces the Deployment by one with the same annotations.
+  const { uid: _uid, resourceVersion: _version, ...metadata } = copy.metadata;
+  moving.controller.world.cluster('east').remove('Deployment.apps', 'web', 'default');
+  moving.controller.world.cluster('east').put({ ...copy, metadata } as KubernetesObject);
+  await moving.annotate('first', undone);
+  await moving.ended('first', 'Settled', { web: 'Undone' });
+  expect(placesOf(moving)).toEqual(['south', 'east']);
+  expect(codesOf(moving, 'first')).toContain('NOT_RESTORED');
+});
+
+test('leaves a copy that a later migration found equal and uses', async () => {
+  const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'shared', namespace: 'default' }, data: { mode: 'fast' } };
+  const using = (name: string) => {
+    const one = workload(name) as unknown as { spec: { template: { spec: { containers: object[] } } } };
+    const { spec } = one;
+    const containers = spec.template.spec.containers.map((each) => ({ ...each, envFrom: [{ configMapRef: { name: 'shared' } }] }));
+    return { ...one, spec: { ...spec, template: { ...spec.template, spec: { containers } } } } as unknown as KubernetesObject;
+  };
+  await using moving = await startMigrationWorld({ objects: [config as KubernetesObject, using('web'), using('api')] });
+  moving.controller.startProcess();
+  await moving.controller.world.until(() => availableIn(moving, 'south') === 2);
+  await moving.migrate('first', { labels });
+  await moving.ended('first', 'Settled', { web: 'Done' });
+  await moving.migrate('second', { labels: { matchLabels: { app: 'api' } } });
+  await moving.ended('second', 'Settled', { api: 'Done' });
+  await moving.annotate('first', undone);
+  await moving.ended('first', 'Settled', { web: 'Undone' });
+  expect(moving.live('east', 'ConfigMap', 'shared')).toMatchObject({ data: { mode: 'fast' } });
+  expect(moving.mirrored('first')?.status.notes).toMatchObject([
+    { code: 'NOT_RESTORED', message: 'ConfigMap default/shared stays in east: a later migration uses it' },
   ]);
 });

@@ -45,6 +45,14 @@ function manifestsIn({ live }: MigrationWorld): readonly unknown[] {
   });
 }
 
+/** Changes the data of the ConfigMap in a cluster, or its annotation `note`. */
+function editConfig(moving: MigrationWorld, cluster: string, data?: Readonly<Record<string, string>>, note?: string): void {
+  const now = moving.live(cluster, 'ConfigMap', 'web') as KubernetesObject;
+  const noted = note === undefined ? {} : { annotations: { ...now.metadata.annotations, note } };
+  const edited = { ...now, metadata: { ...now.metadata, ...noted }, ...(data === undefined ? {} : { data }) };
+  moving.controller.world.cluster(cluster).put(edited as KubernetesObject);
+}
+
 async function reach({ controller: { world }, mirrored }: MigrationWorld, step: string): Promise<void> {
   await world.until(() => mirrored('move')?.status.apps?.[0]?.step === step);
 }
@@ -71,7 +79,7 @@ test.each([1, 3, 5, 7, 9])('restores what was edited after the plan, over a cras
   await moving.migrate('move', { labels, soak: '20s' });
   await reach(moving, 'Soak');
   const revision = moving.mirrored('move')?.status.apps?.[0]?.undo?.revision;
-  world.cluster('south').put(config({ mode: 'slow', more: 'yes' }));
+  for (const cluster of ['south', 'east']) editConfig(moving, cluster, { mode: 'slow', more: 'yes' });
   const web = moving.live('south', 'Deployment.apps', 'web') as KubernetesObject & { readonly spec: object };
   const annotations = { ...web.metadata.annotations, note: 'edited' };
   world
@@ -98,20 +106,24 @@ test.each([1, 3, 5, 7, 9])('restores what was edited after the plan, over a cras
   expect(manifestsIn(moving)).toEqual(before);
 });
 
-test('leaves a Secret whose data its copy does not have', async () => {
+test('leaves a Secret whose copy was changed in the target, with a note', async () => {
   await using moving = await startWeb();
   const { world } = moving.controller;
   moving.controller.startProcess();
   await moving.migrate('move', { labels, soak: '20s' });
   await reach(moving, 'Soak');
-  world.cluster('south').put(secret('two'));
-  await moving.ended('move', 'Settled', { web: 'Done' });
-  expect(moving.live('south', 'Secret', 'web')).toMatchObject(secret('two'));
-  expect(moving.mirrored('move')?.status.apps?.[0]?.source).toMatchObject([{ key: { kind: 'Secret' }, state: 'Shared' }]);
+  const copy = moving.live('east', 'Secret', 'web') as KubernetesObject;
+  world.cluster('east').put({ ...copy, data: { token: Buffer.from('two').toString('base64') } } as KubernetesObject);
+  const { status } = await moving.ended('move', 'Settled', { web: 'Done' });
+  expect(moving.live('south', 'Secret', 'web')).toMatchObject(secret('one'));
+  expect(status.apps?.[0]?.source).toMatchObject([{ key: { kind: 'Secret' }, state: 'Shared' }]);
+  expect(status.notes).toMatchObject([
+    { severity: 'WARNING', code: 'COPY_DIFFERS', message: expect.stringContaining('Secret default/web stays in south') },
+  ]);
   expect(JSON.stringify(world.cluster('north').objects('ControllerRevision.apps'))).not.toContain(Buffer.from('two').toString('base64'));
   await moving.annotate('move', undone);
   await moving.ended('move', 'Settled', { web: 'Undone' });
-  expect(moving.live('south', 'Secret', 'web')).toMatchObject(secret('two'));
+  expect(moving.live('south', 'Secret', 'web')).toMatchObject(secret('one'));
 });
 
 test('restores an object that was edited once more after its edit was recorded', async () => {
@@ -124,15 +136,15 @@ test('restores an object that was edited once more after its edit was recorded',
   world.cluster('north').onWrite(({ kind, result }) => {
     if (kind === 'ControllerRevision' && result === 'created' && edits < 4) edits += 1;
     else return undefined;
-    world.cluster('south').put(config({ mode: `edit ${edits}` }));
+    editConfig(moving, 'south', undefined, `edit ${edits}`);
     return undefined;
   });
-  world.cluster('south').put(config({ mode: 'slow' }));
+  editConfig(moving, 'south', undefined, 'first edit');
   await moving.ended('move', 'Settled', { web: 'Done' });
   expect([edits, moving.live('south', 'ConfigMap', 'web')]).toEqual([4, undefined]);
   await moving.annotate('move', undone);
   await moving.ended('move', 'Settled', { web: 'Undone' });
-  expect(moving.live('south', 'ConfigMap', 'web')).toMatchObject({ data: { mode: 'edit 4' } });
+  expect(moving.live('south', 'ConfigMap', 'web')).toMatchObject({ metadata: { annotations: { note: 'edit 4' } } });
 });
 
 test('deletes an object whose manifest the hub does not return as it was given', async () => {
@@ -143,9 +155,10 @@ test('deletes an object whose manifest the hub does not return as it was given',
   north.onWrite(({ kind, result, object }) => {
     if (kind !== 'ControllerRevision' || result !== 'created') return undefined;
     revisions += 1;
-    north.put(JSON.parse(JSON.stringify(object).replaceAll('"mode":"fast"', '"mode":"other"')));
+    north.put(JSON.parse(JSON.stringify(object).replaceAll('"binaryData":{}', '"immutable":null')));
     return undefined;
   });
+  world.cluster('south').put({ ...config({ mode: 'fast' }), binaryData: {} } as KubernetesObject);
   moving.controller.startProcess();
   await moving.migrate('move', { labels });
   await moving.ended('move', 'Settled', { web: 'Done' });

@@ -30,6 +30,25 @@ describe('propagate', () => {
     expect(hub.planner.asked.map(({ how }) => how)).toEqual(['render']);
   });
 
+  test('is REFUSED without the right to get, and shows neither the Propagation nor a plan', async () => {
+    await using hub = await startPropagations();
+    await hub.propagate(input());
+    const { planner, world, context, stores } = hub;
+    const fault = { code: 'FORBIDDEN', message: 'no', cluster: clusterName('hub'), retry: 'NEVER' } as const;
+    const access: Access = {
+      ...createLocalAccess(),
+      visibilityOf: ({ verb }) => (verb === 'get' ? { type: 'none', fault } : { type: 'all' }),
+    };
+    const rights = createHubRights({ access, cluster: clusterName('hub'), kind: hubKinds.propagation });
+    const requesterOfCaller = () => ({ user: 'u', groups: [], extra: {} });
+    const blind = createPropagations({ planner, hub: stores, rights, audit: noAudit, requesterOfCaller, clock: world.clock });
+    for (const digest of [undefined, 'stale']) {
+      const outcome = await world.pumped(blind.propagate(context, { input: input(), digest }));
+      expect(outcome).toMatchObject({ result: 'REFUSED', notes: [], faults: [{ code: 'FORBIDDEN' }] });
+      expect([outcome.propagation, outcome.plan]).toEqual([undefined, undefined]);
+    }
+  });
+
   test('is UNCHANGED and writes nothing if only the requester differs', async () => {
     await using hub = await startPropagations();
     await hub.propagate(input({ labels: { team: 'a' } }));

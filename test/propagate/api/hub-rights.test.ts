@@ -34,6 +34,14 @@ test.each<[string, Readonly<Record<string, Visibility>>, object | undefined]>([
   else expect(refusal).toMatchObject(expected);
 });
 
+test('a change that may create is refused without the right to get, whether or not the object exists', async () => {
+  const rights = rightsWith(({ verb }) => (verb === 'get' ? nothing : allowed));
+  expect(await rights.refusalOf(context, name, ['create', 'update', 'get'])).toMatchObject({
+    result: 'refused',
+    faults: [{ code: 'FORBIDDEN', message: expect.stringContaining('may not get') }],
+  });
+});
+
 test('a hidden hub hides everything on it, and no right is asked for', async () => {
   const asked: AccessRequest[] = [];
   const rights = rightsWith(

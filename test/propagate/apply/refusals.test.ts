@@ -267,6 +267,19 @@ for (const { title, available, start } of contractServers) {
       expect(gone.copies).toMatchObject([{ action: 'Failed', fault: { code: 'GONE' } }]);
     });
 
+    test('the token of a ServiceAccount never leaves its cluster (M6)', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const { namespace } = bench;
+      const annotations = { 'kubernetes.io/service-account.name': 'robot' };
+      const secret = (name: string): Manifest => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, annotations } });
+      const type = 'kubernetes.io/service-account-token';
+      await bench.writeAsOther({ ...secret('source'), type, data: { token: Buffer.from('hunter2').toString('base64') } });
+      const rendered = await bench.rendered(secret('copy'), { secretOf: { cluster: 'hub', namespace, name: 'source' } });
+      expect((await applyCopies(bench.work(), [rendered], never)).copies).toMatchObject([{ action: 'Created' }]);
+      const copy = await bench.live(secret('copy'));
+      expect([copy?.type, copy?.data]).toEqual([type, undefined]);
+    });
+
     test('a replacement writes the whole object, keeps the fields of the member cluster, and writes nothing if nothing changes', async () => {
       using bench = await createCopyBench(server.endpoint);
       const spec = { ...bench.work().spec, write: 'Replace' } as const;

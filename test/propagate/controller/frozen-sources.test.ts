@@ -68,6 +68,28 @@ test('with the rights of a requester, a changed reference is reported and not wr
   expect(fleet.mirrored('web')?.metadata.generation).toBe(generation + 1);
 }, 60_000);
 
+test('content that changes before the generation is decided is refused, until the intent is propagated again', async () => {
+  await using fleet = await startControllerWorld({ hub: [object(configMap('settings', { a: '1' }))], south: [] }, { accounts: 'many' });
+  const template = [refTo('ConfigMap', 'settings'), { json: deploymentWith(['later']) }];
+  const hub = fleet.world.cluster('hub');
+  // No gateway leads yet.
+  await fleet.propagate(inputOf(template, { dependencies: true }));
+  hub.put(object(configMap('settings', { a: 'of another user' })));
+  fleet.startProcess();
+  await fleet.phase('web', 'Failed');
+  expect(notesOf(fleet)).toContain(
+    'SOURCE_CHANGED: a reference or dependency has changed since propagate accepted this generation, so nothing is written',
+  );
+  hub.put(object(configMap('settings', { a: '1' })));
+  hub.put(object(configMap('later', { b: 'of another user' })));
+  await fleet.world.pass(60_000);
+  expect(['settings', 'later'].map((name) => dataIn(fleet, 'south', name))).toEqual([undefined, undefined]);
+
+  expect((await fleet.propagate(inputOf(template, { dependencies: true }))).result).toBe('ACCEPTED');
+  await fleet.world.until(() => dataIn(fleet, 'south', 'later') !== undefined);
+  expect(['settings', 'later'].map((name) => dataIn(fleet, 'south', name))).toEqual([{ a: '1' }, { b: 'of another user' }]);
+}, 60_000);
+
 test('propagating the same input again accepts the changed reference', async () => {
   await using fleet = await startControllerWorld({ hub: [object(configMap('settings', { a: '1' }))], south: [] }, { accounts: 'many' });
   fleet.startProcess();

@@ -142,6 +142,7 @@ describe('a spec', () => {
       { placement: { tolerations: [{ key: 'a', tolerationSeconds: 3 }] } },
       'placement.tolerations[0].tolerationSeconds',
     ],
+    ['purge Never with return Back', { failover: { purge: 'Never', return: 'Back' } }, 'failover.return'],
     [
       'an overflow like its group',
       {

@@ -159,6 +159,20 @@ describe('duplicated copies', () => {
     expect(placed(given)).toEqual({ counts: { b: '2' }, moves: ['a>b'], evicting: ['a'] });
   });
 
+  test('go back to a cluster that was left and has its old copies, if no other cluster is left', () => {
+    const back = evicted('a', { to: ['b'] });
+    const ownCopies = { entries: template.map((manifest) => entry(manifest, { uid: 'u-a' })) };
+    const given = { template, spec: groups, before: { b: 2 }, evictions: [back, evicted('b')], group: 'b', clusters: { a: ownCopies } };
+    const stays = { counts: { b: '2' }, moves: [], evicting: ['a'] };
+    expect(placed(given)).toEqual({ counts: { a: '2' }, moves: ['b>a'], evicting: ['b'] });
+    expect(placed({ ...given, evictions: [back] })).toEqual(stays);
+    expect(placed({ ...given, clusters: {} })).toEqual(stays);
+    expect(placed({ ...given, clusters: { a: { ...ownCopies, facts: away } } })).toEqual(stays);
+    const taints = [{ key: 'maintenance', effect: 'NoExecute' }];
+    expect(placed({ ...given, clusters: { a: { ...ownCopies, facts: { taints } } } })).toEqual(stays);
+    expect(placed({ ...given, evictions: [{ ...back, cause: 'Unhealthy' }, evicted('b')] })).toEqual(stays);
+  });
+
   test('of a StatefulSet stay in a cluster that does not answer, unless purge lets them move', () => {
     const given = {
       template: [statefulSet('db', 2)],

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { fault } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
+import { defaultFailover } from '../../../src/propagate/model/failover-definition.ts';
 import type { ClusterLine, Eviction } from '../../../src/propagate/model/propagation.ts';
+import type { FailoverSpec } from '../../../src/propagate/model/spec.ts';
 import { doubledNotes } from '../../../src/propagate/status/doubled-notes.ts';
 import { evictionSignsOf } from '../../../src/propagate/status/eviction-signs.ts';
 import type { ClusterFacts } from '../../../src/propagate/status/facts.ts';
@@ -89,4 +91,14 @@ test.each<[string, Partial<Eviction>, Partial<ClusterFacts>, boolean]>([
   const notes = doubledNotes({ previous: { evictions: [eviction] }, clusters });
   expect(notes.map(({ code }) => code)).toEqual(expected ? ['POSSIBLY_DOUBLED'] : []);
   if (expected) expect(notes[0]?.message).toContain('north');
+});
+
+test.each<[FailoverSpec['purge'], string]>([
+  ['Directly', 'they are removed as soon as it answers'],
+  ['Gracefully', 'they are removed when it answers and the new copies are healthy'],
+  ['Never', 'as soon as it answers, they are released and stay'],
+])('the warning says what purge %s does with the old copies', (purge, fate) => {
+  const spec = { failover: { ...defaultFailover, purge } } as never;
+  const clusters = [{ cluster: 'north', stage: 'leaving', copies: [copyOf()], member: member('UNREACHABLE') } as never];
+  expect(doubledNotes({ spec, previous: { evictions: [evicted] }, clusters })[0]?.message).toContain(fate);
 });

@@ -19,6 +19,8 @@ export interface MoveWatch extends Disposable {
  * - A write of the gateway follows the step that the hub has at that moment. It creates an object only with an intent token that the hub
  *   has, and never changes an existing one in this way. It scales and deletes only by a uid that the hub has, under that uid and the version
  *   that was read. It never touches a stranger, and never deletes a PersistentVolumeClaim.
+ * - When the gateway deletes or scales down a workload, the other clusters that it can read have the healthy replicas that are needed, or as
+ *   many as the workload has. Pods of a cluster that is away do not count.
  */
 export function watchMoves(fleet: MovingFleet): MoveWatch {
   const found = new Set<string>();
@@ -52,9 +54,23 @@ function outagesOf(fleet: MovingFleet, { name, workload, parts }: ScheduledApp):
   return isServed ? outages : [...outages, `${name} has no cluster with its Service and ${needed} healthy replicas`];
 }
 
+/** Returns why the gateway must not have deleted or scaled down this workload. Undefined if it was allowed to. */
+function lossOf(fleet: MovingFleet, cluster: string, { kind, name, object, result }: SimWrite): string | undefined {
+  const app = fleet.apps.find(({ workload }) => workload.kind === kind && workload.metadata.name === name);
+  const { spec, status } = object as unknown as { readonly spec?: { replicas?: number }; readonly status?: { availableReplicas?: number } };
+  const isLoss = result === 'deleted' || result === 'marked' || (result === 'changed' && spec?.replicas === 0);
+  if (app === undefined || app.propagation !== undefined || !isLoss) return undefined;
+  const others = clusterNames.filter((other) => other !== cluster && !fleet.isAway(other));
+  const left = others.reduce((sum, other) => sum + availableIn(fleet, other, app.workload), 0);
+  const lost = Math.min(status?.availableReplicas ?? 0, fleet.needed.get(app.name) ?? 0);
+  return left < lost ? `only ${left} healthy replicas are left in clusters that answer, expected ${lost}` : undefined;
+}
+
 function violationOf(fleet: MovingFleet, cluster: string, write: SimWrite): string | undefined {
   const { object, manager, isDry, group, kind, result, preconditions } = write;
   if (manager !== 'muster' || isDry || group === 'muster.dev' || kind === 'Lease' || kind === 'ControllerRevision') return undefined;
+  const loss = lossOf(fleet, cluster, write);
+  if (loss !== undefined) return loss;
   const uid = object.metadata.uid ?? '';
   if (fleet.strangers.has(uid) && result !== 'unchanged') return 'it is a stranger';
   // Writes of copies have rules of their own: expectLawful checks them.
@@ -100,7 +116,7 @@ function isUndone({ app }: RecordedApp): boolean {
 function mayCreate(recorded: RecordedApp, cluster: string): boolean {
   const { step } = recorded.app;
   if (cluster === recorded.to) return step === 'Surge' || step === 'Traffic';
-  return cluster === recorded.from && isUndone(recorded) && ['Done', 'Remove', 'Drain'].includes(step);
+  return cluster === recorded.from && isUndone(recorded);
 }
 
 function mayScale(recorded: RecordedApp, cluster: string): boolean {

@@ -37,6 +37,8 @@ export interface MovingFleet {
   readonly needed: ReadonlyMap<string, number>;
   /** By uid. Grows and shrinks while the schedule runs. */
   readonly strangers: Map<string, Stranger>;
+  /** True if the gateway has been unable to read this cluster for some time. */
+  isAway(name: string): boolean;
   cluster(name: string): SimCluster;
 }
 

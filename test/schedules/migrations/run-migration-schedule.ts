@@ -8,7 +8,17 @@ import { violationsOfEnd } from './final-phase.ts';
 import { type MoveOutcome, violationsAtRest } from './final-state.ts';
 import { createMoveHook, type MoveHook } from './move-hook.ts';
 import { watchMoves } from './move-watch.ts';
-import { availableIn, clusterNames, contentOf, keyOf, type MovingFleet, migrationOnHub, type Stranger, statusOf } from './moving-fleet.ts';
+import {
+  availableIn,
+  clusterNames,
+  contentOf,
+  hasServiceIn,
+  keyOf,
+  type MovingFleet,
+  migrationOnHub,
+  type Stranger,
+  statusOf,
+} from './moving-fleet.ts';
 import { createDice, createRandomFleet, type Dice, movingLabels, type RandomFleet } from './random-fleet.ts';
 
 /** The outcome of one seed. */
@@ -24,6 +34,9 @@ export interface MigrationScheduleResult {
 const ends = ['Never', 'Preflight', 'Surge', 'Health', 'Traffic', 'Soak', 'Drain', 'Remove', 'Done'] as const;
 
 const name = 'move';
+
+/** A write may follow a read that was answered this long before. */
+const maxReadMs = 1_000;
 
 /**
  * Runs one random schedule over four embedded clusters and a manual clock. Kills the leader after any write, suspends it, cuts clusters off
@@ -57,6 +70,8 @@ class MigrationSchedule {
   readonly #records: string[] = [];
   readonly #undoneFrom = new Set<string>();
   readonly #faults = new Map<string, Disposable>();
+  /** The time at which each cluster was cut off or frozen, as monotonic milliseconds of the clock. */
+  readonly #awaySince = new Map<string, number>();
   readonly #strangers = new Map<string, Stranger>();
   readonly #needed = new Map<string, number>();
   #process: ReturnType<MigrationWorld['controller']['startProcess']>;
@@ -70,6 +85,7 @@ class MigrationSchedule {
       needed: this.#needed,
       strangers: this.#strangers,
       cluster: (cluster) => controller.world.cluster(cluster),
+      isAway: (cluster) => controller.world.clock.monotonic() - (this.#awaySince.get(cluster) ?? Number.POSITIVE_INFINITY) > maxReadMs,
     };
     this.#process = controller.startProcess();
   }
@@ -204,6 +220,7 @@ class MigrationSchedule {
       stranger: () => this.#makeStranger(),
       replace: () => this.#replace(),
       cordon: () => this.#cordon(),
+      loseSource: () => this.#loseSource(),
       refuse: () => {
         this.#moving.cluster('east').refuseWrites({ type: dice.pick(['quota', 'webhookTimeout'] as const) }, { times: 2 });
         this.#record('admission in east refuses two writes');
@@ -212,7 +229,7 @@ class MigrationSchedule {
       nothing: () => undefined,
     } as const;
     const kinds = Object.keys(disturbances) as (keyof typeof disturbances)[];
-    const kind = dice.pick([...kinds, 'kill', 'kill', 'heal'] as const);
+    const kind = dice.pick([...kinds, 'kill', 'kill', 'heal', 'loseSource', 'loseSource', 'loseSource'] as const);
     await disturbances[kind]();
     await world.controller.world.pass(dice.pick([300, 1_000, 2_500, 6_000, 15_000]));
   }
@@ -242,6 +259,7 @@ class MigrationSchedule {
     if (this.#faults.has(cluster)) return;
     this.#record(`${how} ${cluster}`);
     const broken = this.#moving.cluster(cluster);
+    if (how !== 'stall') this.#awaySince.set(cluster, this.#parts.world.controller.world.clock.monotonic());
     if (how === 'freeze') this.#faults.set(cluster, broken.silence());
     else if (how === 'stall') this.#faults.set(cluster, broken.stall({ verb: 'watch' }));
     else {
@@ -263,11 +281,33 @@ class MigrationSchedule {
     this.#record('cordon the node of east');
   }
 
+  /** Another client deletes a workload of the source, or scales it to 0, while the target has all replicas that are needed. */
+  #loseSource(): void {
+    const { dice } = this.#parts;
+    const movable = this.#moving.apps.filter(({ name: app, workload, parts, propagation, isSelected }) => {
+      const needed = this.#needed.get(app) ?? 0;
+      const hasService = parts.some((part) => part.kind === 'Service' && part.metadata.name === app);
+      const isMoved =
+        availableIn(this.#moving, 'east', workload) >= needed && (!hasService || hasServiceIn(this.#moving, 'east', workload));
+      return propagation === undefined && isSelected && isMoved && availableIn(this.#moving, 'south', workload) > 0;
+    });
+    if (movable.length === 0) return;
+    const { workload } = dice.pick(movable);
+    const south = this.#moving.cluster('south');
+    const live = south.get(kindNameOf(workload), workload.metadata.name, 'default');
+    if (live === undefined) return;
+    const isDeleted = dice.chance(0.5);
+    if (isDeleted) south.remove(kindNameOf(workload), workload.metadata.name, 'default');
+    else south.put({ ...live, spec: { ...(live.spec as JsonObject), replicas: 0 } } as KubernetesObject);
+    this.#record(`another client ${isDeleted ? 'deletes' : 'scales to 0'} ${workload.metadata.name} in south`);
+  }
+
   #heal(): void {
     this.#record('heal');
     this.#isLossy = false;
     for (const fault of this.#faults.values()) fault[Symbol.dispose]();
     this.#faults.clear();
+    this.#awaySince.clear();
   }
 
   /** Creates an object with the name of an object of an application, where there is none now. */
@@ -338,9 +378,10 @@ class MigrationSchedule {
         `not ended: ${JSON.stringify(status.apps?.map(({ key, step, reason, message, fault }) => [key.name, step, reason, message, fault]))}`,
       );
       this.#removeLateStrangers();
-      // With `Continue`, an application that failed can only be taken back.
+      // The person takes back an application that failed with `Continue`, or that has another object in the source than its copy.
       const migration = migrationOnHub(this.#moving, name);
-      if (status.phase === 'Degraded' && migration !== undefined) this.#requestEnd(migration, false);
+      const isEdited = status.apps?.some(({ message }) => message?.includes('was edited in south')) === true;
+      if ((status.phase === 'Degraded' || isEdited) && migration !== undefined) this.#requestEnd(migration, false);
       else this.#resume();
     }
     if (migrationOnHub(this.#moving, name) === undefined)

@@ -126,3 +126,15 @@ test('only a proxy with its certificate and an allowed name speaks for others, a
   expect(await who(clients.issue({ cn: 'pat' }), { 'x-remote-user': 'bob', 'x-remote-group': 'plant' })).toBe('certificate pat');
   expect(await who({}, { ...edge.as('alice'), ...says })).toBe(`${edge.issuer.url} oidc:alice`);
 });
+
+test('a client cannot renegotiate TLS, and no other client notices the attempt', async () => {
+  const options = { host: '127.0.0.1', port: edge.serving.port, ca: own.ca, servername: 'localhost', maxVersion: 'TLSv1.2' } as const;
+  const socket = connect(options);
+  await once(socket, 'secureConnect');
+  const { promise: failed, resolve } = Promise.withResolvers<string | undefined>();
+  socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+  socket.renegotiate({}, (error) => resolve(error === null ? 'renegotiated' : (error as NodeJS.ErrnoException).code));
+  expect(await failed).toBe('ERR_SSL_NO_RENEGOTIATION');
+  socket.destroy();
+  expect(await who(clients.issue({ cn: 'pat' }))).toBe('certificate pat');
+});

@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
+import { TurnGate } from '../../../src/operations/turn-gate.ts';
 import type { HttpOperation } from '../../../src/serve/http/http-operation.ts';
 import { useExactJson } from '../../../src/serve/http/request-body.ts';
 import { turns } from '../../support/manual-clock.ts';
 
 /** Parses bodies that arrive at the same time. `order` has the callers whose bodies were parsed, and `perTurn` how many in one event-loop turn. */
 function parser() {
-  const plugin = useExactJson(4 << 20);
+  const plugin = useExactJson({ maxBytes: 4 << 20, gate: new TurnGate(systemClock), clock: systemClock });
   const order: string[] = [];
   const inTurn = new Map<number, number>();
   let turn = 0;
@@ -39,11 +41,11 @@ function parser() {
   };
 }
 
-test('large bodies are parsed in one event-loop turn each, and callers take turns', async () => {
+test('of the large bodies of one caller, one event-loop turn parses one, and callers take turns', async () => {
   const { parse, order, end } = parser();
   await Promise.all(['eve', 'eve', 'eve', 'eve', 'ann'].map((caller) => parse(caller, 300 << 10)));
   expect(order.indexOf('ann')).toBeLessThan(3);
-  expect(end()).toBe(1);
+  expect(end(), 'one of each caller').toBeLessThanOrEqual(2);
 });
 
 test('a small body does not wait for large ones', async () => {

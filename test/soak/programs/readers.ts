@@ -7,8 +7,14 @@ import { planReaders, type ReaderPlan, streamsPerSocket } from '../reader-plan.t
 import type { TrueObject } from '../soak-cluster.ts';
 
 export type ReadersQuestion =
-  /** Opens all readers, within a few seconds. */
-  | { readonly type: 'start'; readonly port: number; readonly readers: number; readonly namespaces: readonly string[] }
+  /** Opens all readers, within a few seconds. `steady`: no reader has a habit. */
+  | {
+      readonly type: 'start';
+      readonly port: number;
+      readonly readers: number;
+      readonly namespaces: readonly string[];
+      readonly steady?: boolean;
+    }
   /**
    * Connects all readers and suspends their habits until `go-on`. Waits until each holds the objects of the clusters, at most `withinMs`.
    * The answer names the readers that still differ.
@@ -73,8 +79,9 @@ async function answer(question: ReadersQuestion): Promise<ReadersAnswer> {
   }
 }
 
-async function start({ port, readers: count, namespaces }: ReadersQuestion & { readonly type: 'start' }): Promise<void> {
-  const plans = planReaders(count, namespaces);
+async function start({ port, readers: count, namespaces, steady = false }: ReadersQuestion & { readonly type: 'start' }): Promise<void> {
+  const planned = planReaders(count, namespaces);
+  const plans = steady ? planned.map((plan) => ({ ...plan, habit: 'steady' as const })) : planned;
   const lines = linesOf(plans, port);
   readers = plans.map((plan, index) => {
     const line = lines[index];

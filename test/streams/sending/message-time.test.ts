@@ -3,7 +3,6 @@ import { silentLog } from '../../../src/core/log.ts';
 import { AnswerEncoder } from '../../../src/operations/answer-encoder.ts';
 import { maskOptionsFor } from '../../../src/operations/answers.ts';
 import { Deadlines } from '../../../src/operations/deadlines.ts';
-import type { OperationScope } from '../../../src/operations/operation.ts';
 import { StreamGroup } from '../../../src/streams/sending/stream-group.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { fedSchema, HandFedSource } from '../../support/serving/hand-fed-streams.ts';
@@ -13,10 +12,10 @@ test('a message that takes longer than 30 s to make ends the stream, if it check
   const clock = createManualClock();
   const made: number[] = [];
   const group = new StreamGroup({
-    async execute(message, context) {
+    async execute(message, { throwIfOver }) {
       const { afterMs } = message as { readonly afterMs: number };
       await clock.advance(afterMs);
-      (context as OperationScope).throwIfOver();
+      throwIfOver();
       made.push(afterMs);
       return { data: { ticks: null } };
     },

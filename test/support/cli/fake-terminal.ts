@@ -24,6 +24,8 @@ export interface FakeTerminalOptions {
   readonly hasColor?: boolean;
   /** The standard input. */
   readonly input?: string;
+  /** The answer that a person types to questions. Default: no person can be asked. */
+  readonly typed?: string;
 }
 
 /** Creates a terminal with 80 columns and 24 rows. */
@@ -32,6 +34,7 @@ export function createFakeTerminal({
   isWatched = false,
   hasColor = false,
   input = '',
+  typed,
 }: FakeTerminalOptions = {}): FakeTerminal {
   const seen = { written: '', told: '', settled: 0, late: 0 };
   const frames: (readonly string[])[] = [];
@@ -62,6 +65,11 @@ export function createFakeTerminal({
       signal.addEventListener('abort', () => listeners.delete(changed), { once: true });
     },
     readInput: async () => input,
+    canAsk: typed !== undefined,
+    ask: async (question) => {
+      seen.told += question;
+      return typed ?? '';
+    },
     resize: (columns, rows) => {
       size = { columns, rows };
       for (const changed of listeners) changed();

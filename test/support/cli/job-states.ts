@@ -1,4 +1,5 @@
-import type { JobState, JobSummary } from '../../../src/cli/watches/job-status.ts';
+import type { JobSummary } from '../../../src/cli/watches/job-status.ts';
+import type { JobState } from '../../../src/core/columns/job-cells.ts';
 
 /** Makes the `jobStatus` of one Job. By default it is running and has one completion. */
 export function jobState(cluster: string, name: string, parts: Partial<JobState> = {}): JobState {

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { describe, test } from 'vitest';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createRawClient } from '../clients/raw-client.ts';
 import { realPrograms, realServerTitle, startRealCluster } from '../cluster/real-cluster.ts';
@@ -9,24 +10,41 @@ import type { RunGatewayOptions } from './run-gateway.ts';
 
 /** A cluster that decides by RBAC, for a gateway with authentication. */
 export interface RbacGround extends AsyncDisposable {
+  /** The name of the context of the cluster, which is also its name. */
+  readonly context: string;
   /** The options with which a gateway reaches the cluster. */
   readonly reach: Pick<RunGatewayOptions, 'contexts' | 'flags'>;
   create(...objects: readonly KubernetesObject[]): Promise<void>;
   /** Returns the users that the gateway has impersonated so far, each once. */
   impersonated(): Promise<readonly string[]>;
+  /** Returns the resources that the gateway has listed or watched with its own account, each once and sorted. */
+  listedByGateway(): Promise<readonly string[]>;
   /** Returns the names of all headers of all requests. Undefined for a real API server, which does not record them. */
   headerNames(): ReadonlySet<string> | undefined;
 }
 
 /** The same cluster as an embedded one and as a real API server. */
-export const rbacGrounds: readonly { readonly title: string; readonly available: boolean; start(): Promise<RbacGround> }[] = [
+const rbacGrounds: readonly { readonly title: string; readonly available: boolean; start(): Promise<RbacGround> }[] = [
   { title: 'the embedded fleet', available: true, start: startEmbeddedGround },
   { title: realServerTitle, available: realPrograms !== undefined, start: startRealGround },
 ];
 
+/** Defines a test that runs on each ground, where it is available. The cluster has these objects from the start. */
+export function testOnRbacGrounds(title: string, objects: readonly KubernetesObject[], run: (ground: RbacGround) => Promise<void>): void {
+  for (const { title: place, available, start } of rbacGrounds)
+    describe.skipIf(!available)(place, () => {
+      test(title, { timeout: 120_000 }, async () => {
+        await using ground = await start();
+        await ground.create(...objects);
+        await run(ground);
+      });
+    });
+}
+
 async function startEmbeddedGround(): Promise<RbacGround> {
   const cluster = await startSimCluster({ name: 'north', authorization: 'rbac' });
   return {
+    context: 'north',
     reach: { contexts: [{ name: 'north', cluster }] },
     async create(...objects) {
       for (const object of objects) cluster.put(object);
@@ -34,6 +52,10 @@ async function startEmbeddedGround(): Promise<RbacGround> {
     async impersonated() {
       const users = cluster.requests.flatMap(({ headers }) => headers['impersonate-user'] ?? []);
       return [...new Set(users)];
+    },
+    async listedByGateway() {
+      const own = cluster.requests.filter(({ method, headers }) => method === 'GET' && headers['impersonate-user'] === undefined);
+      return [...new Set(own.flatMap(({ resource }) => resource?.resource ?? []))].sort();
     },
     headerNames: () => new Set(cluster.requests.flatMap(({ headers }) => Object.keys(headers))),
     [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
@@ -52,6 +74,7 @@ async function startRealGround(): Promise<RbacGround> {
   const client = stack.use(createRawClient(cluster.endpoint));
   const rest = stack.move();
   return {
+    context: 'envtest',
     reach: { contexts: [], flags: { kubeconfig: cluster.kubeconfigPath } },
     async create(...objects) {
       for (const object of objects) {
@@ -60,16 +83,36 @@ async function startRealGround(): Promise<RbacGround> {
       }
     },
     async impersonated() {
-      const events = (await readFile(log, 'utf8')).split('\n').slice(0, -1);
-      const users = events.flatMap((line) => {
-        const { impersonatedUser } = JSON.parse(line) as { readonly impersonatedUser?: { readonly username: string } };
-        return impersonatedUser?.username ?? [];
-      });
+      const users = (await auditEventsIn(log)).flatMap(({ impersonatedUser }) => impersonatedUser?.username ?? []);
       return [...new Set(users)];
+    },
+    async listedByGateway() {
+      const own = (await auditEventsIn(log)).filter(
+        ({ stage, verb, user, impersonatedUser }) =>
+          // The first stage is before the impersonation.
+          stage !== 'RequestReceived' &&
+          (verb === 'list' || verb === 'watch') &&
+          impersonatedUser === undefined &&
+          !user.username.startsWith('system:'),
+      );
+      return [...new Set(own.flatMap(({ objectRef }) => objectRef?.resource ?? []))].sort();
     },
     headerNames: () => undefined,
     [Symbol.asyncDispose]: () => rest.disposeAsync(),
   };
+}
+
+interface AuditEvent {
+  readonly stage: string;
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly impersonatedUser?: { readonly username: string };
+  readonly objectRef?: { readonly resource: string };
+}
+
+async function auditEventsIn(file: string): Promise<readonly AuditEvent[]> {
+  const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as AuditEvent);
 }
 
 function pathOf({ apiVersion = '', kind = '', metadata }: KubernetesObject): string {

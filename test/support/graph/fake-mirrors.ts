@@ -85,6 +85,7 @@ export function createFakeMirrors(clock: Clock): FakeMirrors {
     },
     clusters: () => [...clusters.values()].map(({ state }) => state()).sort((a, b) => (a.name < b.name ? -1 : 1)),
     cluster: (name) => clusters.get(name)?.state(),
+    servedKinds: (name) => clusters.get(name)?.state().resources,
     served: (name, kind) => clusters.get(name)?.served(kind),
     acquire(name, kind) {
       const cluster = clusters.get(name);

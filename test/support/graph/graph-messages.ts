@@ -13,6 +13,7 @@ import type { ChangesMessage } from '../../../src/streams/messages/changes-messa
 import type { Streams } from '../../../src/streams/messages/streams.ts';
 import type { StreamSource } from '../../../src/streams/stream-source.ts';
 import { loadBaseline, servedAs } from '../kubernetes-objects.ts';
+import { attemptsWith, testExecutor } from './executor.ts';
 import { noRelations } from './no-relations.ts';
 import { noWrites } from './no-writes.ts';
 import { idleContext } from './read-context.ts';
@@ -76,15 +77,16 @@ export function graphOfMessages({ reads, streams, logs, relations = noRelations 
     relations,
     logs: onlyWith('logs', { follow: recorded('follow'), ...logs }),
     read: idleContext(),
-    gateway: { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 },
+    gateway: { version: '0.0.0', demo: false, readOnly: false, schemaHash: 'hash', schemaBuiltAtMs: 0 },
     clock: { now: () => nowMs },
     budget: createBudget(() => undefined),
   });
+  const executor = testExecutor();
   const subscribe = (query: string, variableValues: Readonly<Record<string, unknown>> = {}) => {
     const document = parse(query);
     const errors = validate(schema, document);
     if (errors.length > 0) throw new Error(`expected a valid document, got ${errors.join('; ')}`);
-    return subscribeTo({ schema, document, variableValues, contextValue: contextValue() });
+    return subscribeTo({ schema, document, variableValues, contextValue: contextValue() }, executor);
   };
   return {
     model,
@@ -94,7 +96,7 @@ export function graphOfMessages({ reads, streams, logs, relations = noRelations 
     async render(query, message) {
       const subscribed = await subscribe(query);
       if ('errors' in subscribed) throw new Error(`expected a stream, got ${subscribed.errors.join('; ')}`);
-      return { result: subscribed.execute(message, contextValue()) };
+      return { result: subscribed.execute(message, attemptsWith(contextValue)) };
     },
   };
 }

@@ -62,6 +62,8 @@ export interface GraphOverMirrorsOptions {
   readonly sealKey?: Uint8Array;
   readonly sensitiveKinds?: readonly string[];
   readonly mirrors?: FakeMirrors;
+  /** The schema. It must have been built from the model. Default: one without Apollo Federation. */
+  readonly schema?: GraphQLSchema;
   /** The write side, as far as the test scripts it. Every other call throws. */
   readonly writing?: Partial<Pick<GraphContext, 'writes' | 'propagations' | 'imports'>>;
 }
@@ -81,8 +83,8 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
   const relationsOf = createRelations(shared);
   const timeSlices = new TimeSliceScheduler(clock);
   const logs = createLogs({ mirrors, access, model: () => model, member, clock, log });
-  const schema = schemaOf(model);
-  const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
+  const { schema = schemaOf(model) } = options;
+  const gateway = { version: '0.0.0', demo: false, readOnly: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
   return {
     mirrors,
     clock,
@@ -94,7 +96,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
     async ask(source, variableValues = {}, { caller = 'me', signal = new AbortController().signal, isMessage = false } = {}) {
       const faults: { fault: Fault; path: readonly (string | number)[] }[] = [];
       const budget = createBudget(() => signal.throwIfAborted());
-      using loaders = loadersOf({ signal, isMessage });
+      using loaders = loadersOf({ caller: { key: caller }, signal, isMessage });
       const read = {
         loaders,
         countReads: budget.countReads,

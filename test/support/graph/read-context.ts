@@ -15,7 +15,7 @@ export interface ReadWorld {
 /** Makes the context of an operation that ends when its signal aborts. */
 export function readContext({ mirrors, clock }: ReadWorld, given: Partial<Omit<ReadContext, 'loaders'>> = {}): ReadContext {
   const { signal = new AbortController().signal } = given;
-  const loaders = createLoaderFactory({ mirrors, clock })({ signal, isMessage: false });
+  const loaders = createLoaderFactory({ mirrors, clock })({ caller: given.caller ?? { key: 'me' }, signal, isMessage: false });
   signal.addEventListener('abort', () => loaders[Symbol.dispose](), { once: true });
   return {
     caller: { key: 'me' },

@@ -62,6 +62,11 @@ export interface PropagationWorldOptions {
   readonly bareHub?: true;
   /** Further names of members, each with the cluster that answers under it. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /**
+   * Called once, before the members join and send their first request. Misbehaviours that must also meet the kinds that each member reads
+   * at once, for example Nodes, begin here.
+   */
+  readonly beforeJoining?: (cluster: (name: string) => SimCluster) => void;
 }
 
 /** Starts one cluster per name, with these objects. The first one is the hub. Resolves when all have answered. */
@@ -91,6 +96,7 @@ export async function startPropagationWorld(
   };
   const endpointOf = (name: string) => ({ ...endpointFor(cluster(name)), name: clusterName(name) });
   const { mirrors, members, clientOf, join, leave } = stack.use(createTestMembers({ clock, log, endpointOf, traits }));
+  options.beforeJoining?.(cluster);
   for (const name of [...clusters.keys(), ...Object.keys(aliases)]) join(name);
   const hub = clusterName(hubName);
   await until(clock, () => mirrors.clusters().every(({ resources }) => resources !== undefined));

@@ -22,6 +22,7 @@ import { operationPlugins } from '../../../src/serve/serve.ts';
 import { WebSockets, type WebSocketsOptions } from '../../../src/serve/web-socket/web-sockets.ts';
 import { Subscriptions } from '../../../src/streams/sending/subscriptions.ts';
 import type { StreamListener, StreamReader } from '../../../src/streams/stream-source.ts';
+import { testExecutor } from '../graph/executor.ts';
 import { servedOf } from './start-serving.ts';
 
 /** One reader of the field `ticks`. */
@@ -47,6 +48,7 @@ export async function startWebSockets(
   const waiting: PromiseWithResolvers<string>[] = [];
   const schema = schemaOf(tickers, waiting);
   const common = {
+    executor: testExecutor(),
     contextOf: (scope: OperationScope) => {
       executions++;
       return scope;

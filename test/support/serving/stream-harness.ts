@@ -12,6 +12,7 @@ import { type AnsweredOperation, GraphqlOperation, type RequestOrigin } from '..
 import type { MessageBytes, StreamHandle, StreamOutlet } from '../../../src/streams/outlet.ts';
 import type { ValidatedSubscription } from '../../../src/streams/sending/stream-groups.ts';
 import { Subscriptions } from '../../../src/streams/sending/subscriptions.ts';
+import { testExecutor } from '../graph/executor.ts';
 import { createManualClock, turns } from '../manual-clock.ts';
 import { fedSchema, HandFedSource } from './hand-fed-streams.ts';
 import { servedOf } from './start-serving.ts';
@@ -113,7 +114,7 @@ export function createStreamHarness({
       servedSchema: served,
       document,
       operation: definition,
-      openSource: (contextValue) => subscribeTo({ ...args, contextValue }),
+      openSource: (contextValue) => subscribeTo({ ...args, contextValue }, testExecutor()),
     };
     return { subscription: ready, request };
   };

@@ -22,6 +22,19 @@ test('starts a mirror with the first lease of its kind, and serves all leases by
   expect(north.openWatches.filter(({ resource }) => resource.kind === 'Pod')).toHaveLength(1);
 });
 
+test('the list of served kinds stays the same until they change', async () => {
+  await using watching = startWatching();
+  const north = watching.fake('north');
+  expect(watching.mirrors.servedKinds(north.name)).toBeUndefined();
+  watching.engage(north);
+  await turns(20);
+  const kinds = watching.mirrors.servedKinds(north.name);
+  watching.mirrors.redescribed(north.name);
+  expect(kinds?.length).toBeGreaterThan(0);
+  expect(watching.mirrors.servedKinds(north.name)).toBe(kinds);
+  expect(watching.mirrors.cluster(north.name)?.resources).toBe(kinds);
+});
+
 test('warm kinds are mirrored from the start and never evicted', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');

@@ -1,7 +1,7 @@
-import { isLabelKey } from '../../../core/selectors.ts';
 import type { ClusterAffinity } from '../../../propagate/karmada/cluster-affinity.ts';
 import type { AffinityTerm, ClusterAffinityTerm } from '../../../propagate/karmada/karmada-placement.ts';
 import type { ResourceSelector } from '../../../propagate/karmada/resource-selector.ts';
+import { labelKeyProblems } from './label-problems.ts';
 import { type AdmissionProblem, checkEach, isPresent, problemIf, quoted } from './problems.ts';
 
 /**
@@ -68,8 +68,9 @@ export function validateResourceSelectors(
   });
 }
 
+/** A name has the syntax of a label key. */
 function nameProblems({ affinityName = '' }: AffinityTerm, path: string): readonly AdmissionProblem[] {
-  return problemIf(!isLabelKey(affinityName), path, `expected a name with the syntax of a label key, got ${quoted(affinityName)}`);
+  return labelKeyProblems(affinityName, path);
 }
 
 function isEmptyAffinity({ labelSelector, fieldSelector, clusterNames, exclude }: ClusterAffinity): boolean {

@@ -1,5 +1,5 @@
-import { isLabelKey } from '../../../core/selectors.ts';
-import { type AdmissionProblem, checkEach, isPresent, problemIf, quoted } from './problems.ts';
+import { labelKeyProblems } from './label-problems.ts';
+import { type AdmissionProblem, checkEach, isPresent, problemIf } from './problems.ts';
 
 /** Karmada's FailoverBehavior (policy/v1alpha1). */
 export interface Failover {
@@ -51,6 +51,6 @@ export function validateApplicationFailover(
 /** Checks `failover.cluster`. Returns the problems, none if all is valid. An absent block is valid. */
 export function validateClusterFailover(failover: ClusterFailover | null | undefined, path: string): readonly AdmissionProblem[] {
   return checkEach(failover?.statePreservation?.rules, `${path}.statePreservation.rules`, ({ aliasLabelName = '' }, at) =>
-    problemIf(!isLabelKey(aliasLabelName), `${at}.aliasLabelName`, `expected a label key, got ${quoted(aliasLabelName)}`),
+    labelKeyProblems(aliasLabelName, `${at}.aliasLabelName`),
   );
 }

@@ -1,6 +1,6 @@
-import { isLabelKey, isLabelValue } from '../../../core/selectors.ts';
 import type { OverridePolicySpec, OverrideRule } from '../../../propagate/karmada/override-policies.ts';
 import type { FieldPatch, Overriders } from '../../../propagate/karmada/overriders.ts';
+import { labelKeyProblems, labelValueProblems } from './label-problems.ts';
 import { type AdmissionProblem, checkEach, isPresent, problemIf, quoted } from './problems.ts';
 import { validateClusterAffinity, validateResourceSelectors } from './validate-affinities.ts';
 
@@ -54,10 +54,7 @@ function validateRule({ targetCluster, overriders }: OverrideRule, path: string)
 }
 
 function labelProblems(labels: Readonly<Record<string, string>>, path: string): readonly AdmissionProblem[] {
-  return Object.entries(labels).flatMap(([key, value]) => [
-    ...problemIf(!isLabelKey(key), path, `expected a label key, got ${quoted(key)}`),
-    ...problemIf(!isLabelValue(value), path, `expected a label value for ${quoted(key)}: at most 63 letters, digits, - _ and .`),
-  ]);
+  return Object.entries(labels).flatMap(([key, value]) => [...labelKeyProblems(key, path), ...labelValueProblems(value, key, path)]);
 }
 
 /** The API server's limit for all annotations of an object together. */
@@ -69,7 +66,7 @@ function annotationProblems(annotations: Readonly<Record<string, string>>, path:
   return [
     ...entries.flatMap(([key]) =>
       // Like the API server, converts a key to lower case before its syntax is checked.
-      problemIf(!isLabelKey(key.toLowerCase()), path, `expected an annotation key, got ${quoted(key)}`),
+      labelKeyProblems(key.toLowerCase(), path),
     ),
     ...problemIf(bytes > maxAnnotationBytes, path, `expected at most ${maxAnnotationBytes} bytes, got ${bytes}`),
   ];

@@ -1,9 +1,9 @@
 import type { V1Toleration } from '@kubernetes/client-node';
-import { isLabelKey } from '../../../core/selectors.ts';
 import type { Stored } from '../../../core/stored.ts';
 import type { KarmadaPlacement, SpreadConstraint } from '../../../propagate/karmada/karmada-placement.ts';
 import { isDynamicDivided } from '../../../propagate/karmada/replica-scheduling.ts';
 import type { ResourceSelector } from '../../../propagate/karmada/resource-selector.ts';
+import { labelKeyProblems } from './label-problems.ts';
 import { type AdmissionProblem, checkEach, isPresent, problemIf, quoted } from './problems.ts';
 import { validateClusterAffinities, validateClusterAffinity, validateResourceSelectors } from './validate-affinities.ts';
 import { type Failover, validateFailover } from './validate-failover.ts';
@@ -127,8 +127,7 @@ function validateSpreadConstraint(
 function validateWorkloadAffinity({ workloadAffinity }: CheckedPlacement, path: string): readonly AdmissionProblem[] {
   const { affinity, antiAffinity } = workloadAffinity ?? {};
   const keyProblems = (group: GroupByLabel | null | undefined, at: string) => {
-    const key = group?.groupByLabelKey ?? '';
-    return problemIf(isPresent(group) && !isLabelKey(key), `${at}.groupByLabelKey`, `expected a label key, got ${quoted(key)}`);
+    return isPresent(group) ? labelKeyProblems(group.groupByLabelKey ?? '', `${at}.groupByLabelKey`) : [];
   };
   const isSame = isPresent(affinity) && isPresent(antiAffinity) && affinity.groupByLabelKey === antiAffinity.groupByLabelKey;
   return [

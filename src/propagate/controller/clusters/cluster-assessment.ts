@@ -7,12 +7,13 @@ import { compareVersions } from '../../../store/versions.ts';
 import { mustGiveBack } from '../../apply/plan-take-over.ts';
 import type { ClusterShare, InventoryEntry, RecordedFault } from '../../model/inventory.ts';
 import type { RenderedCluster, RenderedObject } from '../../model/plan.ts';
-import { type ClusterLine, type CopyReason, marks, type Propagation } from '../../model/propagation.ts';
+import type { ClusterLine, CopyReason, Propagation } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import { copyReasonOf } from '../../plan/copies/copy-reason.ts';
 import { isRemoval, movingClusters } from '../../plan/held-prune.ts';
 import { isRestarted } from '../../rollout/resumption.ts';
 import { wantedHashOf } from '../../rollout/wanted-hash.ts';
+import { copyFactsOf } from '../../status/copy-facts.ts';
 import { isKept } from '../../status/copy-state.ts';
 import type { ClusterFacts, PlannedFacts } from '../../status/facts.ts';
 import type { DriftWatch } from '../state/drift-watch.ts';
@@ -75,7 +76,13 @@ export function assessUnplanned(input: Pick<AssessmentInput, 'state' | 'propagat
     // The placed replicas stay in the line, because the next plan starts from them.
     const planned: PlannedFacts = { wave, isLate, ...(replicas === undefined ? {} : { replicas }), objects: writtenObjects(share) };
     const facts: ClusterFacts = {
-      ...{ cluster: share.cluster, member: members.get(share.cluster), planned, stage: 'kept', copies: copyFactsOf(members, share) },
+      ...{
+        cluster: share.cluster,
+        member: members.get(share.cluster),
+        planned,
+        stage: 'kept',
+        copies: copyFactsOf(members.objects, share),
+      },
       ...(line === undefined ? {} : { previous: line }),
     };
     return { cluster: share.cluster, share, facts, needs: noNeeds };
@@ -94,32 +101,6 @@ function writtenObjects({ entries }: ClusterShare): PlannedFacts['objects'] {
 export function nonEmptyShares({ shares }: Pick<PropagationState, 'shares'>): readonly ClusterShare[] {
   const held = [...(shares?.values() ?? [])].filter(({ entries }) => entries.length > 0);
   return held.sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
-}
-
-/**
- * Returns each entry of the inventory of a cluster, with its mirrored object. An object that is not the copy counts as absent: the requester
- * may not be allowed to see it, and its state must not become a part of the status.
- */
-export function copyFactsOf(members: Members, share: ClusterShare | undefined): ClusterFacts['copies'] {
-  if (share === undefined) return [];
-  return share.entries.map((entry) => {
-    const mirrored = mirroredOf(members, share.cluster, entry.key);
-    return { entry, mirrored: mirrored.result === 'held' && !isCopy(mirrored, { share, entry }) ? absentSince(mirrored) : mirrored };
-  });
-}
-
-type HeldObject = Extract<MirroredObject, { result: 'held' }>;
-
-/** True if the object is the recorded copy, or has the mark of its Propagation: a crash may have kept the uid from being recorded. */
-function isCopy(
-  { object: { metadata } }: HeldObject,
-  { share, entry }: { readonly share: ClusterShare; readonly entry: InventoryEntry },
-): boolean {
-  return (entry.uid !== undefined && metadata.uid === entry.uid) || metadata.labels?.[marks.propagation] === share.owner;
-}
-
-function absentSince({ object: _object, ...mirrored }: HeldObject): MirroredObject {
-  return { ...mirrored, result: 'absent' };
 }
 
 interface WantedInCluster {
@@ -156,7 +137,7 @@ function assessCluster(input: AssessmentInput, wanted: WantedInCluster): Cluster
     member: members.get(cluster),
     ...(rendered === undefined ? {} : { planned: plannedOf(rendered, input.plan) }),
     stage: rendered === undefined ? 'leaving' : isBegun(context, needs) ? 'begun' : 'waiting',
-    copies: [...copyFactsOf(members, share), ...sourcesIn(context)],
+    copies: [...copyFactsOf(members.objects, share), ...sourcesIn(context)],
     ...problemOf(context),
     ...differenceIn(context, needs),
     ...(context.line === undefined ? {} : { previous: context.line }),

@@ -10,6 +10,10 @@ import { nearestAfter } from '../../rollout/slots.ts';
 export interface EvictionFacts {
   readonly spec: Pick<PropagationSpec, 'failover' | 'placement' | 'suspend'>;
   readonly status: Pick<PropagationStatus, 'clusters' | 'evictions'>;
+  /** The cluster with the Propagation. While it does not answer, nothing can be recorded, so it is never evicted as unreachable. */
+  readonly hub: string;
+  /** The clusters that a live request has just reached, although their mirrors do not know it yet. */
+  readonly reached: ReadonlySet<string>;
   readonly member: (cluster: string) => Pick<MemberCluster, 'phase' | 'taints'> | undefined;
   /** True if the inventory has copies in the cluster, or if that is unknown. */
   readonly holdsCopies: (cluster: string) => boolean;
@@ -76,15 +80,17 @@ function beginEviction(line: ClusterLine, facts: EvictionFacts): OpenEviction {
   if (member === undefined) return { eviction: undefined };
   const { afterMs, unhealthyAfterMs } = facts.spec.failover ?? defaultFailover;
   const isAway = member.phase === 'UNREACHABLE';
+  const isLost = isAway && line.cluster !== facts.hub && !facts.reached.has(line.cluster);
   const times: readonly (readonly [Eviction['cause'], number])[] = [
-    ['Unreachable', isAway ? dueAt(line.awaySince, afterMs) : never],
+    ['Unreachable', isLost ? dueAt(line.awaySince, afterMs) : never],
     ['Taint', taintDueMs(line, member, facts)],
     ['Unhealthy', isAway ? never : dueAt(line.unhealthySince, unhealthyAfterMs)],
   ];
   const dueMs = Math.min(...times.map(([, ms]) => ms));
   const cause = times.find(([, ms]) => ms <= facts.nowMs)?.[0];
   if (cause === undefined) return { eviction: undefined, dueMs: Number.isFinite(dueMs) ? dueMs : undefined };
-  return { eviction: { cluster: line.cluster, cause, since: isoOf(facts.nowMs) } };
+  const since = isoOf(facts.nowMs);
+  return { eviction: { cluster: line.cluster, cause, since, ...(isAway ? {} : { reachableSince: since }) } };
 }
 
 function dueAt(since: string | undefined, afterMs: number | undefined): number {
@@ -115,14 +121,16 @@ function taintDueMs(
  * Reviews an eviction: it ends when its cause is over. If the copies have left, it lasts until the old ones are gone, and with `return:
  * Back` for `returnAfter` more. A cluster that left the fleet stays evicted.
  */
-function reviewEviction(eviction: Eviction, line: ClusterLine | undefined, facts: EvictionFacts): OpenEviction {
-  const { cluster, cause, to } = eviction;
+function reviewEviction(known: Eviction, line: ClusterLine | undefined, facts: EvictionFacts): OpenEviction {
+  const { cluster, cause, to } = known;
   const isHolding = facts.holdsCopies(cluster);
-  if (cause === 'Return') return { eviction: isHolding && line?.wave === undefined ? eviction : undefined };
-  const isOver = isCauseOver(eviction, line, facts);
-  if (to === undefined) return { eviction: isOver ? undefined : eviction };
+  if (cause === 'Return') return { eviction: isHolding && line?.wave === undefined ? known : undefined };
+  const isOver = isCauseOver(known, line, facts);
+  if (to === undefined) return { eviction: isOver ? undefined : known };
+  const eviction = withReachability(known, facts);
   const rules: FailoverSpec = facts.spec.failover ?? defaultFailover;
-  const dueMs = isHolding ? Date.parse(eviction.since) + rules.graceMs : undefined;
+  const { reachableSince } = eviction;
+  const dueMs = isHolding && reachableSince !== undefined ? Date.parse(reachableSince) + rules.graceMs : undefined;
   if (rules.return === 'Stay') return { eviction: isOver && !isHolding ? undefined : eviction, dueMs };
   const { backSince = isoOf(facts.nowMs), ...gone } = eviction;
   if (!isOver) return { eviction: eviction.backSince === undefined ? eviction : gone, dueMs };
@@ -132,6 +140,15 @@ function reviewEviction(eviction: Eviction, line: ClusterLine | undefined, facts
     eviction: eviction.backSince === undefined ? { ...eviction, backSince } : eviction,
     dueMs: nearestAfter(facts.nowMs, [dueMs, returnMs]),
   };
+}
+
+/** Returns the eviction with the time since which the cluster answers. Unchanged while that is unknown. */
+function withReachability(eviction: Eviction, { member, nowMs }: EvictionFacts): Eviction {
+  const phase = member(eviction.cluster)?.phase;
+  if (phase === undefined || phase === 'CONNECTING' || (phase === 'UNREACHABLE') === (eviction.reachableSince === undefined))
+    return eviction;
+  const { reachableSince: _, ...away } = eviction;
+  return phase === 'UNREACHABLE' ? away : { ...away, reachableSince: isoOf(nowMs) };
 }
 
 /**

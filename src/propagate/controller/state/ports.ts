@@ -8,6 +8,7 @@ import type { RevisionStore } from '../../hub/revision-store.ts';
 import type { HubShares } from '../../hub/share-store.ts';
 import type { Planner } from '../../plan/planner.ts';
 import type { ClientOf } from '../../plan/snapshot/plan-request.ts';
+import type { ContactProbe } from '../failover/contact-probe.ts';
 import type { Term } from '../lease/lease.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { PropagationState } from './propagation-state.ts';
@@ -40,6 +41,7 @@ export interface Pass {
   readonly term: Term;
   readonly state: PropagationState;
   readonly drift: DriftWatch;
+  readonly probe: ContactProbe;
   /** Queues another pass for the Propagation. */
   readonly again: () => void;
 }

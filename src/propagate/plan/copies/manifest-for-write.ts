@@ -35,7 +35,10 @@ interface ManifestForWriteRequest {
   readonly live?: KubernetesObject;
   /** `exact` of the spec. It decides the prefix of annotations that record managed labels. Undefined: `muster.dev`. */
   readonly exact?: ExactSpec | undefined;
-  /** `RenderedObject.overriding` of the copy. `desired` is then used for its marks only. Undefined: `desired` is the whole manifest. */
+  /**
+   * Set if KubeFed's rules replace the copy. An existing object is then replaced by `overriding.base` with the fields of the member, and
+   * the overrides on top; `desired` gives only marks and records. A new object is always `desired`. Undefined: `desired` is used always.
+   */
   readonly overriding?: Overriding | undefined;
 }
 

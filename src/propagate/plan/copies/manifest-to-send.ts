@@ -1,7 +1,8 @@
 import type { Fault, FaultCode } from '../../../core/faults.ts';
-import { isJsonObject, type JsonObject } from '../../../core/json.ts';
+import type { JsonObject } from '../../../core/json.ts';
 import type { ServedResource } from '../../../core/kinds.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
+import { withSecretContent } from '../../../manifests/secret-content.ts';
 import type { RenderedObject } from '../../model/plan.ts';
 import { copyFault } from './copy-reason.ts';
 import type { CopyWork } from './copy-work.ts';
@@ -29,8 +30,7 @@ type SentManifest =
   | { readonly result: 'failed'; readonly fault: Fault };
 
 /**
- * Returns the manifest to send. For a Secret that the template refers to (`ref`), it reads the source live. It adds the data of the source,
- * and the type if the manifest has none. A source that has another version than `secretOf` is refused. The data go to the API server only: they are never stored, hashed or logged.
+ * Returns the manifest to send. For a Secret that the template refers to (`ref`), it reads the source live, and adds its content. A source that has another version than `secretOf` is refused. The data go to the API server only: they are never stored, hashed or logged.
  */
 export async function manifestToSend(
   { desired, secretOf }: Pick<RenderedObject, 'desired' | 'secretOf'>,
@@ -52,11 +52,5 @@ export async function manifestToSend(
   if (answer.result === 'absent') return refused('INVALID', `the source Secret does not exist in ${cluster}`);
   if (version !== undefined && answer.object.metadata.resourceVersion !== version)
     return refused('CONFLICT', `the source Secret in ${cluster} has changed since it was planned`);
-  const { data, type } = answer.object as JsonObject;
-  const filled = {
-    ...desired,
-    ...(isJsonObject(data) ? { data } : {}),
-    ...(typeof type === 'string' && desired.type === undefined ? { type } : {}),
-  };
-  return { result: 'read', manifest: filled };
+  return { result: 'read', manifest: withSecretContent(desired, answer.object as JsonObject) };
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../../core/json-at.ts';
 import { withValueAt } from '../../../manifests/json-edits.ts';
+import { isTokenSecret } from '../../../manifests/secret-content.ts';
 
 /** The result of `retainFieldsOfKind`. `path` names the field of the live object that cannot be copied. */
 export type RetainResult =
@@ -97,5 +98,5 @@ function retainJob(desired: JsonObject, live: JsonObject): RetainResult {
 }
 
 function retainToken(desired: JsonObject, live: JsonObject): RetainResult {
-  return retained(desired.type === 'kubernetes.io/service-account-token' ? kept(desired, live, ['data']) : desired);
+  return retained(isTokenSecret(desired) ? kept(desired, live, ['data']) : desired);
 }

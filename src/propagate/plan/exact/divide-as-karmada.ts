@@ -5,7 +5,7 @@ import { type DivisionInput, divideReplicas } from '../placing/divide-replicas.t
 import { sumBy } from '../placing/sum-by.ts';
 
 interface KarmadaDivisionInput extends Omit<DivisionInput, 'rulesChanged' | 'tieBreak'> {
-  /** The uid of the resource in Karmada. Default: an empty text. */
+  /** `metadata.uid` of the workload in Karmada. It decides ties between clusters. Default: an empty text, and ties go by name. */
   readonly uid?: string | undefined;
   /** True if nothing requires a new division. Then every cluster keeps its previous number. */
   readonly isKept?: boolean;

@@ -15,7 +15,7 @@ import { type KubeFedPolicies, kubeFedPoliciesOf } from './kubefed-policies.ts';
  * True if a chosen cluster has a copy although it gets no replicas. KubeFed and Federation v1 create such copies. The exception are Jobs
  * with Federation v1: it creates no such copy, but keeps existing ones. By all other rules, such a copy is removed.
  */
-export function keepsEmptyCopy(spec: Pick<PropagationSpec, 'exact' | 'replicas'>, { share, hasJob }: EmptyCopy): boolean {
+export function keepsEmptyCopy(spec: Pick<PropagationSpec, 'exact' | 'replicas'>, { share, hasJob }: ClusterWithoutReplicas): boolean {
   if (!isDividedAsKubeFed(spec)) return false;
   return spec.exact?.system === 'Kubefed' || !hasJob || (share !== undefined && holdsCopies(share));
 }
@@ -31,7 +31,7 @@ export function losesReplicas(spec: Pick<PropagationSpec, 'exact' | 'replicas'>,
 }
 
 /** A chosen cluster that gets no replicas. */
-interface EmptyCopy {
+interface ClusterWithoutReplicas {
   /** The copies in the cluster. Undefined: none is known. */
   readonly share: SnapshotCluster['share'] | undefined;
   /** True if the workload is a Job. */

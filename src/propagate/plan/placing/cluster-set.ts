@@ -2,6 +2,9 @@ import type { MemberCluster } from '../../../changes/members.ts';
 import { type LabelRequirement, matchesLabelSelector, printLabelSelector } from '../../../core/selectors.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../../model/spec.ts';
 
+/** The location of a cluster. A missing value is absent or unknown. */
+export type ClusterLocation = Pick<MemberCluster, 'provider' | 'region' | 'zones'>;
+
 /** The first condition of a set that a cluster does not meet. `detail` is the cluster or the requirement that decided. */
 interface SetMismatch {
   readonly reason: 'EXCLUDED' | 'LABELS' | 'FIELDS' | 'NOT_NAMED';
@@ -47,7 +50,7 @@ export function mismatchOf(set: ClusterSet, cluster: MemberCluster): SetMismatch
  * True if the cluster meets one requirement on its location. An absent provider or region meets only `NotIn` and `DoesNotExist`, as an
  * absent label does. Zones are a list: `In` needs at least one of the values, `NotIn` needs none of them.
  */
-export function meetsField({ field, operator, values }: ClusterFieldRequirement, cluster: MemberCluster): boolean {
+export function meetsField({ field, operator, values }: ClusterFieldRequirement, cluster: ClusterLocation): boolean {
   const held = fieldValuesOf(cluster, field);
   switch (operator) {
     case 'In':
@@ -64,7 +67,7 @@ export function meetsField({ field, operator, values }: ClusterFieldRequirement,
 }
 
 /** Returns the values of a location field. An empty text counts as absent. Zones keep their order. */
-export function fieldValuesOf(cluster: MemberCluster, field: ClusterFieldRequirement['field']): readonly string[] {
+export function fieldValuesOf(cluster: ClusterLocation, field: ClusterFieldRequirement['field']): readonly string[] {
   const held = field === 'zone' ? cluster.zones : [cluster[field] ?? ''];
   return held.filter((value) => value !== '');
 }

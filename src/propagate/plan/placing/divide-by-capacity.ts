@@ -81,18 +81,18 @@ function withBoundedRooms(count: number, candidates: readonly ReplicaCandidate[]
   return candidates.map((candidate) => (Number.isFinite(candidate.capacity) ? candidate : { ...candidate, capacity: largest }));
 }
 
-/** Returns the offer for a new division: all replicas that fit. */
+/** Returns what a cluster can take if all replicas are divided anew: its free room and the room of its own replicas, within its bounds. */
 function wholeOffer({ name, previous, capacity, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   const room = capacity + previous;
   return { name, weight: room, min, cap: Math.min(max, room) };
 }
 
-/** Returns the offer for additional replicas. */
+/** Returns what a cluster can take in addition to the replicas that it has. */
 function furtherOffer({ name, previous, capacity, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   return { name, weight: capacity, min: Math.max(0, min - previous), cap: Math.max(0, Math.min(max - previous, capacity)) };
 }
 
-/** Returns the offer for the previous replicas that a cluster may keep. */
+/** Returns how many of its own replicas a cluster can keep if the total shrinks. */
 function heldOffer({ name, previous, bounds: { min, max } = defaultBounds }: ReplicaCandidate): CapacityOffer {
   return { name, weight: previous, min, cap: Math.min(max, previous) };
 }

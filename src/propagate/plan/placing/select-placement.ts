@@ -111,10 +111,16 @@ function selectWithKept(
   };
 }
 
+/** Maximum number of different lists of missing kinds in the message of a refused placement. */
+const maxNamedKinds = 3;
+
 function nothingFits(rejected: readonly RejectedCluster[]): Extract<SpreadResult<LocatedCluster>, { readonly result: 'refused' }> {
   const isUnknown = rejected.some(({ reason }) => reason === 'SYNCING');
-  const addition = isUnknown ? '; the location of some clusters is not known yet' : '';
-  return { result: 'refused', reason: 'SPREAD', problem: `no cluster fits the placement${addition}` };
+  const unknown = isUnknown ? '; the location of some clusters is not known yet' : '';
+  const lacking = rejected.filter(({ reason }) => reason === 'API_MISSING');
+  const kinds = [...new Set(lacking.map(({ detail }) => detail))].slice(0, maxNamedKinds).join(', ');
+  const missing = lacking.length === 0 ? '' : `; ${lacking.length} of ${rejected.length} clusters do not serve ${kinds} (API_MISSING)`;
+  return { result: 'refused', reason: 'SPREAD', problem: `no cluster fits the placement${unknown}${missing}` };
 }
 
 function locatedOf({ cluster, holds, previous, capacity }: PlacementCandidate, tier: number): LocatedCluster {

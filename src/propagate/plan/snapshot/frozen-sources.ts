@@ -31,7 +31,7 @@ export function hashOfSources(sources: readonly FrozenSource[]): string {
   return sha256Of(sources.map(({ hash, ...source }) => `${textOf(source)} ${hash}`).toSorted()).slice(0, 32);
 }
 
-/** Returns the object of a template. Of a Secret, only the version that was read may be sent. */
+/** Returns the object of a template. For a Secret, the result allows only the version that was read to be sent later (`secretOf.version`). */
 export function withPinnedSecret(object: TemplateObject): TemplateObject {
   const { secretOf, sourceVersion: version } = object;
   return secretOf === undefined || version === undefined ? object : { ...object, secretOf: { ...secretOf, version } };
@@ -56,10 +56,22 @@ export function changedSourceNotes(
   ];
 }
 
+/** Returns an error note if the sources differ from those that `propagate` planned this generation with. Without a record: no note. */
+export function unacceptedSourceNotes(
+  { requester }: Pick<PropagationSpec, 'requester'>,
+  { contents }: { readonly contents: readonly FrozenSource[] | undefined },
+): readonly Note[] {
+  const accepted = requester?.sources;
+  if (accepted === undefined || contents === undefined || hashOfSources(contents) === accepted) return [];
+  const message = 'a reference or dependency has changed since propagate accepted this generation, so nothing is written';
+  return [{ severity: 'ERROR', code: 'SOURCE_CHANGED', message: `${message}. ${remedy}`, path: 'template' }];
+}
+
+const remedy = 'Propagate again to accept its content, or use runAs.serviceAccount to follow changes';
+
 function noteOf({ cluster, key: { kind, namespace, name } }: Pick<FrozenSource, 'cluster' | 'key'>, what: string): Note {
   const object = `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name} in cluster ${cluster}`;
   const message = `${object} ${what} since this generation was accepted, so the copies stay as they are`;
-  const remedy = 'Propagate again to accept its content, or use runAs.serviceAccount to follow changes';
   return { severity: 'ERROR', code: 'SOURCE_CHANGED', message: `${message}. ${remedy}`, path: 'template' };
 }
 

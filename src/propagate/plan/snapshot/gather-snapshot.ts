@@ -15,7 +15,7 @@ import { dependsOnUnknown, matchesSet } from '../placing/cluster-set.ts';
 import { locationFieldsIn, placementSetsIn } from '../placing/sets-in.ts';
 import { membersWithLocations, whenLocationsAreRead } from './cluster-locations.ts';
 import { changedSourceNotes, frozenSourcesOf, isForOneGeneration, withPinnedSecret } from './frozen-sources.ts';
-import { hideObjects, visibleAutoscaledIn } from './hide-objects.ts';
+import { hideObjects, listablePodsIn, visibleAutoscaledIn } from './hide-objects.ts';
 import { isRoomHidden } from './hide-room.ts';
 import { capacitiesIn, capacityKinds, type TemplateWorkloads } from './member-workloads.ts';
 import type { ExistingPropagation, PlannerPorts, PlanRequest } from './plan-request.ts';
@@ -131,7 +131,8 @@ function evictionFactsOf(
 
 function previousDecisionOf({ status, decided }: ExistingPropagation, { spec, purpose }: PlanRequest): PreviousDecision {
   const { clusters = [], affinityGroup, scheduledAt, mostObjects } = status;
-  // Clusters whose copies are being removed were not chosen by the previous decision. Such a cluster may be unknown at the moment.
+  // The previous decision had left out the clusters whose copies are being removed. While such a cluster does not answer, its phase is `Unknown`
+  // instead of `Deleting`.
   const left = new Set(status.evictions?.flatMap(({ cluster, to }) => (to === undefined ? [] : [cluster])));
   const isLeaving = ({ cluster, phase, wave }: ClusterLine) =>
     phase === 'Draining' || (wave === undefined && (phase === 'Deleting' || phase === 'Unknown')) || left.has(cluster);
@@ -212,10 +213,12 @@ async function readVisible(
   const { name } = cluster;
   const objects = new Map(keys.map((key) => [textOfKey(key), readObject(ports, name, key)]));
   const capacities = mayBeChosen ? capacitiesIn(members, name, workloads) : new Map<number, number>();
-  const [live, autoscaled, isHidden] = await Promise.all([
+  const isKubeFed = isDividedAsKubeFed(workloads.spec);
+  const [live, autoscaled, isHidden, mayListPods] = await Promise.all([
     hideObjects(ports, request, { cluster: name, share, keys, live: objects }),
     mayBeChosen ? visibleAutoscaledIn(ports, request, { cluster: name, workloads }) : new Set<string>(),
     capacities.size > 0 && isRoomHidden(ports.sight, request.spec, { cluster: name, signal: request.signal }),
+    isKubeFed ? listablePodsIn(ports, request, { cluster: name, workloads }) : () => false,
   ]);
   request.signal.throwIfAborted();
   const { manifests } = workloads;
@@ -224,7 +227,7 @@ async function readVisible(
     missingKinds: missing,
     capacities,
     ...(isHidden ? { isRoomHidden: true } : {}),
-    ...(isDividedAsKubeFed(workloads.spec) ? { running: runningReplicasIn(ports, name, { manifests, live }) } : {}),
+    ...(isKubeFed ? { running: runningReplicasIn(ports, name, { manifests, live, mayListPods }) } : {}),
     live,
     otherVersions: new Set(keys.filter((key) => isOtherVersion(members, name, key)).map(textOfKey)),
     autoscaled,

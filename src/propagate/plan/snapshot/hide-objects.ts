@@ -67,6 +67,18 @@ export async function visibleAutoscaledIn(
   return new Set(keys.filter(({ namespace }) => visible.has(namespace)).map(textOfKey)).intersection(scaled);
 }
 
+/** Returns a test for the namespaces of the workloads in which the requester may list Pods. */
+export async function listablePodsIn(
+  { sight }: PlannerPorts,
+  { spec, signal }: PlanRequest,
+  { cluster, workloads }: { readonly cluster: ClusterName; readonly workloads: TemplateWorkloads },
+): Promise<(namespace: string | undefined) => boolean> {
+  if (sight === undefined) return () => true;
+  const namespaces = namespacesOf(workloads.manifests.map(keyOfManifest));
+  const visible = await sight.objects(spec, { cluster, kind: { group: '', kind: 'Pod' }, verb: 'list', ...namespaces }, signal);
+  return (namespace) => visible.has(namespace);
+}
+
 function namespacesOf(keys: readonly ObjectKey[]): { readonly namespaces?: readonly string[] } {
   const namespaces = [...new Set(keys.flatMap(({ namespace }) => namespace ?? []))];
   return namespaces.length === 0 ? {} : { namespaces };

@@ -26,23 +26,29 @@ interface ExistingWorkloads {
   readonly manifests: readonly Manifest[];
   /** The existing objects of the cluster, by `textOfKey`. */
   readonly live: ReadonlyMap<string, MirroredObject>;
+  /**
+   * True if the requester may list the Pods of a namespace. Without this right, its Pods are not counted: a workload whose selector selects the Pods
+   * of other users would reveal their number.
+   */
+  readonly mayListPods: (namespace: string | undefined) => boolean;
 }
 
 /**
  * Returns the running replicas of each workload that exists in the cluster, by its index in `manifests`. Jobs have no entry.
  *
- * If not all replicas are ready, the Pods in the mirror are counted. While the Pods are unread, the ready replicas count as running.
+ * If not all replicas are ready, the Pods in the mirror are counted. While the Pods are unread, or if the requester may not list them, the
+ * ready replicas count as running.
  */
 export function runningReplicasIn(
   { members, clock }: { readonly members: Pick<Members, 'objects'>; readonly clock: Clock },
   cluster: ClusterName,
-  { manifests, live }: ExistingWorkloads,
+  { manifests, live, mayListPods }: ExistingWorkloads,
 ): ReadonlyMap<number, RunningReplicas> {
   const found = new Map<number, RunningReplicas>();
   for (const [index, manifest] of manifests.entries()) {
     const existing = live.get(textOfKey(keyOfManifest(manifest)));
     if (existing?.result !== 'held' || countFieldOf(manifest) !== 'replicas') continue;
-    const pods = members.objects.all(cluster, podKind);
+    const pods = mayListPods(existing.object.metadata.namespace) ? members.objects.all(cluster, podKind) : undefined;
     found.set(index, pods === undefined ? readyReplicasOf(existing.object) : runningReplicasOf(existing.object, pods, clock.now()));
   }
   return found;

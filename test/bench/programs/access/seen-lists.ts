@@ -77,7 +77,7 @@ async function serverOf(access: Access, caller: Caller, query: string): Promise<
   const loadersOf = createLoaderFactory({ mirrors, clock: systemClock });
   const contextOf = ({ servedSchema: _, resources, isMessage, throwIfOver, ...asked }: OperationScope) => {
     const budget = createBudget(throwIfOver);
-    const loaders = resources.use(loadersOf({ signal: asked.signal, isMessage }));
+    const loaders = resources.use(loadersOf({ ...asked, isMessage }));
     return {
       reads,
       read: { ...asked, loaders, countReads: budget.countReads, timeSlices: timeSlices.createSlices(throwIfOver) },

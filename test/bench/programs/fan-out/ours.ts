@@ -47,12 +47,12 @@ export async function startStreaming(pods: number, identities?: number): Promise
   const reads = createReads({ ...shared, member: () => undefined, clock: systemClock, log: silentLog });
   const streams = createStreams({ ...shared, settingsOf: () => undefined, clock: systemClock, log: silentLog }, life);
   const schema = buildGraph(model);
-  const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
+  const gateway = { version: '0.0.0', demo: false, readOnly: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
   const timeSlices = new TimeSliceScheduler(systemClock);
   const loadersOf = createLoaderFactory({ mirrors, clock: systemClock });
   const contextOf = ({ servedSchema: _, resources: held, isMessage, throwIfOver, ...asked }: OperationScope): BenchContext => {
     const budget = createBudget(throwIfOver);
-    const loaders = held.use(loadersOf({ signal: asked.signal, isMessage }));
+    const loaders = held.use(loadersOf({ ...asked, isMessage }));
     const read = { ...asked, loaders, countReads: budget.countReads, timeSlices: timeSlices.createSlices(throwIfOver) };
     return { reads, streams, read, gateway, clock: systemClock, budget };
   };

@@ -17,9 +17,21 @@ interface Given {
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
   readonly holds?: boolean;
   readonly mayEvict?: boolean;
+  readonly hub?: string;
+  readonly reached?: readonly string[];
 }
 
-function decide({ spec = {}, line, eviction, phase = 'SYNCED', taints = [], holds = true, mayEvict = true }: Given) {
+function decide({
+  spec = {},
+  line,
+  eviction,
+  phase = 'SYNCED',
+  taints = [],
+  holds = true,
+  mayEvict = true,
+  hub = 'hub',
+  reached = [],
+}: Given) {
   const read = parseSpec({
     template: [{ json: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } }],
     placement: {},
@@ -34,6 +46,8 @@ function decide({ spec = {}, line, eviction, phase = 'SYNCED', taints = [], hold
       clusters: [...lines],
       ...(eviction === undefined ? {} : { evictions: [{ cluster: 'east', cause: 'Unreachable', since: ago(60), ...eviction }] }),
     },
+    hub,
+    reached: new Set(reached),
     member: () => (phase === 'left' ? undefined : { phase, taints }),
     holdsCopies: () => holds,
     mayEvict,
@@ -50,13 +64,17 @@ function decide({ spec = {}, line, eviction, phase = 'SYNCED', taints = [], hold
 
 const after = { failover: { after: '30s' } };
 const away = { line: { awaySince: ago(30) }, phase: 'UNREACHABLE' } as const;
-const begun = (cause: Eviction['cause']) => ({ [cause]: { cluster: 'east', cause, since: now } });
+const begun = (cause: Eviction['cause']) => ({
+  [cause]: { cluster: 'east', cause, since: now, ...(cause === 'Unreachable' ? {} : { reachableSince: now }) },
+});
 
 test.each<[string, Given, object]>([
   ['a cluster that answers stays', { spec: after, line: {} }, {}],
   ['a cluster that is away for long enough is left', { spec: after, ...away }, begun('Unreachable')],
   ['a cluster that is away for less stays until then', { spec: after, ...away, line: { awaySince: ago(20) } }, { inS: 10 }],
   ['a cluster that is away stays without `after`', { ...away }, {}],
+  ['the hub is not left because it is away', { spec: after, ...away, hub: 'east' }, {}],
+  ['a cluster that a live request reaches is not left', { spec: after, ...away, reached: ['east'] }, {}],
   ['a cluster that is connecting is not left', { spec: after, line: { awaySince: ago(99) }, phase: 'CONNECTING' }, {}],
   ['a cluster outside the fleet is not left', { spec: after, line: { awaySince: ago(99) }, phase: 'left' }, {}],
   ['a cluster without planned copies is not left', { spec: after, phase: 'UNREACHABLE' }, {}],
@@ -114,32 +132,39 @@ test.each<[string, Given, object]>([
 });
 
 const kept = (more: Partial<Eviction> = {}) => ({ Unreachable: { cluster: 'east', cause: 'Unreachable', since: ago(60), ...more } });
-const moved = { eviction: { to: ['west'] } };
+const moved = { eviction: { to: ['west'], reachableSince: ago(30) } };
+const reachable = moved.eviction;
 const back = { failover: { return: 'Back', returnAfter: '5s' } };
 
 test.each<[string, Given, object]>([
-  ['it lasts while the cluster is away', { phase: 'UNREACHABLE', ...moved }, { ...kept({ to: ['west'] }), inS: 540 }],
+  ['it lasts while the cluster is away, and `grace` does not run', { phase: 'UNREACHABLE', ...moved }, kept({ to: ['west'] })],
+  [
+    '`grace` runs from when the cluster answers',
+    { eviction: { to: ['west'] } },
+    { ...kept({ to: ['west'], reachableSince: now }), inS: 600 },
+  ],
+  ['`grace` runs on while a gateway starts', { phase: 'CONNECTING', ...moved }, { ...kept(reachable), inS: 570 }],
   ['it lasts while a gateway starts', { phase: 'CONNECTING', eviction: {}, line: {} }, kept()],
-  ['it lasts while the cluster is outside the fleet', { phase: 'left', ...moved, holds: false }, kept({ to: ['west'] })],
+  ['it lasts while the cluster is outside the fleet', { phase: 'left', ...moved, holds: false }, kept(reachable)],
   ['it ends at once if nothing has moved', { eviction: {}, line: {} }, {}],
-  ['it lasts until the old copies are gone', { ...moved, holds: true }, { ...kept({ to: ['west'] }), inS: 540 }],
+  ['it lasts until the old copies are gone', { ...moved, holds: true }, { ...kept(reachable), inS: 570 }],
   ['it ends when the old copies are gone', { ...moved, holds: false }, {}],
   [
     'it lasts while the cluster has a taint',
     { ...moved, holds: false, taints: [maintenance], spec: { placement: { tolerations: [] } } },
-    kept({ to: ['west'] }),
+    kept(reachable),
   ],
-  ['it notes when the cluster is back', { spec: back, ...moved, holds: false }, { ...kept({ to: ['west'], backSince: now }), inS: 5 }],
+  ['it notes when the cluster is back', { spec: back, ...moved, holds: false }, { ...kept({ ...reachable, backSince: now }), inS: 5 }],
   [
     'it forgets that when the cluster is away again',
-    { spec: back, eviction: { to: ['west'], backSince: ago(4) }, holds: false, phase: 'UNREACHABLE' },
+    { spec: back, eviction: { ...reachable, backSince: ago(4) }, holds: false, phase: 'UNREACHABLE' },
     kept({ to: ['west'] }),
   ],
   ['copies return in time', { spec: back, eviction: { to: ['west'], backSince: ago(5) }, holds: false }, { isReturn: true }],
   [
     'copies do not return before the old ones are gone',
-    { spec: back, eviction: { to: ['west'], backSince: ago(5) } },
-    { ...kept({ to: ['west'], backSince: ago(5) }), inS: 540 },
+    { spec: back, eviction: { ...reachable, backSince: ago(5) } },
+    { ...kept({ ...reachable, backSince: ago(5) }), inS: 570 },
   ],
   ['a cluster that lost copies by a return is free when they are gone', { eviction: { cause: 'Return' }, holds: false }, {}],
   ['a cluster that lost copies by a return is free when it is chosen again', { eviction: { cause: 'Return' }, line: {} }, {}],

@@ -76,6 +76,10 @@ describe('filters', () => {
       notes: [],
     });
     expect(selectPlacement(input([])).problem).toBe('no cluster fits the placement');
+    const lacking = candidate('a', { missingKinds: ['PodSecurityPolicy policy/v1beta1'] });
+    expect(selectPlacement(input([lacking, candidate('b')], { clusters: ['a'] })).problem).toBe(
+      'no cluster fits the placement; 1 of 2 clusters do not serve PodSecurityPolicy policy/v1beta1 (API_MISSING)',
+    );
   });
 });
 

@@ -11,9 +11,11 @@ const existing = { uid: 'uid-of-web', status: {} };
 const share = shareOf('south', [entry(configMap('settings'), { uid: 'u' })]);
 
 test('waits at most 10 s for Nodes and other mirrors together, and only if the intent depends on Nodes', async () => {
-  await using planner = await startPlannerWorld({ hub: [node], south: [node] }, { traits: { hub: { region: 'eu' } } });
+  await using planner = await startPlannerWorld(
+    { hub: [node], south: [node] },
+    { traits: { hub: { region: 'eu' } }, beforeJoining: (cluster) => void cluster('south').stall({ resource: 'nodes' }) },
+  );
   const { world } = planner;
-  using _nodes = world.cluster('south').stall({ resource: 'nodes' });
   using _maps = world.cluster('hub').stall({ resource: 'configmaps' });
   const startMs = world.clock.monotonic();
   const plan = await planner.plan({ template, placement });

@@ -19,28 +19,44 @@ const hides = (kind: string, verb: AccessRequest['verb']): Pick<PlannerWorldOpti
   sight: sightOf(accessBut((request) => request.kind.kind === kind && request.verb === verb)),
 });
 
-test('divides the replicas of a hidden workload as those of an absent one', async () => {
-  await using planner = await startPlannerWorld({ hub: [], north: [running('ledger', 4)], south: [] }, hides('Deployment', 'get'));
-  const planned = async (name: string) => {
-    const plan = await planner.plan({
-      requester,
-      template: [{ json: deployment(name, 10) }],
-      placement: { clusters: ['north', 'south'] },
-      exact: { system: 'Kubefed' },
-      replicas: {
-        mode: 'Divided',
-        rebalance: false,
-        rules: [
-          { set: { clusters: ['north'] }, weight: 1 },
-          { set: { clusters: ['south'] }, weight: 9 },
-        ],
-      },
-    });
-    return ['north', 'south'].map((cluster) => shown(plan, cluster).rendered?.share?.to);
-  };
+const kubefed = {
+  placement: { clusters: ['north', 'south'] },
+  exact: { system: 'Kubefed' },
+  replicas: {
+    mode: 'Divided',
+    rebalance: false,
+    rules: [
+      { set: { clusters: ['north'] }, weight: 1 },
+      { set: { clusters: ['south'] }, weight: 9 },
+    ],
+  },
+};
 
-  expect(await planned('absent')).toEqual([1, 9]);
-  expect(await planned('ledger')).toEqual([1, 9]);
+/** The replicas of a Deployment with ten replicas, in north and south. */
+async function sharesOf(name: string, north: readonly KubernetesObject[], options: PlannerWorldOptions) {
+  await using planner = await startPlannerWorld({ hub: [], north, south: [] }, options);
+  const plan = await planner.plan({ requester, template: [{ json: deployment(name, 10) }], ...kubefed });
+  return ['north', 'south'].map((cluster) => shown(plan, cluster).rendered?.share?.to);
+}
+
+test('divides the replicas of a hidden workload as those of an absent one', async () => {
+  const hidden = hides('Deployment', 'get');
+  expect(await sharesOf('absent', [running('ledger', 4)], hidden)).toEqual([1, 9]);
+  expect(await sharesOf('ledger', [running('ledger', 4)], hidden)).toEqual([1, 9]);
+});
+
+test('divides replicas without the Pods that the requester may not list', async () => {
+  const probe = { ...deployment('probe', 9), status: { replicas: 9, readyReplicas: 0 } };
+  const foreign = Array.from({ length: 5 }, (_, index) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: `foreign-${index}`, namespace: 'default', labels: { app: 'probe' } },
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+  })) as unknown as readonly KubernetesObject[];
+  const hidden = hides('Pod', 'list');
+  const unseen = await sharesOf('probe', [probe, ...foreign], hidden);
+  expect(unseen).toEqual(await sharesOf('probe', [probe], hidden));
+  expect(unseen).not.toEqual(await sharesOf('probe', [probe, ...foreign], {}));
 });
 
 test('notes no autoscaler that the requester may not list', async () => {

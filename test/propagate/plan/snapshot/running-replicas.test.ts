@@ -24,13 +24,17 @@ const waiting = (seconds: number) => ({
   conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', lastTransitionTime: at(seconds) }],
 });
 
-function runningOf(readyReplicas: number | undefined, pods: readonly KubernetesObject[] | undefined): RunningReplicas | undefined {
+function runningOf(
+  readyReplicas: number | undefined,
+  pods: readonly KubernetesObject[] | undefined,
+  mayListPods = (_namespace: string | undefined) => true,
+): RunningReplicas | undefined {
   const status = readyReplicas === undefined ? {} : { readyReplicas };
   const live = new Map([
     [textOfKey(keyOfManifest(manifest)), { result: 'held', object: { ...existingObject(manifest, 'u'), status }, asOfMs: 0 } as const],
   ]);
   const members = { objects: { all: () => pods } };
-  return runningReplicasIn({ members: members as never, clock }, north, { manifests: [manifest], live }).get(0);
+  return runningReplicasIn({ members: members as never, clock }, north, { manifests: [manifest], live, mayListPods }).get(0);
 }
 
 test.each<[what: string, readyReplicas: number | undefined, pods: readonly KubernetesObject[] | undefined, expected: RunningReplicas]>([
@@ -48,6 +52,12 @@ test.each<[what: string, readyReplicas: number | undefined, pods: readonly Kuber
   expect(runningOf(readyReplicas, pods)).toEqual(expected);
 });
 
+test('the Pods of a namespace are not counted for a requester who may not list them there', () => {
+  const pods = [pod('a', ready), pod('b', ready)];
+  expect(runningOf(1, pods, (namespace) => namespace !== 'default')).toEqual({ current: 1 });
+  expect(runningOf(1, pods, (namespace) => namespace === 'default')).toEqual({ current: 2 });
+});
+
 test('a workload that does not exist, and a Job, have no running replicas', () => {
   const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'pi', namespace: 'default' } };
   const live = new Map([
@@ -55,5 +65,7 @@ test('a workload that does not exist, and a Job, have no running replicas', () =
     [textOfKey(keyOfManifest(job)), { result: 'held', object: existingObject(job, 'u'), asOfMs: 0 } as const],
   ]);
   const members = { objects: { all: () => [] } };
-  expect(runningReplicasIn({ members: members as never, clock }, north, { manifests: [manifest, job], live }).size).toBe(0);
+  expect(
+    runningReplicasIn({ members: members as never, clock }, north, { manifests: [manifest, job], live, mayListPods: () => true }).size,
+  ).toBe(0);
 });

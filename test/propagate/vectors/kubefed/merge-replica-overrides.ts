@@ -1,4 +1,4 @@
-import { replicasPath, type WrittenOverride, withoutReplicaCount } from '../../../../src/importers/kubefed/cluster-overrides.ts';
+import { replicasPath, type WrittenOverride } from '../../../../src/importers/kubefed/cluster-overrides.ts';
 
 /**
  * Returns the overrides of one cluster after a run of KubeFed's replica scheduler. The override of the replica count gets the planned
@@ -14,7 +14,7 @@ export function mergeReplicaOverrides({
   readonly scheduledReplicas: Readonly<Record<string, number>>;
 }): readonly WrittenOverride[] {
   const replicas = Object.hasOwn(scheduledReplicas, cluster) ? scheduledReplicas[cluster] : undefined;
-  if (replicas === undefined) return withoutReplicaCount(clusterOverrides);
+  if (replicas === undefined) return clusterOverrides.filter(({ path }) => path !== replicasPath);
   if (!clusterOverrides.some(({ path }) => path === replicasPath)) return [...clusterOverrides, { path: replicasPath, value: replicas }];
   return clusterOverrides.map((override) => (override.path === replicasPath ? { ...override, value: replicas } : override));
 }

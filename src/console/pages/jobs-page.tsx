@@ -1,0 +1,66 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { JobState } from '../../core/columns/job-cells.ts';
+import { changeQuery, query } from '../browser/location.ts';
+import { jobColumns, sortedJobs } from '../jobs/job-columns.ts';
+import { jobsQuery, type ShownJobMessage, type ShownJobSummary, summaryColumns, summaryRows } from '../jobs/job-summary.ts';
+import { type ClusterAnswer, countSentence, problemOfSync } from '../objects/answers.ts';
+import { Filters, objectFilters } from '../objects/kind-filters.tsx';
+import { kindStateOf } from '../objects/kind-state.ts';
+import { useLiveRows } from '../objects/use-live-rows.ts';
+import { Alert } from '../parts/alert.tsx';
+import { Heading } from '../parts/heading.tsx';
+import { DataTable } from '../table/data-table.tsx';
+import { sortAfterClick } from '../table/table-column.ts';
+
+/** Shows the Jobs of all clusters, live, and how many are in each phase. */
+export function JobsPage() {
+  const text = query.value.toString();
+  const { selection, sort, problem: wrongInput } = useMemo(() => kindStateOf(new URLSearchParams(text)), [text]);
+  const { search, ...variables } = selection;
+  const [summary, setSummary] = useState<ShownJobSummary | undefined>();
+  const live = useLiveRows<JobState, ShownJobMessage>(
+    wrongInput === undefined
+      ? { query: jobsQuery, field: 'jobStatus', variables, onMessage: (message) => setSummary(message.summary) }
+      : undefined,
+  );
+  const wanted = search?.toLowerCase();
+  const jobs = useMemo(
+    () => sortedJobs(wanted === undefined ? live.items : live.items.filter(({ name }) => name.includes(wanted)), sort),
+    [live.items, wanted, sort],
+  );
+  const problem = wrongInput ?? live.failure?.message;
+  const hidden = live.items.length - jobs.length;
+  const sentence = countSentence({
+    count: live.count - hidden,
+    shown: jobs.length,
+    one: 'Job',
+    many: 'Jobs',
+    answers: summary === undefined ? undefined : answersOf(summary, live.complete),
+  });
+  return (
+    <>
+      <Heading title="Jobs" />
+      <Filters fields={objectFilters} />
+      {problem === undefined ? null : <Alert>{problem}</Alert>}
+      {summary === undefined ? null : (
+        <DataTable name="Summary" rows={summaryRows(summary)} columns={summaryColumns(summary)} keyOf={({ name }) => name} isShort />
+      )}
+      <p role="status" class="status-line">
+        {problem === undefined ? sentence : ''}
+      </p>
+      <DataTable
+        name="Jobs"
+        rows={jobs}
+        columns={jobColumns}
+        keyOf={({ id }) => id}
+        sort={sort}
+        onSort={(path) => changeQuery({ sort: sortAfterClick(sort, path) }, { isStep: true })}
+        isMain
+      />
+    </>
+  );
+}
+
+function answersOf({ byCluster }: ShownJobSummary, complete: ReadonlySet<string>): readonly ClusterAnswer[] {
+  return byCluster.map(({ cluster: { name }, sync }) => ({ cluster: name, isComplete: complete.has(name), problem: problemOfSync(sync) }));
+}

@@ -1,0 +1,135 @@
+import { parseJson } from '../core/json.ts';
+import type { KeptTexts } from './kept-texts.ts';
+
+/**
+ * A list of an answer whose elements are already JSON text. `JSON.stringify` prints the elements as usual, because `toJSON` parses them. The encoder
+ * of answers copies `texts` instead, which is faster.
+ */
+export class JsonList {
+  /** JSON of elements in order. Each text or piece of bytes has one or more elements, separated by commas. Bytes are stored for later answers: never change them. */
+  readonly texts: readonly (string | Buffer)[];
+  /** The elements after those in `texts`, as plain values. Empty, unless `texts` has reached 4 Mi characters. */
+  readonly rest: readonly unknown[];
+  /** Number of characters and bytes in `texts`, with a comma after each. */
+  readonly length: number;
+
+  constructor({ texts, rest, length }: Pick<JsonList, 'texts' | 'rest' | 'length'>) {
+    this.texts = texts;
+    this.rest = rest;
+    this.length = length;
+  }
+
+  toJSON(): readonly unknown[] {
+    return [...(parseJson(`[${this.texts.join()}]`) as readonly unknown[]), ...this.rest];
+  }
+}
+
+const dataWithTexts = new WeakSet<object>();
+
+/** Remembers that the data of an answer contains a `JsonList`. */
+export function markTexts(data: object): void {
+  dataWithTexts.add(data);
+}
+
+/** True if the data of an answer contains a `JsonList`. Such a list is a property of an object, at any depth, and never an element of an array. */
+export function containsTexts(data: object | null | undefined): boolean {
+  return data !== null && data !== undefined && dataWithTexts.has(data);
+}
+
+/** Number of elements that one call of `JSON.stringify` prints. */
+const elementsPerText = 64;
+
+/** A run has at most 64 elements, and about 64 Ki characters. A run below 4 Ki characters would save too little. */
+const minRunLength = 4 << 10;
+const maxRunLength = 64 << 10;
+
+/**
+ * Maximum number of characters of the texts of one list: 4 Mi. Elements beyond it stay plain values. The encoder of answers prints them and stops at
+ * the size limit of an answer.
+ */
+const maxLength = 4 << 20;
+
+/** Collects the elements of a `JsonList`, in order. */
+export class JsonListBuilder {
+  readonly #list: readonly unknown[];
+  /** Undefined if the texts of the elements are not stored. */
+  readonly #kept: KeptTexts | undefined;
+  readonly #texts: (string | Buffer)[] = [];
+  #pending: unknown[] = [];
+  #length = 0;
+  /** Elements whose texts become one run: the index of the first one, and the texts. */
+  #begin = 0;
+  #run: string[] = [];
+  #runLength = 0;
+
+  /** @param kept The texts of the elements of `list`, if they depend on their objects alone and the selection is used often. */
+  constructor(list: readonly unknown[], kept: KeptTexts | undefined) {
+    this.#list = list;
+    this.#kept = kept;
+  }
+
+  /** Adds an element as a plain value. */
+  push(element: unknown): void {
+    this.#pending.push(element);
+    if (this.#pending.length >= elementsPerText && this.#length < maxLength) this.#print();
+  }
+
+  /** Adds the stored text of the element at this index, or of the run that begins with it. Returns the number of elements that were added: 0 if none is stored. */
+  reuse(index: number): number {
+    if (this.#kept === undefined) return 0;
+    const run = this.#kept.findRun(this.#list, index);
+    if (run !== undefined) {
+      this.#endRun();
+      this.#add(run.bytes);
+      return run.sources.length;
+    }
+    const text = this.#kept.find(this.#list[index]);
+    if (text !== undefined) this.#addToRun(index, text);
+    return text === undefined ? 0 : 1;
+  }
+
+  /** Adds the projection of the element at this index, for which `reuse` returned 0. Also stores its text if the selection is used often. */
+  keep(index: number, projected: unknown): void {
+    if (this.#kept === undefined) {
+      this.push(projected);
+      return;
+    }
+    const text = JSON.stringify(projected);
+    this.#kept.keep(this.#list[index], text);
+    this.#addToRun(index, text);
+  }
+
+  end(): JsonList {
+    this.#endRun();
+    if (this.#pending.length > 0 && this.#length < maxLength) this.#print();
+    return new JsonList({ texts: this.#texts, rest: this.#pending, length: this.#length });
+  }
+
+  #print(): void {
+    this.#add(JSON.stringify(this.#pending).slice(1, -1));
+    this.#pending = [];
+  }
+
+  #add(text: string | Buffer): void {
+    this.#texts.push(text);
+    this.#length += text.length + 1;
+  }
+
+  #addToRun(index: number, text: string): void {
+    if (this.#run.length === 0) this.#begin = index;
+    this.#run.push(text);
+    this.#runLength += text.length;
+    if (this.#run.length >= elementsPerText || this.#runLength >= maxRunLength) this.#endRun();
+  }
+
+  #endRun(): void {
+    const [first] = this.#run;
+    if (first === undefined) return;
+    const isKept = this.#run.length > 1 && this.#runLength >= minRunLength;
+    const text = this.#run.length === 1 ? first : this.#run.join();
+    const elements = isKept ? this.#list.slice(this.#begin, this.#begin + this.#run.length) : [];
+    this.#add((isKept ? this.#kept?.keepRun(elements, text) : undefined) ?? text);
+    this.#run = [];
+    this.#runLength = 0;
+  }
+}

@@ -1,0 +1,255 @@
+import {
+  type FieldNode,
+  type GraphQLAbstractType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  getNamedType,
+  getNullableType,
+  isAbstractType,
+  isCompositeType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import type { CollectedFields } from './collect-fields.ts';
+import type { AbstractSite, FieldSite } from './field-site.ts';
+import { hasFreshArguments } from './field-site.ts';
+import type { KeptTexts, TextSourceOf } from './kept-texts.ts';
+import { isOfObject, type KnownResolver, knownResolverOf, resolverOf, type StoredRead, textSourceOf } from './known-resolvers.ts';
+import { leafCode } from './leaf-code.ts';
+
+/** Thrown if the operation uses a resolver or a type that the compiler does not know. Trying again gives the same error. */
+export class NotCompilable extends Error {
+  override readonly name = 'NotCompilable';
+}
+
+/**
+ * The parts of an operation that the writer reads and adds to. Each position of the document gets a number, and generated code contains only these
+ * numbers.
+ */
+export interface WriterScope {
+  collect(type: GraphQLObjectType, nodes: readonly FieldNode[]): CollectedFields;
+  addSite(site: FieldSite): number;
+  addAbstractSite(site: AbstractSite): number;
+  /** Creates the store for the JSON texts of one selection set. */
+  createTexts(sourceOf: TextSourceOf): KeptTexts;
+}
+
+/** A function of the generated code. */
+interface WrittenFunction {
+  readonly name: string;
+  /** True if it is a generator function. It yields where other operations may run. */
+  readonly isSteps: boolean;
+  /** True if the function needs its last parameter `q`, the path of its object. */
+  readonly needsPath: boolean;
+  /** True if each field depends on the object alone (`KnownResolver`), so that the JSON text can be stored. */
+  readonly isOfObject: boolean;
+}
+
+/** A field for whose value code is being written. */
+interface FieldValue {
+  readonly nodes: readonly [FieldNode, ...FieldNode[]];
+  /** JavaScript expression for the path of the value in the answer. */
+  readonly path: string;
+  readonly known: KnownResolver;
+  /** Number of lists of this field around the value. It makes the names of generated variables unique. */
+  readonly level: number;
+}
+
+/** Generated statements, and what they require of the function that contains them (see `WrittenFunction`). */
+interface Code {
+  readonly text: string;
+  readonly isSteps: boolean;
+  readonly needsPath: boolean;
+  readonly isOfObject: boolean;
+}
+
+const nothing: Code = { text: '', isSteps: false, needsPath: false, isOfObject: true };
+
+/** Number of elements of a list between two points at which other operations may run. */
+const elementsPerStep = 16;
+
+/**
+ * Writes the JavaScript of one selection set. Names of the schema and of the document appear in it only as quoted texts. Every other value is a
+ * constant: the code gets the constants as the array `k`.
+ *
+ * Each generated function has the parameters `s` (the source), `c` (the context), `r` (the `ProjectionRun`) and `q` (the path of the object).
+ */
+export class UnitWriter {
+  readonly #scope: WriterScope;
+  readonly #functions: string[] = [];
+  readonly constants: unknown[] = [];
+  /** True while code inside a list is written. Only a list that is in no other list becomes JSON text. */
+  #isInList: boolean;
+
+  /** @param isInList True if the selection set itself is inside a list. */
+  constructor(scope: WriterScope, { isInList }: { readonly isInList: boolean }) {
+    this.#scope = scope;
+    this.#isInList = isInList;
+  }
+
+  /** Returns JavaScript for `new Function('k', …)`: a body that defines all functions and returns the one named by `entry`. */
+  textOf(entry: WrittenFunction): string {
+    const names = this.constants.map((_, index) => `k${index}`);
+    return `"use strict";\nconst [${names.join(', ')}] = k;\n${this.#functions.join('\n')}\nreturn ${entry.name};`;
+  }
+
+  /**
+   * Writes a function that makes the data of an object of this type, and returns its name and requirements.
+   *
+   * @throws {NotCompilable} if a resolver or a type is not known to the compiler.
+   */
+  writeObject(type: GraphQLObjectType, nodes: readonly FieldNode[]): WrittenFunction {
+    if (type.isTypeOf != null) throw new NotCompilable(`${type.name} tests its values`);
+    const members: string[] = [];
+    const codes: Code[] = [];
+    for (const [key, merged] of this.#scope.collect(type, nodes)) {
+      const v = `v${members.length}`;
+      codes.push(this.#writeField(type, key, { merged, v }));
+      // In an object literal, the key `"__proto__"` would set the prototype. As a computed key, it is an ordinary property.
+      members.push(`${key === '__proto__' ? '["__proto__"]' : JSON.stringify(key)}: ${v}`);
+    }
+    return this.#addFunction(joined(codes), `({ ${members.join(', ')} })`);
+  }
+
+  /** Writes a function that makes the data of a root field from `s`, the value of its resolver. `q` is the path of the field. */
+  writeRootValue(type: GraphQLOutputType, nodes: FieldValue['nodes'], known: KnownResolver): WrittenFunction {
+    return this.#addFunction(this.#complete(type, 's', { nodes, path: 'q', known, level: 0 }), 's');
+  }
+
+  #addFunction({ text, ...properties }: Code, result: string): WrittenFunction {
+    const name = `p${this.#functions.length}`;
+    this.#functions.push(`function${properties.isSteps ? '*' : ''} ${name}(s, c, r, q) {\n${text}\nreturn ${result};\n}`);
+    return { name, ...properties };
+  }
+
+  #constant(value: unknown): string {
+    const known = this.constants.indexOf(value);
+    return `k${known === -1 ? this.constants.push(value) - 1 : known}`;
+  }
+
+  #writeField(parentType: GraphQLObjectType, key: string, { merged, v }: { merged: FieldValue['nodes']; v: string }): Code {
+    const name = merged[0].name.value;
+    if (name === '__typename') return { ...nothing, text: `let ${v} = ${JSON.stringify(parentType.name)};` };
+    const field = parentType.getFields()[name];
+    const known = field && knownResolverOf(field, merged[0]);
+    if (field === undefined || known === undefined) throw new NotCompilable(`${parentType.name}.${name}`);
+    const path = `q_${v}`;
+    const site = { field, nodes: merged, parentType, freshArguments: hasFreshArguments(field, merged[0]) };
+    const read = this.#read(v, site, { known, path });
+    const rest = this.#complete(field.type, v, { nodes: merged, path, known, level: 0 });
+    const needsPath = read.needsPath || rest.needsPath;
+    const at = needsPath ? `const ${path} = { prev: q, key: ${JSON.stringify(key)}, typename: ${JSON.stringify(parentType.name)} };\n` : '';
+    const ofObject = isOfObject(known) && rest.isOfObject;
+    return { text: `${at}${read.text}\n${rest.text}`, isSteps: rest.isSteps, needsPath, isOfObject: ofObject };
+  }
+
+  /** Returns code that declares the variable named by `v`, with the value of the field: read directly, or returned by its resolver. */
+  #read(v: string, site: FieldSite, { known, path }: { readonly known: KnownResolver; readonly path: string }): Code {
+    const resolver = () => this.#constant(resolverOf(site.field));
+    switch (known.type) {
+      case 'property': {
+        const read = `let ${v} = typeof s === "object" ? s[${JSON.stringify(known.name)}] : r.odd();`;
+        return { ...nothing, text: `${read}\nif (typeof ${v} === "function") r.odd();` };
+      }
+      case 'stored':
+        return { ...nothing, text: this.#readStored(v, known) };
+      case 'value':
+        return { ...nothing, text: `let ${v} = ${resolver()}(s);` };
+      case 'call': {
+        const number = this.#scope.addSite(site);
+        const info = known.info ? `r.info(${number}, ${path})` : 'undefined';
+        return { ...nothing, text: `let ${v} = ${resolver()}(s, r.args(${number}), c, ${info});`, needsPath: known.info };
+      }
+      default:
+        return known satisfies never;
+    }
+  }
+
+  #readStored(v: string, { path, key, fit }: StoredRead): string {
+    const from = ['s', ...path.map((part) => `[${JSON.stringify(part)}]`)].join('');
+    const quoted = JSON.stringify(key);
+    // Without this test, a key such as `constructor` would find a member that every object inherits.
+    const read = key in Object.prototype ? `(Object.hasOwn(${from}, ${quoted}) ? ${from}[${quoted}] : null)` : `${from}[${quoted}]`;
+    if (fit === 'any') return `let ${v} = ${read};`;
+    const test =
+      fit === 'text' ? `typeof ${v} === "string"` : fit === 'boolean' ? `typeof ${v} === "boolean"` : `${this.#constant(fit)}(${v})`;
+    return `let ${v} = ${read};\nif (${v} !== undefined && ${v} !== null && !(${test})) r.misfit();`;
+  }
+
+  /** Returns code that replaces the value in the variable named by `v` by its data in the answer. */
+  #complete(type: GraphQLOutputType, v: string, value: FieldValue): Code {
+    const isRequired = isNonNullType(type);
+    const present = this.#completePresent(isRequired ? type.ofType : type, v, value);
+    const onNull = isRequired ? 'r.null();' : `${v} = null;`;
+    return { ...present, text: `if (${v} === undefined || ${v} === null) ${onNull} else {\n${present.text}\n}` };
+  }
+
+  #completePresent(type: GraphQLOutputType, v: string, value: FieldValue): Code {
+    const isJson = value.known.type === 'stored';
+    if (isLeafType(type)) return { ...nothing, text: leafCode(type, v, { constant: this.#constant(type), isJson }) };
+    const check = isJson ? '' : `r.present(${v});\n`;
+    if (isListType(type)) return this.#completeList(type.ofType, v, value);
+    if (isObjectType(type)) {
+      const { name, isSteps, needsPath, isOfObject: ofObject } = this.writeObject(type, value.nodes);
+      const call = `${isSteps ? 'yield* ' : ''}${name}(${v}, c, r${needsPath ? `, ${value.path}` : ''})`;
+      return { text: `${check}${v} = ${call};`, isSteps, needsPath, isOfObject: ofObject };
+    }
+    if (isAbstractType(type))
+      return { text: check + this.#abstractCode(type, v, value), isSteps: true, needsPath: true, isOfObject: false };
+    throw new NotCompilable(String(type));
+  }
+
+  #completeList(itemType: GraphQLOutputType, v: string, value: FieldValue): Code {
+    const own = `${value.level}_${v}`;
+    const [list, out, index, element, path] = [`l${own}`, `o${own}`, `i${own}`, `e${own}`, `w${own}`] as const;
+    // Only resolvers of the type `call` return lists of many objects, whose elements the budget has charged. Other lists are parts of one object.
+    const isCharged = value.known.type === 'call';
+    const isText = isCharged && !this.#isInList && isCompositeType(getNamedType(itemType));
+    const wasInList = this.#isInList;
+    this.#isInList = true;
+    const item = this.#complete(itemType, element, { ...value, level: value.level + 1, path });
+    this.#isInList = wasInList;
+    const isSteps = item.isSteps || isCharged;
+    const pause = isSteps ? `if (${index} % ${elementsPerStep} === ${elementsPerStep - 1}) yield;\n` : '';
+    const at = item.needsPath ? `const ${path} = { prev: ${value.path}, key: ${index}, typename: undefined };\n` : '';
+    const texts = isText && item.isOfObject ? this.#textsOf(itemType) : undefined;
+    const add = texts === undefined ? `${item.text}\n${out}.push(${element});` : keptElement({ element, index, out }, item.text);
+    const loop = `for (let ${index} = 0; ${index} < ${list}.length; ${index}++) {\n${pause}${at}let ${element} = ${list}[${index}];\n${add}\n}`;
+    const begin = `const ${list} = r.list(${v});\nconst ${out} = ${isText ? `r.texts(${texts ?? 'undefined'}, ${list})` : '[]'};`;
+    return { ...item, text: `${begin}\n${loop}\n${v} = ${isText ? `${out}.end()` : out};`, isSteps };
+  }
+
+  /** Returns the name of the constant with the `KeptTexts` of the elements. Undefined if the texts of their type cannot be stored. */
+  #textsOf(itemType: GraphQLOutputType): string | undefined {
+    const type = getNamedType(itemType);
+    const sourceOf = isObjectType(type) && !isListType(getNullableType(itemType)) ? textSourceOf(type) : undefined;
+    return sourceOf === undefined ? undefined : this.#constant(this.#scope.createTexts(sourceOf));
+  }
+
+  #abstractCode(type: GraphQLAbstractType, v: string, { nodes, path }: FieldValue): string {
+    if (type.extensions.typeOfValue !== true) throw new NotCompilable(`${type.name} needs more than a value to find its type`);
+    const constant = this.#constant(type);
+    const unit = `u_${v}`;
+    const found = `const ${unit} = r.unit(${this.#scope.addAbstractSite({ type, nodes, isInList: this.#isInList })}, ${constant}.resolveType(${v}, c, undefined, ${constant}));`;
+    const call = `${unit}.project(${v}, c, r, ${path})`;
+    return `${found}\n${v} = ${unit}.isSteps ? yield* ${call} : ${call};`;
+  }
+}
+
+/** Writes the addition of an element whose text may be known, alone or with the elements after it. */
+function keptElement({ element, index, out }: Readonly<Record<'element' | 'index' | 'out', string>>, item: string): string {
+  const count = `n_${element}`;
+  const reuse = `const ${count} = ${out}.reuse(${index});\nif (${count} > 0) { ${index} += ${count} - 1; if (${count} >= ${elementsPerStep}) yield; continue; }`;
+  return `${reuse}\n${item}\n${out}.keep(${index}, ${element});`;
+}
+
+function joined(codes: readonly Code[]): Code {
+  return {
+    text: codes.map(({ text }) => text).join('\n'),
+    isSteps: codes.some(({ isSteps }) => isSteps),
+    needsPath: codes.some(({ needsPath }) => needsPath),
+    isOfObject: codes.every(({ isOfObject }) => isOfObject),
+  };
+}

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+interface GatewayProcess {
+  /** Such as `http://127.0.0.1:40123/graphql`. */
+  readonly url: string;
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void;
+}
+
+interface GatewayProcessOptions {
+  /** The folder in which the gateway keeps its state. */
+  readonly folder: string;
+  /** Kills the gateway. Default: it ends only by `kill`, or with this process. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Starts a gateway with these flags in a process of its own, on any free port. Resolves when it is ready.
+ *
+ * @throws {Error} if the gateway ends before it is ready. The message has its output.
+ */
+export async function startGatewayProcess(flags: readonly string[], { folder, signal }: GatewayProcessOptions): Promise<GatewayProcess> {
+  const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+  const child = spawn(process.execPath, [main, ...flags, '--port', '0', '--log-level', 'silent'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, XDG_STATE_HOME: folder },
+    signal,
+  });
+  const killAtExit = () => child.kill('SIGKILL');
+  process.once('exit', killAtExit);
+  child.once('close', () => process.off('exit', killAtExit));
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.once('error', reject);
+    child.once('close', (code) => reject(new Error(`the gateway ended with ${code}:\n${text}`)));
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const ready = /ready (\S+)/.exec(text);
+      if (ready?.[1] !== undefined) resolve(ready[1]);
+    });
+  });
+  return { url, kill: (how) => child.kill(how) };
+}

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import type { ClusterApi, ListPart } from '../../../src/cluster/cluster-api.ts';
+import { fault } from '../../../src/core/faults.ts';
+import { clusterName } from '../../../src/core/names.ts';
+import { createConcurrencyLimit } from '../../../src/core/scheduling/concurrency-limit.ts';
+import { LiveList } from '../../../src/load/reads/live-list.ts';
+import { LiveListBudget } from '../../../src/load/reads/live-list-budget.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { pumped } from '../../support/pumped-clock.ts';
+
+const east = clusterName('east');
+const resource = {
+  ...{ group: '', version: 'v1', versions: ['v1'], kind: 'ConfigMap', resource: 'configmaps', singular: 'configmap' },
+  ...{ namespaced: true, verbs: ['get', 'list'], shortNames: [], categories: [] },
+};
+const caller = { key: 'ann' };
+const life = new AbortController().signal;
+
+const item = (namespace: string, name: string) =>
+  Buffer.from(JSON.stringify({ metadata: { namespace, name, uid: `${namespace}/${name}` } }));
+const many = (count: number) => Array.from({ length: count }, (_, index) => item('shop', `a${index}`));
+const forbidden = fault('FORBIDDEN', 'no', { cluster: east, retry: 'NEVER' });
+
+/** Creates a list over an API that sends these parts for each namespace. `''`: all namespaces. */
+function listOver(
+  partsOf: (namespace: string) => readonly ListPart[] | 'silence',
+  { budget = new LiveListBudget(), isWithheld = false } = {},
+) {
+  const clock = createManualClock();
+  const requested: string[] = [];
+  const api = {
+    cluster: east,
+    standingFaults: [],
+    async *list({ namespace = '' }: { readonly namespace?: string }, signal: AbortSignal) {
+      requested.push(namespace);
+      const parts = partsOf(namespace);
+      if (parts === 'silence') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      else yield* parts;
+    },
+  } as unknown as ClusterApi;
+  const limit = createConcurrencyLimit(10);
+  return { clock, requested, budget, list: new LiveList({ api, resource, form: 'object', isWithheld, caller, budget, limit, clock }) };
+}
+
+const whole = (items: readonly Uint8Array[]): readonly ListPart[] => [{ type: 'items', items }, { type: 'pageEnded' }];
+
+test('lists each namespace once, and keeps the others when one fails', async () => {
+  const { list, requested } = listOver((namespace) =>
+    namespace === 'bank' ? [{ type: 'failed', fault: forbidden }] : whole([item(namespace, 'a')]),
+  );
+  await Promise.all([list.load(['shop', 'bank'], life), list.load(['shop'], life)]);
+  await list.load(['shop'], life);
+  expect(requested).toEqual(['shop', 'bank']);
+  expect([...list.store.objects()].map(({ metadata }) => metadata.namespace)).toEqual(['shop']);
+  expect(list.sync()).toMatchObject({ phase: 'SYNCED' });
+  expect(list.unmirroredFault(['shop'])).toBeUndefined();
+  expect(list.unmirroredFault(['shop', 'bank'])).toBe(forbidden);
+  expect(list.partialListFault('all'), 'not listed').toMatchObject({ code: 'SYNCING' });
+});
+
+test('a list that fails on a later page shows no objects', async () => {
+  let page = 0;
+  const { list, budget } = listOver(() =>
+    page++ === 0
+      ? [
+          { type: 'items', items: many(3) },
+          { type: 'pageEnded', continue: 'next' },
+        ]
+      : [{ type: 'failed', fault: forbidden }],
+  );
+  await list.load('all', life);
+  expect(list.store.size).toBe(0);
+  expect(list.sync()).toEqual({ phase: 'MISSING', fault: forbidden });
+  list[Symbol.dispose]();
+  expect(budget.take(caller, 64 << 20), 'all bytes are returned').toBe(true);
+});
+
+test.each([
+  ['10,001 objects', 'TOO_LARGE', () => listOver(() => whole(many(10_001)))],
+  [
+    'more bytes than the budget has',
+    'TOO_LARGE',
+    () => listOver(() => whole(many(100)), { budget: new LiveListBudget({ bytes: 9_000, bytesPerCaller: 1_000 }) }),
+  ],
+  ['a page without its end, as of a cluster that leaves', 'GONE', () => listOver(() => [{ type: 'items', items: many(1) }])],
+  ['withheld Secrets', 'FORBIDDEN', () => listOver(() => whole(many(1)), { isWithheld: true })],
+  ['an item that is no JSON', 'MALFORMED', () => listOver(() => whole([Buffer.from('{')]))],
+  ['a server that does not answer within 10 s', 'TIMED_OUT', () => listOver(() => 'silence')],
+])('%s: %s, and no objects', async (_, code, create) => {
+  const { list, clock } = create();
+  await pumped(clock, list.load('all', life));
+  expect(list.sync()).toMatchObject({ phase: 'MISSING', fault: { code, cluster: east } });
+  expect(list.unmirroredFault(['shop'])).toMatchObject({ code });
+  expect(list.store.size).toBe(0);
+});
+
+test('more than 100 namespaces are refused without a request', async () => {
+  const { list, requested } = listOver(() => whole([]));
+  await list.load(
+    Array.from({ length: 101 }, (_, index) => `n${index}`),
+    life,
+  );
+  expect([requested, list.sync().fault?.code]).toEqual([[], 'TOO_LARGE']);
+});
+
+test('a caller takes at most its share of the bytes', () => {
+  const budget = new LiveListBudget({ bytes: 100, bytesPerCaller: 60 });
+  expect([budget.take(caller, 60), budget.take(caller, 1), budget.take({ key: 'bob' }, 41), budget.take({ key: 'bob' }, 40)]).toEqual([
+    ...[true, false, false, true],
+  ]);
+  budget.giveBack(caller, 60);
+  expect(budget.take({ key: 'bob' }, 20)).toBe(true);
+});
