@@ -62,8 +62,8 @@ beforeAll(async () => {
     'migrate --from us-prod --to staging -l app=kiosk --name kiosk --wait',
   ];
   for (const command of commands) {
-    const { code, err } = await run(`muster ${command}`);
-    if (code !== 0) throw new Error(err);
+    const { code, out, err } = await run(`muster ${command}`);
+    if (code !== 0) throw new Error(`muster ${command} ended with ${code}\nstdout: ${out}\nstderr: ${err}`);
   }
 });
 afterAll(async () => {

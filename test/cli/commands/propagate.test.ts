@@ -250,11 +250,11 @@ describe('a person on a terminal', () => {
   });
 
   test.each([
-    ['with -y', ['-y'], ['north', 'south']],
-    ['for a dry run', ['--dry-run'], ['north', 'south']],
-    ['for one cluster', [], ['north']],
-  ])('is not asked %s', async (_, flags, clusters) => {
-    const intent = settingsIntent('unasked', { placement: { clusters } });
+    ['with -y', 'agreed', ['-y'], ['north', 'south']],
+    ['for a dry run', 'tried', ['--dry-run'], ['north', 'south']],
+    ['for one cluster', 'single', [], ['north']],
+  ])('is not asked %s', async (_, name, flags, clusters) => {
+    const intent = settingsIntent(name, { placement: { clusters } });
     const { code, err } = await run(['propagate', '-f', '-', ...flags], intent, typing('n'));
     expect([code, err]).toEqual([0, '']);
   });
