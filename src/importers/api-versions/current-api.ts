@@ -31,7 +31,7 @@ export function currentObjectOf(object: JsonObject, path: string, { addsLabel = 
   if (!movedWorkloads.versions.includes(apiVersion) || !movedWorkloads.kinds.includes(kind)) return withServedVersion(object, path);
   const removed = removedFields.filter((field) => valueAt(object, 'spec', field) !== undefined);
   const kept = removed.reduce((one, field) => withoutValueAt(one, ['spec', field]), withValueAt(object, ['apiVersion'], 'apps/v1'));
-  const defaults = oldDefaultsOf(object, `${apiVersion} ${kind}`).filter(([keys]) => !(addsLabel && keys[0] === 'metadata'));
+  const defaults = oldDefaultsOf(object, apiVersion, kind).filter(([keys]) => !(addsLabel && keys[0] === 'metadata'));
   const missing = defaults.filter(([keys]) => isUnset(valueAt(object, ...keys)));
   const written = missing.map(([keys]) => keys.join('.')).join(', ');
   const added = written === '' ? '' : `. These fields have the defaults of ${apiVersion}, because those of apps/v1 differ: ${written}`;
@@ -99,17 +99,31 @@ const oldDefaults: Readonly<Record<string, readonly OldDefault[]>> = {
   'apps/v1beta1 StatefulSet': [[['spec', 'updateStrategy', 'type'], 'OnDelete']],
 };
 
-/** Returns the defaults of an old workload. A strategy other than RollingUpdate has no member `rollingUpdate`. */
-function oldDefaultsOf(object: JsonObject, versionAndKind: string): readonly OldDefault[] {
+/**
+ * Returns the object with the selector and the labels that API servers give to workloads of an old version, and that stay when its Pod labels
+ * change later. Returns other objects as they are.
+ */
+export function withLabelDefaults(object: JsonObject): JsonObject {
+  const [apiVersion, kind] = [textAt(object, 'apiVersion') ?? '', textAt(object, 'kind') ?? ''];
+  if (!movedWorkloads.versions.includes(apiVersion) || !movedWorkloads.kinds.includes(kind)) return object;
+  const missing = labelDefaultsOf(object, apiVersion).filter(([keys]) => isUnset(valueAt(object, ...keys)));
+  return missing.reduce((one, [keys, value]) => withValueAt(one, keys, value), object);
+}
+
+/** Returns the defaults of an old workload that come from its Pod labels. */
+function labelDefaultsOf(object: JsonObject, apiVersion: string): readonly OldDefault[] {
   const labels = labelsAt(object, 'spec', 'template', 'metadata', 'labels');
-  const ofLabels: readonly OldDefault[] = [
-    [['spec', 'selector'], { matchLabels: labels }],
-    ...(versionAndKind.startsWith('apps/v1beta2') ? [] : [[['metadata', 'labels'], labels] as const]),
-  ];
+  if (Object.keys(labels).length === 0) return [];
+  const selector: OldDefault = [['spec', 'selector'], { matchLabels: labels }];
+  return apiVersion === 'apps/v1beta2' ? [selector] : [selector, [['metadata', 'labels'], labels]];
+}
+
+/** Returns the defaults of an old workload. A strategy other than RollingUpdate has no member `rollingUpdate`. */
+function oldDefaultsOf(object: JsonObject, apiVersion: string, kind: string): readonly OldDefault[] {
   const isRolling = (textAt(object, 'spec', 'strategy', 'type') ?? 'RollingUpdate') === 'RollingUpdate';
   return [
-    ...(Object.keys(labels).length === 0 ? [] : ofLabels),
-    ...(oldDefaults[versionAndKind] ?? []).filter(([keys]) => isRolling || !keys.includes('rollingUpdate')),
+    ...labelDefaultsOf(object, apiVersion),
+    ...(oldDefaults[`${apiVersion} ${kind}`] ?? []).filter(([keys]) => isRolling || !keys.includes('rollingUpdate')),
   ];
 }
 

@@ -35,7 +35,12 @@ const knownAnnotations = [selectorAnnotation, ...Object.values(preferenceAnnotat
 function translate(documents: readonly SourceDocument[], context: ImportContext): Steps<Translation> {
   const fleet = importClustersOf(context, 'FederationV1');
   const objects = context.living === undefined ? documents.filter(isSourceObject).filter(isOfFederation) : [];
-  return translateEach(objects.map((document) => ({ document, propose: () => proposalOf(document, fleet) })));
+  return translateEach(objects.map((document) => ({ document, propose: () => stepsOf(document, fleet) })));
+}
+
+function* stepsOf(document: ObjectDocument, fleet: ImportClusters): Steps<ProposalOutcome> {
+  yield;
+  return proposalOf(document, fleet);
 }
 
 function isOfFederation({ object }: ObjectDocument): boolean {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/json.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { JsonPatchOperation } from '../../manifests/json-patch-definition.ts';
 import { parsePointer, printPointer } from '../../manifests/json-pointer.ts';
 import { asStandardOperation } from '../../propagate/kubefed/kubefed-patch.ts';
@@ -33,8 +34,10 @@ interface OverridesToImport {
  * Overrides of a template in an old version are converted with it (`convertedPatch`).
  *
  * Paths with dots, as KubeFed had them before June 2019, are converted. In exact mode they are refused, as by the last KubeFed.
+ *
+ * Yields after each cluster, because each of them patches the whole template.
  */
-export function importedOverrides({ spec, path, ...target }: OverridesToImport, fleet: ImportClusters): ImportedOverrides {
+export function* importedOverrides({ spec, path, ...target }: OverridesToImport, fleet: ImportClusters): Steps<ImportedOverrides> {
   const read = readClusterOverrides(spec);
   if (read.result === 'refused') return { result: 'refused', note: errorNote('INVALID', `${path}.${read.path}`, read.message) };
   const known = knownClusters(
@@ -44,18 +47,20 @@ export function importedOverrides({ spec, path, ...target }: OverridesToImport, 
   const knownNames = new Set(known.names);
   const hasOperations = ({ overrides }: ClusterOverrides) => overrides.some((one) => !target.hasPreference || one.path !== replicasPath);
   const count = read.clusters.filter((one) => hasOperations(one) && knownNames.has(one.cluster)).length;
-  // They are counted first, because each of them patches the template.
+  // Clusters are counted before the first of them patches the template.
   if (count > maxOverrides) {
     const message = `expected overrides for at most ${maxOverrides} clusters, got ${count}`;
     return { result: 'refused', note: errorNote('INVALID', `${path}.overrides`, message) };
   }
-  const patches = read.clusters.map((one) => {
+  const patches: NamedPatch[] = [];
+  for (const one of read.clusters) {
     const conversions = one.overrides.map((override) => convertedOverride({ ...override, at: `${path}.${override.at}` }, fleet.isExact));
     const given = conversions.flatMap(({ operation }) => operation ?? []);
     const patch = knownNames.has(one.cluster) ? patchOf(given, { ...target, isExact: fleet.isExact }) : { operations: [], notes: [] };
     const notes = [...conversions.flatMap((conversion) => conversion.notes), ...patch.notes];
-    return { cluster: one.cluster, operations: patch.operations, notes };
-  });
+    patches.push({ cluster: one.cluster, operations: patch.operations, notes });
+    yield;
+  }
   const allNotes = [...known.notes, ...patches.flatMap((patch) => patch.notes)];
   const refusal = allNotes.find(({ severity }) => severity === 'ERROR');
   if (refusal !== undefined) return { result: 'refused', note: refusal };
@@ -68,6 +73,10 @@ export function importedOverrides({ spec, path, ...target }: OverridesToImport, 
 interface ClusterPatch {
   readonly operations: readonly JsonPatchOperation[];
   readonly notes: readonly ImportNote[];
+}
+
+interface NamedPatch extends ClusterPatch {
+  readonly cluster: string;
 }
 
 interface PatchOptions extends Pick<OverridesToImport, 'template' | 'hasPreference'> {

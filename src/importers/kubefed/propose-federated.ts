@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { valueAt } from '../../core/json-at.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { withoutValueAt } from '../../manifests/json-edits.ts';
 import type { SpecDocument } from '../../propagate/model/spec.ts';
 import type { PatchedTemplate } from '../api-versions/converted-patch.ts';
@@ -21,7 +22,7 @@ import { type ImportedRules, importedRules } from './replica-rules.ts';
 import { type TargetKind, targetKindOf } from './target-kinds.ts';
 
 /** Translates one federated object, with its FederatedNamespace, its preference and its FederatedTypeConfig. */
-export function proposalOf(object: FederatedObject, federation: Federation, fleet: ImportClusters): ProposalOutcome {
+export function* proposalOf(object: FederatedObject, federation: Federation, fleet: ImportClusters): Steps<ProposalOutcome> {
   const { current } = object;
   const { path, key } = current;
   const spec = valueAt(current.object, 'spec') ?? {};
@@ -36,7 +37,7 @@ export function proposalOf(object: FederatedObject, federation: Federation, flee
   if (template.result === 'refused') return template;
   const placed = placeObject(object, { target, federation }, fleet);
   const overridden = spec.retainReplicas === true ? withoutReplicas(template) : template;
-  const overrides = importedOverrides(
+  const overrides = yield* importedOverrides(
     { spec, path: `${path}.spec`, template: overridden, hasPreference: placed.preference !== undefined },
     fleet,
   );

@@ -11,7 +11,8 @@ export type ProposalOutcome =
 /** The translation of one resource. */
 export interface ProposalTask {
   readonly document: ObjectDocument;
-  propose(): ProposalOutcome;
+  /** Yields after each cluster whose overrides patch the whole object. */
+  propose(): Steps<ProposalOutcome>;
 }
 
 /** Translates resources one by one. A refused resource goes to `unread`, with its note. Yields after each. */
@@ -20,7 +21,7 @@ export function* translateEach(tasks: readonly ProposalTask[]): Steps<Translatio
   const unread: ProposedDocument[] = [];
   const notes: ImportNote[] = [];
   for (const { document, propose } of tasks) {
-    const outcome = propose();
+    const outcome = yield* propose();
     if (outcome.result === 'proposed') {
       proposals.push(outcome.proposal);
     } else {

@@ -4,8 +4,9 @@ import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { groupOfApiVersion } from '../../core/kinds.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { isList } from '../../manifests/read-manifests.ts';
+import { maxOverrides } from '../../propagate/model/spec-definition.ts';
 import { convertedPatch, type LocatedPatchOperation, type PatchedTemplate } from '../api-versions/converted-patch.ts';
-import { currentObjectOf } from '../api-versions/current-api.ts';
+import { currentObjectOf, withLabelDefaults } from '../api-versions/current-api.ts';
 import { clusterReferences, wrongTypeNote } from '../clusters/cluster-references.ts';
 import { importClustersOf } from '../clusters/import-clusters.ts';
 import { knownClusters } from '../clusters/known-clusters.ts';
@@ -42,7 +43,7 @@ const shape: FieldShape = {
 
 const placementSchema = structureSchema({ clusters: clusterReferences.exactOptional() });
 
-function proposalOf(document: ObjectDocument, context: ImportContext): ProposalOutcome {
+function* proposalOf(document: ObjectDocument, context: ImportContext): Steps<ProposalOutcome> {
   const { key, object, path } = document;
   const refused = (note: ImportNote): ProposalOutcome => ({ result: 'refused', note });
   const spec = valueAt(object, 'spec');
@@ -55,8 +56,21 @@ function proposalOf(document: ObjectDocument, context: ImportContext): ProposalO
   if (read.result === 'refused') return refused(errorNote('INVALID', read.path, read.message));
   const { clusters, notes } = clustersOf(document, context);
   const { object: current, notes: converted } = currentObjectOf(template, `${path}.spec.template`);
-  const placed = { template: { written: template, current }, clusters: new Set(clusters) };
-  const overrides = mergedByCluster(read.customizations).map((customization) => overrideOf(customization, placed));
+  // The operator changes the applied object, whose selector is that of the Pod labels before.
+  const applied = current === template ? current : withLabelDefaults(template);
+  const placed = { template: { written: applied, current }, clusters: new Set(clusters) };
+  const customizations = mergedByCluster(read.customizations);
+  const count = customizations.filter((one) => one.operations.length > 0 && placed.clusters.has(one.cluster)).length;
+  // Clusters are counted before the first of them patches the template.
+  if (count > maxOverrides) {
+    const message = `expected customizations for at most ${maxOverrides} clusters, got ${count}`;
+    return refused(errorNote('INVALID', `${path}.spec.customize.clusters`, message));
+  }
+  const overrides: ImportedCustomization[] = [];
+  for (const customization of customizations) {
+    overrides.push(overrideOf(customization, placed));
+    yield;
+  }
   const proposal: Proposal = {
     namespace: key.namespace,
     name: key.name,

@@ -41,6 +41,16 @@ describe('a MultiClusterResource', () => {
     ]);
   });
 
+  test('of an old version keeps its selector when its Pod labels are customized', () => {
+    const old = `template: { apiVersion: extensions/v1beta1, kind: Deployment, metadata: { name: web }, spec: { template: { metadata: { labels: { app: web } } } } }`;
+    const result = imported(customized('{ path: /spec/template/metadata/labels/app, op: replace, value: [other] }', old));
+    expect(specOf(result, 0)).toMatchObject({
+      template: [{ json: { metadata: { labels: { app: 'web' } }, spec: { selector: { matchLabels: { app: 'web' } } } } }],
+      overrides: [{ jsonPatch: [{ op: 'replace', path: '/spec/template/metadata/labels/app', value: 'other' }] }],
+    });
+    expect(codesOf(imports(result, 0).notes)).toEqual(['API_CONVERTED']);
+  });
+
   test('is written as a whole in exact mode', () => {
     const result = imported(customized('{ path: /spec/replicas, op: replace, value: [2] }'), { isExact: true });
     expect(specOf(result, 0)).toMatchObject({ write: 'REPLACE', exact: { system: 'MULTI_CLUSTER_RESOURCE' } });
