@@ -61,6 +61,7 @@ export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts
   draft.notes.add(draft.policy.notes);
   const chosen = draft.objects.map((one) => ({
     manifest: servedManifestOf(one, facts),
+    writtenVersion: one.manifest.apiVersion,
     policies: facts.overrides.policiesFor(one.manifest),
   }));
   const { clusters } = facts;

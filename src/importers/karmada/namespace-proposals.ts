@@ -56,7 +56,11 @@ export function namespaceProposalOf(
     choice === undefined ? '' : `. It goes to every cluster, as in Karmada, whatever ${describeDocument(choice.winner.document)} chooses`;
   notes.tell(warningNote('NAMESPACE_KEPT', document.path, `${kept}${claim}`));
   const chosen = overrides.policiesFor(manifest);
-  const { fields, problems } = overridesOf([{ manifest, policies: chosen }], { clusters, notes, isOneOfMany: false });
+  const { fields, problems } = overridesOf([{ manifest, writtenVersion: manifest.apiVersion, policies: chosen }], {
+    clusters,
+    notes,
+    isOneOfMany: false,
+  });
   return {
     namespace: undefined,
     name: propagationNameOf(document.key),

@@ -10,6 +10,8 @@ import { overridesFor } from './translate-overrides.ts';
 /** An object of a Propagation, with the override policies that select it. */
 export interface OverriddenObject {
   readonly manifest: Manifest;
+  /** The version of the object in its document. */
+  readonly writtenVersion: string;
   readonly policies: readonly ChosenOverrides[];
 }
 
@@ -33,10 +35,10 @@ interface ObjectOverrides {
  */
 export function overridesOf(objects: readonly OverriddenObject[], { clusters, notes, isOneOfMany }: OverrideScope): ObjectOverrides {
   const overrides: JsonObject[] = [];
-  for (const { manifest, policies } of objects) {
+  for (const { manifest, writtenVersion, policies } of objects) {
     for (const { overrides: policy } of policies) {
       notes.add(policy.notes);
-      for (const entry of overridesFor(policy, { manifest, isOneOfMany }, { clusters, tell: notes.tell })) {
+      for (const entry of overridesFor(policy, { manifest, writtenVersion, isOneOfMany }, { clusters, tell: notes.tell })) {
         if (overrides.length === maxOverrides) return tooMany;
         overrides.push(entry);
       }

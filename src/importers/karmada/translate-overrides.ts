@@ -1,6 +1,6 @@
 import { printDocument } from '../../core/json/documents.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
-import { listAt } from '../../core/json-at.ts';
+import { listAt, textAt } from '../../core/json-at.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { containersIn } from '../../manifests/pod-specs.ts';
 import { overrideRulesOf } from '../../propagate/karmada/override-policies.ts';
@@ -26,6 +26,8 @@ interface TranslatedRule {
 /** An object of a template, for the overrides that apply to it. */
 export interface OverrideTarget {
   readonly manifest: Manifest;
+  /** The version in which the document has the object. `manifest` has the version of the template, which may be newer. */
+  readonly writtenVersion: string;
   /** True if the template has other objects too. Then the entry names its object. */
   readonly isOneOfMany: boolean;
 }
@@ -57,13 +59,14 @@ export function translateOverridePolicy(
  */
 export function* overridesFor(
   { rules }: TranslatedOverrides,
-  { manifest, isOneOfMany }: OverrideTarget,
+  { manifest, writtenVersion, isOneOfMany }: OverrideTarget,
   scope: Omit<PartScope, 'path'>,
 ): Generator<JsonObject, undefined> {
   const hasContainers = containersIn(manifest, 'All').length > 0;
   for (const { path, entry } of rules) {
     const fitting = hasContainers ? entry : withoutContainers(entry);
     if (Object.keys(fitting).every((member) => member === 'name' || member === 'set')) continue;
+    if (writtenVersion !== manifest.apiVersion) tellOfOldVersion(fitting, { manifest, writtenVersion }, { ...scope, path });
     if (!scope.clusters.isExact) tellOfContainers(fitting, manifest, { ...scope, path });
     const { name, set, ...changes } = fitting;
     yield { name, ...(set === undefined ? {} : { set }), ...(isOneOfMany ? { objects: keyOf(manifest) } : {}), ...changes };
@@ -128,6 +131,24 @@ function withoutContainers(entry: JsonObject): JsonObject {
   const { command: _command, args: _args, image: _image, ...rest } = entry;
   const image = listAt(entry, 'image').filter((item) => isJsonObject(item) && item.path !== undefined);
   return image.length === 0 ? rest : { ...rest, image };
+}
+
+/** The paths of fields that an old version of a converted kind may have in another form, or with another meaning. */
+const versionedPaths = /^\/(?:apiVersion|spec(?:\/(?:metrics|selector|scaleTargetRef)(?:\/.*)?)?)$/s;
+
+/** Reports the operations of a rule that are written for the old version of the object, because overrides of Karmada are not converted. */
+function tellOfOldVersion(
+  entry: JsonObject,
+  { manifest, writtenVersion }: Omit<OverrideTarget, 'isOneOfMany'>,
+  { tell, path }: Pick<PartScope, 'tell' | 'path'>,
+): void {
+  for (const operation of listAt(entry, 'jsonPatch')) {
+    const changed = textAt(operation, 'path') ?? '';
+    if (!versionedPaths.test(changed)) continue;
+    const versions = `${manifest.kind} ${manifest.metadata.name} became one of ${manifest.apiVersion}`;
+    const message = `${changed} is written for ${writtenVersion}, and is not converted. ${versions}: check what it changes there`;
+    tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${path}.plaintext` });
+  }
 }
 
 /** The kinds whose containers Karmada changes. */

@@ -223,3 +223,24 @@ test.each([
     noteTexts(one).filter((text) => text === 'INFO PATH_CONVERTED [2].spec.overrideRules[0].overriders.plaintext[0].path'),
   ).toHaveLength(notes);
 });
+
+test('an override of a field that the old version of a converted object has in another form is reported', () => {
+  const budget =
+    'apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: { name: web, namespace: shop }\nspec: { selector: { matchLabels: { app: web } } }';
+  const policy = `apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: { name: p, namespace: shop }
+spec: { resourceSelectors: [{ apiVersion: policy/v1beta1, kind: PodDisruptionBudget, name: web }], placement: {} }`;
+  const overriders = (path: string) => `overrideRules: [{ overriders: { plaintext: [{ path: ${path}, operator: replace, value: {} }] } }]`;
+  const notesFor = (path: string) => {
+    const { notes } = importedOne([budget, policy, overridePolicy('o', overriders(path), { namespace: 'shop' })]);
+    return notes.filter(({ code }) => code === 'UNSUPPORTED').map(({ message, path: at }) => [message, at]);
+  };
+  expect(notesFor('/spec/selector')).toEqual([
+    [
+      '/spec/selector is written for policy/v1beta1, and is not converted. PodDisruptionBudget web became one of policy/v1: check what it changes there',
+      '[2].spec.overrideRules[0].overriders.plaintext',
+    ],
+  ]);
+  expect(notesFor('/metadata/annotations')).toEqual([]);
+});
