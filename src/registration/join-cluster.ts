@@ -3,7 +3,7 @@ import { isForbiddenAddress } from '../cluster/transport/public-addresses.ts';
 import type { Clock } from '../core/clock.ts';
 import { isJsonObject } from '../core/json.ts';
 import { listAt } from '../core/json-at.ts';
-import { demandFreeName, hasLeader, uidOfCluster } from './joined-clusters.ts';
+import { demandFirstName, demandFreeName, hasLeader, otherNamesOf, uidOfCluster } from './joined-clusters.ts';
 import { clusterObject, memberAccount, memberNamespace, memberObjects } from './joined-objects.ts';
 import { addressOfMember, isBound, ownSelector, provideCredentials, revokeTokens } from './member-credentials.ts';
 import { mayWriteBy, memberRules, type RightsRule } from './member-rights.ts';
@@ -45,7 +45,7 @@ export interface JoinPorts {
 export async function joinCluster(request: JoinRequest, ports: JoinPorts, signal: AbortSignal): Promise<RegistrationResult> {
   const { dryRun, name, namespace, rotate, lifetimeSeconds } = request;
   const { member, hub, clock } = ports;
-  const undoFilter = (steps: RegistrationSteps) => objectsInUse(steps, member);
+  const undoFilter = (steps: RegistrationSteps) => objectsInUse(steps, { member, hub, name });
   return runRegistration({ dryRun, clock, signal, undoFilter }, async (steps, until) => {
     const joining = { request, ports, steps, signal: until };
     const address = await addressOfMember(member);
@@ -58,6 +58,7 @@ export async function joinCluster(request: JoinRequest, ports: JoinPorts, signal
       demandFreeName(before === undefined ? others : [...others, before], { name, uid: memberUid });
       return clusterObject({ ...request, uid: memberUid }, before).manifest;
     });
+    if (!dryRun) demandFirstName(await steps.list(hub, registrationKinds.cluster), { name, uid: memberUid });
     const isNewAccount = steps.hasCreated(member, { kind: 'ServiceAccount', name: memberAccount });
     const token = rotate || isNewAccount ? 'renewed' : 'kept';
     const leads = await hasLeader(steps, hub, namespace);
@@ -72,13 +73,18 @@ export async function joinCluster(request: JoinRequest, ports: JoinPorts, signal
 
 /**
  * Returns a filter for the objects in the member that an undo must keep because another join uses them: the account and its rights. Another join uses
- * them if the member has a bound Secret that this run has not made.
+ * them if the member has a bound Secret that this run has not made, or if the hub has a Cluster of the same member under another name.
  */
-async function objectsInUse(steps: RegistrationSteps, member: ContextCluster): Promise<(created: CreatedObject) => boolean> {
+async function objectsInUse(
+  steps: RegistrationSteps,
+  { member, hub, name }: { readonly member: ContextCluster; readonly hub: ContextCluster; readonly name: string },
+): Promise<(created: CreatedObject) => boolean> {
   const { secret } = registrationKinds;
   const secrets = await steps.list(member, secret, { namespace: memberNamespace, labels: ownSelector });
   const foreign = secrets.filter((one) => isBound(one) && !steps.hasCreated(member, { kind: 'Secret', name: one.metadata.name }));
-  return ({ cluster, address }) => foreign.length > 0 && cluster === member && address.resource !== secret;
+  const [uid, registered] = await Promise.all([uidOfCluster(steps, member), steps.list(hub, registrationKinds.cluster)]);
+  const isUsed = foreign.length > 0 || otherNamesOf(registered, { name, uid }).length > 0;
+  return ({ cluster, address }) => isUsed && cluster === member && address.resource !== secret;
 }
 
 interface Joining {

@@ -29,8 +29,34 @@ export function demandFreeName(registered: readonly KubernetesObject[], { name, 
     throw new RegistrationProblem(
       `the hub has the cluster ${name} already, and it is another one or was not made by muster join: expected another --name`,
     );
-  const other = registered.find((cluster) => cluster.metadata.name !== name && joinedUidOf(cluster) === uid);
+  const [other] = otherNamesOf(registered, { name, uid });
   if (other !== undefined) throw new RegistrationProblem(`the cluster has joined this hub already, under the name ${other.metadata.name}`);
+}
+
+/**
+ * Checks, after the Cluster was written, that no other join has registered the same cluster in the meantime. Two joins at once cannot see each other
+ * in `demandFreeName`, because both check before they write. At least one of them sees the other here, and the Cluster that was created first stays.
+ * The API server records times in seconds, so two joins within one second may both be refused.
+ *
+ * @param registered All Clusters of the hub, listed after the write.
+ * @throws {RegistrationProblem} if another Cluster of the same cluster is not younger.
+ */
+export function demandFirstName(registered: readonly KubernetesObject[], { name, uid }: { readonly name: string; readonly uid: string }) {
+  const createdAt = (cluster: KubernetesObject | undefined) => String(cluster?.metadata.creationTimestamp ?? '');
+  const own = registered.find(({ metadata }) => metadata.name === name);
+  const earlier = otherNamesOf(registered, { name, uid }).find((cluster) => createdAt(cluster) <= createdAt(own));
+  if (earlier === undefined) return;
+  throw new RegistrationProblem(
+    `the cluster joins this hub at the same time, under the name ${earlier.metadata.name}. If both commands are refused, run one of them again`,
+  );
+}
+
+/** Returns the Clusters that `muster join` has made under other names for the cluster with this uid. */
+export function otherNamesOf(
+  registered: readonly KubernetesObject[],
+  { name, uid }: { readonly name: string; readonly uid: string },
+): readonly KubernetesObject[] {
+  return registered.filter((cluster) => cluster.metadata.name !== name && joinedUidOf(cluster) === uid);
 }
 
 /** The Lease of the gateway that leads. */

@@ -104,6 +104,54 @@ describe.skipIf(realPrograms === undefined)(`joins that something interrupts, on
     expect((await clients.south.send('GET', paths.account)).status).toBe(404);
   });
 
+  test('of two joins under two names at once, the later one is refused, and the account of the other one stays', async () => {
+    const overtaken: Interrupt = async ({ manifest }, send) => {
+      if (manifest.kind === 'Cluster') expect(await join({ name: 'twin' })).toMatchObject({ result: 'done' });
+      return send();
+    };
+    expect(await join({}, { hub: overtaken })).toMatchObject({
+      result: 'failed',
+      message: expect.stringContaining('at the same time, under the name twin'),
+    });
+    expect((await clients.north.send('GET', paths.cluster)).status).toBe(404);
+    expect((await clients.south.send('GET', paths.account)).status).toBe(200);
+    expect(await join({ name: 'twin' })).toMatchObject({ result: 'done' });
+    await clients.north.send('DELETE', '/apis/muster.dev/v1alpha1/clusters/twin');
+    await clients.north.send('DELETE', '/api/v1/namespaces/muster-system/secrets/twin');
+  });
+
+  test('a later join that has created the account keeps it for the earlier one, which has no token yet', async () => {
+    const overtaken: Interrupt = async ({ manifest }, send) => {
+      if (manifest.kind === 'Cluster') await clients.north.send('POST', '/apis/muster.dev/v1alpha1/clusters', { body: await twin() });
+      return send();
+    };
+    expect(await join({}, { hub: overtaken })).toMatchObject({ result: 'failed', message: expect.stringContaining('under the name twin') });
+    expect((await clients.north.send('GET', paths.cluster)).status).toBe(404);
+    expect((await clients.south.send('GET', paths.account)).status).toBe(200);
+    await clients.north.send('DELETE', '/apis/muster.dev/v1alpha1/clusters/twin');
+  });
+
+  test('two joins under two names that run side by side register the cluster at most once', async () => {
+    const results = await Promise.all([join(), join({ name: 'twin' })]);
+    const done = results.filter(({ result }) => result === 'done').length;
+    const names = listAt(await read('north', '/apis/muster.dev/v1alpha1/clusters'), 'items').map((one) => textAt(one, 'metadata', 'name'));
+    expect(names).toHaveLength(done);
+    expect(done).toBeLessThan(2);
+    await clients.north.send('DELETE', '/apis/muster.dev/v1alpha1/clusters/twin');
+    await clients.north.send('DELETE', '/api/v1/namespaces/muster-system/secrets/twin');
+  });
+
+  /** Returns a Cluster that another `muster join` would make for the same member under another name. */
+  async function twin() {
+    const uid = textAt(await read('south', '/api/v1/namespaces/kube-system'), 'metadata', 'uid') ?? '';
+    const metadata = {
+      name: 'twin',
+      labels: { 'app.kubernetes.io/managed-by': 'muster' },
+      annotations: { 'muster.dev/cluster-uid': uid },
+    };
+    return { apiVersion: 'muster.dev/v1alpha1', kind: 'Cluster', metadata, spec: { secretRef: { name: 'twin' } } };
+  }
+
   test('of two rotations at once, the later one is refused and its token is taken back', async () => {
     await join();
     const overtaken: Interrupt = async ({ manifest }, send) => {
