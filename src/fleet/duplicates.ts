@@ -10,7 +10,10 @@ export interface PlannedMember {
   readonly twins: readonly ClusterName[];
 }
 
-/** True if no other candidate has the address of this one or `uid`. Then the plan is the same before and after its uid becomes known. */
+/**
+ * True if no candidate of another name has the address of this one or `uid`. Then the plan is the same before and after its uid becomes known.
+ * `candidate` may be an earlier description with the same address, so it is not found among `candidates` by identity.
+ */
 export function isAlone(
   candidate: ClusterCandidate,
   {
@@ -21,7 +24,7 @@ export function isAlone(
 ): boolean {
   const address = addressOf(candidate);
   return candidates.every(
-    (other) => other === candidate || (uids.get(other.name) !== uid && (address === undefined || addressOf(other) !== address)),
+    (other) => other.name === candidate.name || (uids.get(other.name) !== uid && (address === undefined || addressOf(other) !== address)),
   );
 }
 

@@ -54,7 +54,10 @@ interface CandidateMakerOptions {
   readonly memory: InventoryMemory;
 }
 
-/** Makes candidates from objects and their Secrets. If neither the object nor the Secret has changed, the same candidates are returned as before. */
+/**
+ * Makes candidates from objects and their Secrets. If neither the object nor the Secret has changed, the same candidates are returned as before.
+ * `InventoryAdapter.isSame` decides whether an object has changed.
+ */
 export class CandidateMaker {
   readonly #options: CandidateMakerOptions;
   #made = new Map<string, MadeCandidates>();
@@ -70,12 +73,16 @@ export class CandidateMaker {
   make(object: KubernetesObject, secret: SecretState): MadeCandidates {
     const before = this.#made.get(placeKeyOf(object));
     if (before !== undefined && secret.state === 'unread' && (secret.fault === undefined || hasData(before.secret))) return before;
-    if (before?.object === object && isSameSecret(before.secret, secret)) return before;
+    if (before !== undefined && this.#isSame(before.object, object) && isSameSecret(before.secret, secret)) return before;
     const listed = this.#foundIn(object, secret).map((found) => {
       const key = `${placeKeyOf(object)}/${found.name}`;
       return { key, candidate: this.#candidateOf(found, { object, key }) };
     });
     return { object, secret, listed };
+  }
+
+  #isSame(before: KubernetesObject, now: KubernetesObject): boolean {
+    return before === now || (this.#options.adapter.isSame?.(before, now) ?? false);
   }
 
   /** Publishes these candidates and forgets all others. Returns them in their order of precedence. */

@@ -55,9 +55,15 @@ interface RunningInventory extends WantedInventory {
  */
 export function createFoundClusters(options: FoundClustersOptions): FoundClusters {
   const registered = { set: emptySet };
+  let named: { readonly set: ClusterListing; readonly byName: ReadonlyMap<ClusterName, ClusterCandidate> } | undefined;
   return {
     watch: (signal) => watchAll(options, registered, signal),
-    registered: () => new Map(registered.set.candidates.map((candidate) => [candidate.name, candidate])),
+    registered() {
+      const { set } = registered;
+      // Kept for each set, because a change of one cluster asks for each of hundreds.
+      if (named?.set !== set) named = { set, byName: new Map(set.candidates.map((candidate) => [candidate.name, candidate])) };
+      return named.byName;
+    },
   };
 }
 

@@ -72,6 +72,15 @@ test('prints each candidate once, however many there are and however often the m
   expect(asked.times).toBe(300);
 });
 
+test('a candidate that was described again is alone, although its former description is another object', () => {
+  const [former, now, other] = ['https://one', 'https://one', 'https://two'].map((server, index) =>
+    candidate(index === 2 ? 'b' : 'a', server, { times: 0 }),
+  ) as [ClusterCandidate, ClusterCandidate, ClusterCandidate];
+
+  expect(isAlone(former, { uid: '1', candidates: [now, other], uids: new Map() })).toBe(true);
+  expect(isAlone(former, { uid: '1', candidates: [now, other], uids: new Map([[other.name, '1']]) })).toBe(false);
+});
+
 test('the uid of a candidate that is alone does not change the plan, in 2,000 random fleets', () => {
   let seed = 1;
   const pick = (below: number) => {

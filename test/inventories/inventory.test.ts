@@ -86,6 +86,11 @@ function createHub() {
       const metadata = { name, labels, creationTimestamp: createdAt, generation };
       clusters.set(name, { metadata, spec: { secretRef: { name: secret } } } as unknown as KubernetesObject);
     },
+    /** Writes the status of a Cluster, which changes the object and not its generation. */
+    report(name: string, phase: string) {
+      const { metadata, ...rest } = clusters.get(name) as KubernetesObject;
+      clusters.set(name, { ...rest, metadata, status: { phase } } as unknown as KubernetesObject);
+    },
     unregister: (name: string) => clusters.delete(name),
     write(name: string, kubeconfig: string) {
       state.version += 1;
@@ -127,6 +132,20 @@ function follow(more: Partial<InventoryOptions> = {}) {
   };
   return { ...world, sets, settled, begin: () => followInventory(options, ending.signal) };
 }
+
+test('a written status makes no new candidate, and a new generation or label does', async () => {
+  const { register, report, write, begin, settled } = follow();
+  register('a');
+  write('a', goodKubeconfig());
+  begin();
+  const first = (await settled())?.candidates[0];
+  report('a', 'Synced');
+  expect((await settled())?.candidates[0]).toBe(first);
+  register('a', { labels: { tier: 'prod' } });
+  expect((await settled())?.candidates[0]?.settings.labels).toEqual({ tier: 'prod' });
+  register('a', { labels: { tier: 'prod' }, generation: 2 });
+  expect((await settled())?.candidates[0]?.generation).toBe(2);
+});
 
 test('registered clusters stand in order of age, then name, each with its own problem', async () => {
   const { register, write, begin, settled } = follow();

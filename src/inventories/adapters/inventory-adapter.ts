@@ -69,6 +69,11 @@ export interface InventoryAdapter {
    */
   clustersOf(object: KubernetesObject, data: SecretData | undefined, context: AdapterContext): readonly FoundCluster[];
   /**
+   * True if two states of one object describe the same clusters, so that the earlier result of `clustersOf` is used again. Default: only for the same
+   * state.
+   */
+  isSame?(before: KubernetesObject, now: KubernetesObject): boolean;
+  /**
    * Returns the clusters of an object whose Secret exists but cannot be read, each with a failure. Default: no clusters. In both cases, the cluster
    * that holds the inventory shows the fault.
    */

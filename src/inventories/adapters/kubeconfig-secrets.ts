@@ -31,6 +31,7 @@ export const registeredClusters: InventoryAdapter = {
     const kubeconfig = data.get('kubeconfig') ?? new Uint8Array();
     return [{ ...cluster, access: accessOrProblem(() => readGivenKubeconfig(kubeconfig, allowPrivate)) }];
   },
+  isSame: isSameRegistration,
   unreadable: (object, { code }) => [
     {
       name: object.metadata.name,
@@ -39,6 +40,12 @@ export const registeredClusters: InventoryAdapter = {
     },
   ],
 };
+
+/** True if only the status or annotations have changed. The leader writes the status of each Cluster several times while it joins. */
+function isSameRegistration({ metadata: before }: KubernetesObject, { metadata: now }: KubernetesObject): boolean {
+  const isSameSpec = before.uid === now.uid && before.generation !== undefined && before.generation === now.generation;
+  return isSameSpec && JSON.stringify(before.labels) === JSON.stringify(now.labels);
+}
 
 function registeredSettings(object: KubernetesObject): Partial<MemberSettings> {
   const [provider, region, zones] = [
