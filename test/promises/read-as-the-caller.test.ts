@@ -4,6 +4,7 @@ import { bindingOf, roleOf, ruleOf } from '../access/reviewed/access-world.ts';
 import { testOnRbacGrounds } from '../support/gateway/rbac-grounds.ts';
 import { runSharedGateway } from '../support/gateway/run-shared-gateway.ts';
 import { startGateway } from '../support/gateway/start-gateway.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { pod } from '../support/workloads.ts';
 
 // `authorization: live`: the gateway mirrors no objects of the cluster for callers. Each read goes to its API server as the caller.
@@ -102,6 +103,21 @@ testOnRbacGrounds(
     expect(own.filter((resource) => !allowed.includes(resource))).toEqual([]);
   },
 );
+
+test('an object that the caller may get, but that the gateway may not request as the caller, has a fault', async () => {
+  await using cluster = await startSimCluster({ name: 'north', authorization: 'rbac' });
+  for (const object of objects) cluster.put(object);
+  const config = { clusters: [{ name: 'north', context: 'north', authorization: 'live' }] };
+  await using gateway = await runSharedGateway({ contexts: [{ name: 'north', cluster }], config });
+  for (const user of ['eve', 'gus']) await gateway.firstCluster(user);
+  cluster.forbid({ verbs: ['impersonate'] });
+  const read = async (user: string, space: string) => {
+    const field = `configMap(cluster: "north", namespace: "${space}", name: "hidden") { metadata { name } }`;
+    return JSON.parse((await gateway.ask(user, `{ ${field} }`)).text);
+  };
+  expect(await read('eve', 'bank')).toMatchObject({ data: { configMap: null }, extensions: { faults: [{ code: 'FORBIDDEN' }] } });
+  expect(await read('gus', 'bank')).toEqual({ data: { configMap: null } });
+});
 
 const node: KubernetesObject = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker', labels: { pool: 'fast' } } };
 const web: KubernetesObject = { ...pod('web'), spec: { nodeName: 'worker', containers: [{ name: 'main', image: 'nginx:1' }] } };

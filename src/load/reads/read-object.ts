@@ -274,6 +274,8 @@ async function refusalOfLive(
  * Returns the result of a failed read. With authentication, a refusal by the API server must not show whether the object exists, nor its name.
  * For a sensitive kind it becomes a fault, which an absent object gets too. For any other kind, the object looks absent, with the fault of the
  * kind if the caller may get no object of it.
+ *
+ * A caller who may get the object is refused for another reason, such as that the gateway may not impersonate the caller. This is a fault.
  */
 async function unreadLive(
   { access, sensitive, mirrors }: LiveReadOptions,
@@ -285,7 +287,8 @@ async function unreadLive(
     const { namespaced } = mirrors.served(cluster.name, kind) ?? kind;
     const namespaces = [(namespaced ? key.namespace : key.name) ?? ''];
     const visibility = await access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'get', namespaces }, signal);
-    return visibility.type === 'none' ? { faults: [aboutKind(visibility.fault, kind)] } : nothing;
+    if (visibility.type === 'none') return { faults: [aboutKind(visibility.fault, kind)] };
+    return isVisibleIn(visibility, namespaces[0]) ? { faults: [aboutKind(failure, kind)] } : nothing;
   }
   const message = `${keyOfKind(kind)}: the caller may not get this object`;
   return {

@@ -131,11 +131,11 @@ async function settledSource(options: ReadSourceOptions, { request, waitMs, cont
   return withReadSources(options, { requests: [request], waitMs, context }, ([source]) => source ?? { type: 'notServed', request });
 }
 
-/** Returns the requests of which the caller may see anything, with what the caller may see. */
-function visibleRequests(
-  requests: readonly SourceRequest[],
-  visibilities: readonly Visibility[],
-): readonly (SourceRequest & Pick<MirrorKey, 'visible'>)[] {
+/** A request with what the caller may see of its source. Live lists contain nothing else. */
+type VisibleRequest = SourceRequest & Required<Pick<MirrorKey, 'visible'>>;
+
+/** Returns the requests of which the caller may see anything. */
+function visibleRequests(requests: readonly SourceRequest[], visibilities: readonly Visibility[]): readonly VisibleRequest[] {
   return requests.flatMap((request, index) => {
     const visible = visibilities[index];
     return visible === undefined || visible.type === 'none' ? [] : [{ ...request, visible }];
@@ -167,7 +167,7 @@ function isWaiting(request: SourceRequest, { mirrors, context }: Loaded): boolea
   return mirrors.servedKinds(request.cluster.name) === undefined || isKindAnnounced(mirrors, inCluster(request));
 }
 
-async function settle(request: SourceRequest, { mirrors, context, signal }: Loaded & { readonly signal: AbortSignal }): Promise<void> {
+async function settle(request: VisibleRequest, { mirrors, context, signal }: Loaded & { readonly signal: AbortSignal }): Promise<void> {
   const { loaders } = context;
   if (loaders.mirrors.heldMirror(request) === undefined) {
     await mirrors.whenDiscovered(request.cluster.name, signal);
