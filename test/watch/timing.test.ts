@@ -178,27 +178,37 @@ test('resumes resting callers one per event-loop turn, in order', async () => {
 test('all slices of one event-loop turn share 8 ms, and a later one has 0.2 ms', async () => {
   let nowMs = 0;
   const pace = createDecodePace({ monotonic: () => nowMs });
-  const first = pace.begin();
+  const first = pace.begin('events');
   nowMs = 7;
-  expect([first.spent(), pace.begin().spent()]).toEqual([false, false]);
+  expect([first.spent(), pace.begin('events').spent()]).toEqual([false, false]);
   nowMs = 8;
-  const late = pace.begin();
+  const late = pace.begin('events');
   expect([first.spent(), late.spent()]).toEqual([true, false]);
   nowMs = 8.2;
   expect(late.spent()).toBe(true);
   await new Promise((resolve) => setImmediate(resolve));
-  const next = pace.begin();
+  const next = pace.begin('events');
   nowMs = 16;
   expect(next.spent()).toBe(false);
+});
+
+test('a list has no time after the 8 ms of a turn, and 8 ms again after a rest', async () => {
+  let nowMs = 0;
+  const pace = createDecodePace({ monotonic: () => nowMs });
+  expect(pace.begin('list').spent()).toBe(false);
+  nowMs = 8;
+  expect(pace.begin('list').spent()).toBe(true);
+  await pace.rest();
+  expect(pace.begin('list').spent()).toBe(false);
 });
 
 test('a caller that has rested has 8 ms', async () => {
   let nowMs = 0;
   const pace = createDecodePace({ monotonic: () => nowMs });
-  pace.begin();
+  pace.begin('events');
   nowMs = 8;
   await pace.rest();
-  const slice = pace.begin();
+  const slice = pace.begin('events');
   nowMs = 15;
   expect(slice.spent()).toBe(false);
 });

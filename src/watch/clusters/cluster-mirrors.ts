@@ -81,7 +81,7 @@ export class ClusterMirrors {
       onBreakerChange: () => this.#mirrors().forEach((mirror) => void mirror.breakerChanged()),
       onChange: () => this.#changed(),
     };
-    this.#server = createClusterServer({ api: cluster.api, clock: services.clock, starts: services.starts, listener }, this.#life.signal);
+    this.#server = createClusterServer({ ...services, api: cluster.api, listener }, this.#life.signal);
   }
 
   state(): ClusterStatus {

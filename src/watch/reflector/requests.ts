@@ -114,6 +114,7 @@ class SingleRequest implements ReflectorRequests {
 
   releaseAdmission(): void {
     this.#current?.release?.();
+    if (this.#current !== undefined) this.#current.release = undefined;
   }
 
   lastActivityMs(): number | undefined {
@@ -157,11 +158,11 @@ class SingleRequest implements ReflectorRequests {
 
   async #passItems(items: readonly Uint8Array[], request: Request): Promise<void> {
     const { pace } = this.#options.context;
-    let slice = pace.begin();
+    let slice = pace.begin('list');
     for (let from = 0; from < items.length; from += itemsAtOnce) {
       if (slice.spent()) {
         await pace.rest();
-        slice = pace.begin();
+        slice = pace.begin('list');
       }
       if (request.ended.signal.aborted) return;
       const group = items.slice(from, from + itemsAtOnce);
@@ -212,11 +213,13 @@ class SingleRequest implements ReflectorRequests {
 
   async #passFrames(frames: readonly Uint8Array[], request: Request): Promise<void> {
     const { pace } = this.#options.context;
-    let slice = pace.begin();
+    // A watch that has no admission any more has received its initial list.
+    const begin = () => pace.begin(request.release === undefined ? 'events' : 'list');
+    let slice = begin();
     for (const frame of frames) {
       if (slice.spent()) {
         await pace.rest();
-        slice = pace.begin();
+        slice = begin();
       }
       if (request.ended.signal.aborted) return;
       this.#listener.onInput({ type: 'frame', frame });

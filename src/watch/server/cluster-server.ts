@@ -67,6 +67,8 @@ interface ClusterServerOptions {
   readonly clock: Clock;
   /** Limits how many clusters start at a time. The first discovery runs in it. */
   readonly starts: ConcurrencyLimit;
+  /** `rest` resolves in a later event-loop turn. Of several callers one resolves in each turn, so one cluster starts in each turn. */
+  readonly pace: { rest(): Promise<void> };
   readonly listener: ServerListener;
 }
 
@@ -97,7 +99,7 @@ class ObservedServer implements ClusterServer {
   #versionFault: Fault | undefined;
   #discoveryFault: Fault | undefined;
 
-  constructor({ api, clock, starts, listener }: ClusterServerOptions, signal: AbortSignal) {
+  constructor({ api, clock, starts, pace, listener }: ClusterServerOptions, signal: AbortSignal) {
     this.#listener = listener;
     this.api = observeApi(api, {
       answered: () => this.#answered(clock.monotonic()),
@@ -107,6 +109,9 @@ class ObservedServer implements ClusterServer {
     this.breaker = createBreaker({ clock, probe: (until) => this.#probe(until), onChange: () => this.#breakerChanged() }, signal);
     const discoverFirst = async (until: AbortSignal) => {
       const turn = async () => {
+        // Clusters that join together would else begin their handshakes in one turn, and have all of their answers in one turn again and again.
+        await pace.rest();
+        if (until.aborted) return { done: false };
         const done = this.#discover(until);
         await Promise.race([done, clock.sleep(longestTurnMs, until)]);
         return { done };

@@ -5,6 +5,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint, PemMaterial } from '../../../src/cluster/endpoint.ts';
 import { type Kubeconfig, loadKubeconfig } from '../../../src/cluster/kubeconfig/kubeconfig.ts';
+import { readKubeconfigFiles } from '../../../src/cluster/kubeconfig/kubeconfig-files.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -375,4 +376,17 @@ describe('the proxy of the environment', () => {
   ])('%s with NO_PROXY=%s', async (server, no_proxy, spared) => {
     expect((await proxyOf({ HTTPS_PROXY: 'http://p:1', no_proxy }, server)) === undefined).toBe(spared);
   });
+});
+
+test('an unchanged file is not parsed again, and a changed one is', async () => {
+  const at = await file('kept', configOf({ user: 'token: one' }));
+  const userOf = async () => [...(await readKubeconfigFiles([at], 'refuse')).users.values()][0]?.value;
+  const first = await userOf();
+  expect(await userOf()).toBe(first);
+  await writeFile(at, configOf({ user: 'token: two' }));
+  expect(await userOf()).toEqual({ token: 'two' });
+  await writeFile(at, 'no: [');
+  await expect(userOf()).rejects.toThrow('expected YAML');
+  await writeFile(at, configOf({ user: 'token: two' }));
+  expect(await userOf()).toEqual({ token: 'two' });
 });

@@ -297,6 +297,20 @@ test('mirrors other sensitive kinds as metadata too', async () => {
   expect(mirror.store.get('default', 'web')).not.toHaveProperty('spec');
 });
 
+test('of clusters that join together, one starts in each event-loop turn', async () => {
+  await using watching = startWatching();
+  const fakes = ['a', 'b', 'c'].map((name) => watching.fake(name));
+  for (const fake of fakes) watching.engage(fake);
+  const started = () => fakes.filter(({ seen }) => seen.length > 0).length;
+  const counts: number[] = [];
+  for (let turn = 0; turn < 4; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    counts.push(started());
+  }
+  expect(counts.slice(0, 3).every((count, at) => count <= at + 1)).toBe(true);
+  expect(counts.at(-1)).toBe(3);
+});
+
 test('lists the first kinds of a cluster two at a time', async () => {
   await using watching = startWatching();
   const many = Array.from({ length: 30 }, (_, index) =>
