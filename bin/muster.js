@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import module, { createRequire } from 'node:module';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -16,8 +17,10 @@ const refused = 2;
 /** The source in a checkout, which Node 24 reads too: `dist` there may be an old build. An installed package has only `dist`. */
 const main = [new URL('../src/main.ts', import.meta.url), new URL('../dist/main.js', import.meta.url)].find(existsSync);
 
-if (Number.parseInt(process.versions.node, 10) >= leastMajor) await import(main.href);
-else {
+if (Number.parseInt(process.versions.node, 10) >= leastMajor) {
+  keepCompiled();
+  await import(main.href);
+} else {
   const runtime = runtimeOfPackages();
   if (runtime === undefined) refuse();
   else runBy(runtime);
@@ -42,9 +45,23 @@ function runtimeOfPackages() {
   return undefined;
 }
 
-/** Runs main by that Node, as if it were this process: it has its terminal, its signals and its end. */
+/**
+ * Keeps the compiled modules for the next start, in a folder of this user. The default folder of Node is below /tmp, where other users can
+ * plant code. A folder that cannot be written changes nothing, and `NODE_DISABLE_COMPILE_CACHE=1` turns the cache off.
+ */
+function keepCompiled() {
+  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
+  try {
+    const caches = XDG_CACHE_HOME || (process.platform === 'win32' && LOCALAPPDATA) || path.join(os.homedir(), '.cache');
+    module.enableCompileCache(path.join(caches, 'muster', 'compiled'));
+  } catch {
+    // A user without a home starts as before.
+  }
+}
+
+/** Runs this program by that Node, as if it were this process: it has its terminal, its signals and its end. */
 function runBy(runtime) {
-  const child = spawn(runtime, [fileURLToPath(main), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(runtime, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
   const passOn = (signal) => void child.kill(signal);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
   for (const signal of signals) process.on(signal, passOn);

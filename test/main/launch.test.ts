@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
@@ -52,7 +52,8 @@ function install(into: string): void {
 }
 
 function launch(node: string, ...args: readonly string[]) {
-  return follow(spawn(node, [path.join(muster, 'bin/muster.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
+  const env = { ...process.env, XDG_CACHE_HOME: path.join(folder, 'cache') };
+  return follow(spawn(node, [path.join(muster, 'bin/muster.js'), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
 /** Collects the output and the exit code of a process. */
@@ -82,6 +83,24 @@ test.skipIf(old === undefined)(
     expect(await launch(old ?? '', 'die').ended).toEqual({ out: '[true,"die"]\n', err: '', end: 'SIGKILL' });
   },
 );
+
+test('keeps the compiled modules of a start in the cache folder of the user', async () => {
+  await launch(process.execPath, 'exit', '0').ended;
+  expect(readdirSync(path.join(folder, 'cache/muster/compiled'), { recursive: true })).toContainEqual(
+    expect.stringMatching(/[0-9a-f]{8}$/),
+  );
+});
+
+test('starts without a cache if its folder cannot be made', async () => {
+  writeFileSync(path.join(folder, 'cache'), '');
+  expect(await launch(process.execPath, 'exit', '3').ended).toEqual({ out: '[true,"exit","3"]\n', err: '', end: 3 });
+});
+
+test.skipIf(old === undefined)('keeps the compiled modules also when an older Node starts main', async () => {
+  install(folder);
+  await launch(old ?? '', 'exit', '0').ended;
+  expect(readdirSync(path.join(folder, 'cache/muster'))).toEqual(['compiled']);
+});
 
 test.skipIf(old === undefined)('a signal to the older one is one to main', async () => {
   install(folder);
