@@ -15,6 +15,7 @@ import { realCase } from './cases/real-case.ts';
 import { relationsCase } from './cases/relations-case.ts';
 import { relistCase } from './cases/relist-case.ts';
 import { restCase } from './cases/rest-case.ts';
+import { sizingCase } from './cases/sizing-case.ts';
 import { firstStateCase, idleCase, latencyCase, realLatencyCase, stalledCase } from './cases/streams-case.ts';
 import { watchesCase } from './cases/watches-case.ts';
 
@@ -42,6 +43,7 @@ export const cases: readonly BenchCase[] = [
   latencyCase,
   restCase,
   joiningCase,
+  sizingCase,
   ...consoleCases,
   planCase,
   ...propagateCases,
