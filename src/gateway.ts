@@ -11,6 +11,7 @@ import { gatewayVersion } from './config/gateway-version.ts';
 import { readSealKey } from './config/state-key.ts';
 import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
+import type { HeapGauge } from './core/heap-gauge.ts';
 import type { Log } from './core/log.ts';
 import type { ClusterName } from './core/names.ts';
 import { TimeSliceScheduler } from './core/scheduling/operation-scheduler.ts';
@@ -117,7 +118,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const schema = createLiveSchema({ models, graph: { federation: config.federation }, clock, log }, ending.signal);
   const { access, rights } = createAccess(options, { mirrors, fleet }, ending.signal);
   const health = gatewayHealthOf({ mirrors, models, schema, access }, ending.signal);
-  const readSide = readSideOf(parts, { mirrors, fleet, access, audit, schema, sealKey, scheduler, options }, ending.signal);
+  const readSide = readSideOf(parts, { mirrors, fleet, access, audit, schema, sealKey, scheduler, heap, options }, ending.signal);
   const accounts = config.authentication === undefined ? 'one' : 'many';
   const authenticator = await authenticatorOf({ config, clock, log }, { listening, fleet, hub }, ending.signal);
   const { controllerStartMs } = options;
@@ -220,13 +221,14 @@ interface ReadSide {
   readonly schema: LiveSchema;
   readonly sealKey: Uint8Array;
   readonly scheduler: WorkScheduler;
+  readonly heap: HeapGauge;
   readonly options: GatewayOptions;
 }
 
 /** Creates the parts that resolvers read from. They share the mirrors, the rights, and one budget for the queues of streams and logs. */
 function readSideOf(
   { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof loadParts>>,
-  { mirrors, fleet, access, audit, schema, sealKey, scheduler, options }: ReadSide,
+  { mirrors, fleet, access, audit, schema, sealKey, scheduler, heap, options }: ReadSide,
   signal: AbortSignal,
 ): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & {
   readonly relationsOf: ReturnType<typeof createRelations>;
@@ -241,7 +243,7 @@ function readSideOf(
   return {
     reads: createReads({ ...shared, member, sealKey, sensitiveKinds, audit }),
     relationsOf: createRelations({ ...shared, member, sealKey, sensitiveKinds }),
-    listsOf: createLiveListFactory({ mirrors, member, sensitiveKinds, clock }),
+    listsOf: createLiveListFactory({ mirrors, member, sensitiveKinds, heap, clock }),
     streams: createStreams({ ...shared, budget, scheduler, onModel: schema.onSwap, settingsOf, sealKey, sensitiveKinds }, signal),
     logs: createLogs({ ...shared, member, budget }),
   };

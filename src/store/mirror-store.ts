@@ -161,6 +161,8 @@ export type ExactParse = () => KubernetesObject;
  * If an event with a later version than the list arrives meanwhile, the commit does not undo it.
  */
 export interface ListStage {
+  /** The estimated bytes of memory that the objects added so far take, without parts that were in memory before. */
+  readonly bytes: number;
   /**
    * If the stored object of this name has this uid and version, adds it to the list and returns true. The bytes of the listed object then
    * need no parsing. Returns false if not. Always false with `byContent`.

@@ -1,28 +1,26 @@
 import type { Caller } from '../../access/access.ts';
 
-/** The maximum bytes of the live lists that operations hold at a time. */
-interface LiveListBounds {
-  /** For all callers together. */
-  readonly bytes: number;
-  /** For one caller. */
-  readonly bytesPerCaller: number;
-}
+/** The maximum bytes of memory of all live lists that operations hold at a time. */
+const maxBytes = 128 << 20;
 
-/** The bytes of all live lists that operations hold, over all callers and for each. */
+/**
+ * The bytes of memory of all live lists that operations hold. A caller may hold as many bytes as stay free: alone it gets half of them, and there are
+ * always some for the next caller.
+ */
 export class LiveListBudget {
-  readonly #bounds: LiveListBounds;
+  readonly #bytes: number;
   readonly #taken = new Map<Caller['key'], number>();
   #total = 0;
 
-  /** Default of `bounds`: 128 MiB, of which one caller has at most 64 MiB. */
-  constructor(bounds: LiveListBounds = { bytes: 128 << 20, bytesPerCaller: 64 << 20 }) {
-    this.#bounds = bounds;
+  /** @param bytes The bytes for all callers together. Default: 128 MiB. */
+  constructor(bytes = maxBytes) {
+    this.#bytes = bytes;
   }
 
-  /** Takes bytes for a caller. Returns false, and takes none, if a bound would be exceeded. */
+  /** Takes bytes for a caller. Returns false, and takes none, if the caller would then hold more than stays free. */
   take({ key }: Caller, bytes: number): boolean {
     const ofCaller = (this.#taken.get(key) ?? 0) + bytes;
-    if (ofCaller > this.#bounds.bytesPerCaller || this.#total + bytes > this.#bounds.bytes) return false;
+    if (ofCaller > this.#bytes - this.#total - bytes) return false;
     this.#taken.set(key, ofCaller);
     this.#total += bytes;
     return true;

@@ -3,6 +3,7 @@ import type { Caller } from '../../access/access.ts';
 import type { ClusterApi, ObjectForm } from '../../cluster/cluster-api.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Fault, type FaultCode, fault } from '../../core/faults.ts';
+import { type HeapGauge, maxHeapForKinds } from '../../core/heap-gauge.ts';
 import { keyOfKind, type ServedResource } from '../../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../../core/names.ts';
 import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
@@ -21,6 +22,7 @@ interface LiveListOptions {
   readonly isWithheld: boolean;
   readonly caller: Caller;
   readonly budget: LiveListBudget;
+  readonly heap: Pick<HeapGauge, 'used'>;
   /** Limits the concurrent lists of the operation. */
   readonly limit: ConcurrencyLimit;
   readonly clock: Clock;
@@ -47,7 +49,8 @@ type ListOutcome = Fault | undefined;
  * The objects of one kind in one cluster, as the API server lists them for the caller. Filled by `load`, once for each scope, and never
  * updated. It belongs to one operation. Disposing it returns its bytes to the budget.
  *
- * At most 10,000 objects, and bytes as the budget allows. With more, the scope has the fault `TOO_LARGE` and no objects.
+ * At most 10,000 objects, and bytes of memory as the budget allows. With more, or while the heap of the process is nearly full, the scope has the fault
+ * `TOO_LARGE` and no objects.
  */
 export class LiveList implements MirrorReader, Disposable {
   readonly #options: LiveListOptions;
@@ -168,6 +171,7 @@ export class LiveList implements MirrorReader, Disposable {
     const staging = createListStaging({ store: this.#store, ...(namespace === undefined ? {} : { namespace }) });
     let token: string | undefined;
     let version: ResourceVersion | undefined;
+    let taken = 0;
     try {
       do {
         const from = token === undefined ? { version: '' as const } : { continue: token };
@@ -176,10 +180,16 @@ export class LiveList implements MirrorReader, Disposable {
         for await (const part of api.list({ resource, namespace, form, limit: pageSize, ...from }, signal)) {
           if (part.type === 'failed') return part.fault;
           if (part.type === 'items') {
-            const refused = this.#refusalOf(part.items);
+            const bytes = part.items.reduce((sum, { byteLength }) => sum + byteLength, 0);
+            const refused = this.#countObjects(part.items.length) ?? this.#take(bytes);
             if (refused !== undefined) return refused;
             const unreadable = staging.stage(part.items);
             if (unreadable !== undefined) return this.#fault('MALFORMED', unreadable);
+            // Parsed objects may take many times the bytes of their JSON.
+            const more = Math.max(0, staging.bytes - taken - bytes);
+            const grown = this.#take(more);
+            if (grown !== undefined) return grown;
+            taken += bytes + more;
           } else [token, version, isEnded] = [part.continue, part.version, true];
         }
         if (signal.aborted) return undefined;
@@ -193,15 +203,20 @@ export class LiveList implements MirrorReader, Disposable {
     }
   }
 
-  /** Takes the bytes of the items. Returns a fault if there are too many bytes or objects. */
-  #refusalOf(items: readonly Uint8Array[]): Fault | undefined {
-    const { caller, budget } = this.#options;
-    this.#objects += items.length;
-    if (this.#objects > maxObjects) {
-      const message = `expected at most ${maxObjects} objects of a kind in a cluster that is not mirrored`;
-      return this.#fault('TOO_LARGE', `${message}: name fewer namespaces`);
+  /** Counts received objects. Returns a fault if there are too many. */
+  #countObjects(count: number): Fault | undefined {
+    this.#objects += count;
+    if (this.#objects <= maxObjects) return undefined;
+    const message = `expected at most ${maxObjects} objects of a kind in a cluster that is not mirrored`;
+    return this.#fault('TOO_LARGE', `${message}: name fewer namespaces`);
+  }
+
+  /** Takes bytes of the budget. Returns a fault if it has too few, or if the heap of the process is nearly full. */
+  #take(bytes: number): Fault | undefined {
+    const { caller, budget, heap } = this.#options;
+    if (heap.used() >= maxHeapForKinds) {
+      return this.#fault('TOO_LARGE', 'the memory of the gateway is nearly full, so clusters that are not mirrored are not listed now');
     }
-    const bytes = items.reduce((sum, { byteLength }) => sum + byteLength, 0);
     if (this.#isDisposed || !budget.take(caller, bytes)) {
       return this.#fault('TOO_LARGE', 'lists of clusters that are not mirrored hold too many bytes now: name fewer namespaces or kinds');
     }

@@ -1,5 +1,6 @@
 import { apiForCaller } from '../../access/caller-api.ts';
 import type { Clock } from '../../core/clock.ts';
+import type { HeapGauge } from '../../core/heap-gauge.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { isSecret } from '../../core/redaction.ts';
@@ -18,6 +19,7 @@ interface LiveListsOptions {
   readonly member: (name: ClusterName) => LiveMember | undefined;
   /** Kinds of which only the metadata is listed, as of Secrets, by `keyOfKind`. */
   readonly sensitiveKinds: readonly string[];
+  readonly heap: Pick<HeapGauge, 'used'>;
   readonly clock: Clock;
 }
 
@@ -75,12 +77,12 @@ class LiveLists implements UnmirroredLists {
   }
 
   #createList(member: LiveMember, resource: ServedResource): LiveList {
-    const { sensitive, budget, clock } = this.#options;
+    const { sensitive, budget, heap, clock } = this.#options;
     const { caller } = this.#operation;
     const api = apiForCaller(member, this.#operation);
     const isWithheld = isSecret(resource) && member.settings.secrets === 'none';
     const form = sensitive.has(resource) ? 'metadata' : 'object';
-    const list = new LiveList({ api, resource, form, isWithheld, caller, budget, limit: this.#limit, clock });
+    const list = new LiveList({ api, resource, form, isWithheld, caller, budget, heap, limit: this.#limit, clock });
     this.#lists.set(idOf(api.cluster, resource), list);
     return list;
   }

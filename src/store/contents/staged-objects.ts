@@ -41,11 +41,18 @@ export class StagedObjects {
   /** The versions of the events that arrived since the list began, by object. */
   readonly #events = new Map<string, ResourceVersion | undefined>();
 
+  #bytes = 0;
+
   constructor({ contents, namespace, byContent = false, formOf }: StagingOptions) {
     this.namespace = namespace;
     this.#contents = contents;
     this.#formOf = formOf;
     this.#byContent = byContent;
+  }
+
+  /** The estimated bytes of all objects that were added and were not in memory before. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   keep({ namespace, name, uid, version }: ObjectIdentity): boolean {
@@ -66,6 +73,7 @@ export class StagedObjects {
       exactly: () => this.#formOf(exactly()),
     });
     this.#set(namespace, name, shared);
+    this.#bytes += shared.weight.own;
     if (controller !== undefined) this.#families.set(controller, shared.object);
   }
 

@@ -171,6 +171,9 @@ function stageList(state: StoreState, options: ListStageOptions, formOf: (object
   if (!state.gone) state.stages.add(staged);
   const isOpen = () => state.stages.has(staged);
   return {
+    get bytes() {
+      return staged.bytes;
+    },
     keep: (identity) => isOpen() && staged.keep(identity),
     add(object, exactly) {
       if (isOpen()) staged.add(object, exactly);

@@ -7,6 +7,8 @@ import type { WatchObjectEvent } from './reflector-state.ts';
 export interface ListStaging {
   /** Number of objects staged so far. */
   readonly size: number;
+  /** Estimated bytes of memory of the objects staged so far, without parts that were in memory before. */
+  readonly bytes: number;
   /** Stages items of a list. Returns undefined if all items could be read. If not, returns the reason, and the list must be discarded. */
   stage(items: readonly Uint8Array[]): string | undefined;
   /** Stages one of the initial events of a WatchList. */
@@ -47,6 +49,9 @@ export function createListStaging({ store, namespace, byContent = false }: Stagi
   return {
     get size() {
       return size;
+    },
+    get bytes() {
+      return open?.bytes ?? 0;
     },
     stage(items) {
       const stage = stageOpen();

@@ -18,13 +18,15 @@ const life = new AbortController().signal;
 
 const item = (namespace: string, name: string) =>
   Buffer.from(JSON.stringify({ metadata: { namespace, name, uid: `${namespace}/${name}` } }));
+/** An object of many empty lists, whose text is short. */
+const nested = Buffer.from(JSON.stringify({ metadata: { namespace: 'shop', name: 'nested', uid: 'n' }, spec: Array(1_000).fill([]) }));
 const many = (count: number) => Array.from({ length: count }, (_, index) => item('shop', `a${index}`));
 const forbidden = fault('FORBIDDEN', 'no', { cluster: east, retry: 'NEVER' });
 
 /** Creates a list over an API that sends these parts for each namespace. `''`: all namespaces. */
 function listOver(
   partsOf: (namespace: string) => readonly ListPart[] | 'silence',
-  { budget = new LiveListBudget(), isWithheld = false } = {},
+  { budget = new LiveListBudget(), isWithheld = false, used = 0 } = {},
 ) {
   const clock = createManualClock();
   const requested: string[] = [];
@@ -39,7 +41,12 @@ function listOver(
     },
   } as unknown as ClusterApi;
   const limit = createConcurrencyLimit(10);
-  return { clock, requested, budget, list: new LiveList({ api, resource, form: 'object', isWithheld, caller, budget, limit, clock }) };
+  return {
+    clock,
+    requested,
+    budget,
+    list: new LiveList({ api, resource, form: 'object', isWithheld, caller, budget, heap: { used: () => used }, limit, clock }),
+  };
 }
 
 const whole = (items: readonly Uint8Array[]): readonly ListPart[] => [{ type: 'items', items }, { type: 'pageEnded' }];
@@ -77,11 +84,13 @@ test('a list that fails on a later page shows no objects', async () => {
 
 test.each([
   ['10,001 objects', 'TOO_LARGE', () => listOver(() => whole(many(10_001)))],
+  ['more bytes than the budget has', 'TOO_LARGE', () => listOver(() => whole(many(100)), { budget: new LiveListBudget(2_000) })],
   [
-    'more bytes than the budget has',
+    'objects that take many times the bytes of their JSON',
     'TOO_LARGE',
-    () => listOver(() => whole(many(100)), { budget: new LiveListBudget({ bytes: 9_000, bytesPerCaller: 1_000 }) }),
+    () => listOver(() => whole([nested]), { budget: new LiveListBudget(10 * nested.byteLength) }),
   ],
+  ['a heap that is nearly full', 'TOO_LARGE', () => listOver(() => whole(many(1)), { used: 0.95 })],
   ['a page without its end, as of a cluster that leaves', 'GONE', () => listOver(() => [{ type: 'items', items: many(1) }])],
   ['withheld Secrets', 'FORBIDDEN', () => listOver(() => whole(many(1)), { isWithheld: true })],
   ['an item that is no JSON', 'MALFORMED', () => listOver(() => whole([Buffer.from('{')]))],
@@ -103,11 +112,10 @@ test('more than 100 namespaces are refused without a request', async () => {
   expect([requested, list.sync().fault?.code]).toEqual([[], 'TOO_LARGE']);
 });
 
-test('a caller takes at most its share of the bytes', () => {
-  const budget = new LiveListBudget({ bytes: 100, bytesPerCaller: 60 });
-  expect([budget.take(caller, 60), budget.take(caller, 1), budget.take({ key: 'bob' }, 41), budget.take({ key: 'bob' }, 40)]).toEqual([
-    ...[true, false, false, true],
-  ]);
-  budget.giveBack(caller, 60);
-  expect(budget.take({ key: 'bob' }, 20)).toBe(true);
+test('a caller takes as many bytes as stay free', () => {
+  const budget = new LiveListBudget(100);
+  const bob = { key: 'bob' };
+  expect([budget.take(caller, 50), budget.take(caller, 1), budget.take(bob, 26), budget.take(bob, 25)]).toEqual([true, false, false, true]);
+  budget.giveBack(caller, 50);
+  expect(budget.take(bob, 25)).toBe(true);
 });
