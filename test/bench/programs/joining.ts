@@ -12,7 +12,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import type { Json } from '../../../src/core/json.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
-import { finish, watchLoop } from '../support/measuring.ts';
+import { finish, watchLoop, watchTurns } from '../support/measuring.ts';
 
 const [kubeconfig = ''] = process.argv.slice(2);
 const signal = new AbortController().signal;
@@ -75,6 +75,7 @@ await Promise.all(
 );
 // The credentials are on the hub before the clock starts: the floor writes nothing. Each Cluster is still written by this process.
 const loop = watchLoop();
+const turns = watchTurns();
 const from = performance.now();
 await Promise.all(
   others.map(({ name }) =>
@@ -94,6 +95,7 @@ for (let tries = 0; (await inSync()) <= others.length; tries += 1) {
 const { configMaps } = await ask('{ configMaps(waitSeconds: 60) { totalCount } }');
 const ms = performance.now() - from;
 const { longestStallMs } = loop.stop();
+const { longestTurnMs } = turns.stop();
 if (configMaps.totalCount < others.length * 500) throw new Error(`${configMaps.totalCount} ConfigMaps are listed`);
 
 const changed = others[0]?.name ?? '';
@@ -106,4 +108,10 @@ while (!(await isChanged())) {
   await sleep(20);
 }
 await sleep(1_000);
-finish({ ms, longestStallMs, residentMb: process.memoryUsage.rss() / 1024 / 1024, lists: (await metrics(changed)) - before });
+finish({
+  ms,
+  longestStallMs,
+  longestTurnMs,
+  residentMb: process.memoryUsage.rss() / 1024 / 1024,
+  lists: (await metrics(changed)) - before,
+});
