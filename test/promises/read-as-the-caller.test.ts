@@ -106,17 +106,26 @@ testOnRbacGrounds(
 
 test('an object that the caller may get, but that the gateway may not request as the caller, has a fault', async () => {
   await using cluster = await startSimCluster({ name: 'north', authorization: 'rbac' });
-  for (const object of objects) cluster.put(object);
+  const named = ruleOf(['get'], [''], ['configmaps'], ['a']);
+  const ofNed = [
+    roleOf(undefined, 'named', named),
+    bindingOf('shop', 'ned-named', 'ClusterRole/named', 'User/oidc:ned'),
+    bindingOf('bank', 'ned', 'ClusterRole/getter', 'User/oidc:ned'),
+  ];
+  for (const object of [...objects, ...ofNed]) cluster.put(object);
   const config = { clusters: [{ name: 'north', context: 'north', authorization: 'live' }] };
   await using gateway = await runSharedGateway({ contexts: [{ name: 'north', cluster }], config });
-  for (const user of ['eve', 'gus']) await gateway.firstCluster(user);
+  for (const user of ['eve', 'gus', 'ned']) await gateway.firstCluster(user);
   cluster.forbid({ verbs: ['impersonate'] });
-  const read = async (user: string, space: string) => {
-    const field = `configMap(cluster: "north", namespace: "${space}", name: "hidden") { metadata { name } }`;
+  const read = async (user: string, space: string, name = 'hidden') => {
+    const field = `configMap(cluster: "north", namespace: "${space}", name: "${name}") { metadata { name } }`;
     return JSON.parse((await gateway.ask(user, `{ ${field} }`)).text);
   };
   expect(await read('eve', 'bank')).toMatchObject({ data: { configMap: null }, extensions: { faults: [{ code: 'FORBIDDEN' }] } });
   expect(await read('gus', 'bank')).toEqual({ data: { configMap: null } });
+  // The right of ned in this namespace is to one name only.
+  expect(await read('ned', 'shop', 'a')).toMatchObject({ data: { configMap: null }, extensions: { faults: [{ code: 'FORBIDDEN' }] } });
+  for (const name of ['b', 'none']) expect(await read('ned', 'shop', name)).toEqual({ data: { configMap: null } });
 });
 
 const node: KubernetesObject = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker', labels: { pool: 'fast' } } };

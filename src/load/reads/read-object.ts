@@ -286,9 +286,14 @@ async function unreadLive(
   if (!sensitive.has(kind)) {
     const { namespaced } = mirrors.served(cluster.name, kind) ?? kind;
     const namespaces = [(namespaced ? key.namespace : key.name) ?? ''];
-    const visibility = await access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'get', namespaces }, signal);
-    if (visibility.type === 'none') return { faults: [aboutKind(visibility.fault, kind)] };
-    return isVisibleIn(visibility, namespaces[0]) ? { faults: [aboutKind(failure, kind)] } : nothing;
+    const request = { caller, cluster: cluster.name, kind, verb: 'get' } as const;
+    const ofKind = await access.visibilityOf({ ...request, namespaces }, signal);
+    if (ofKind.type === 'none') return { faults: [aboutKind(ofKind.fault, kind)] };
+    if (isVisibleIn(ofKind, namespaces[0])) return { faults: [aboutKind(failure, kind)] };
+    // A rule with `resourceNames` allows single objects only.
+    const object = { namespace: namespaced ? key.namespace : undefined, name: key.name };
+    const ofObject = await access.visibilityOf({ ...request, object }, signal);
+    return isVisibleIn(ofObject, namespaces[0]) ? { faults: [aboutKind(failure, kind)] } : nothing;
   }
   const message = `${keyOfKind(kind)}: the caller may not get this object`;
   return {
