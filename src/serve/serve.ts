@@ -245,7 +245,7 @@ function createOperations(options: ServeOptions, { ending, metrics, unsent, buff
     graphiql.plugin,
   ];
   const engine = createEngine({ ...graphiql, served, clock, plugins, cors: corsOf(config.allowOrigins) });
-  return { engine, answers, subscriptions, inFlight };
+  return { engine, answers, subscriptions, inFlight, turns };
 }
 
 export interface OperationPluginOptions extends IntrospectionOptions {

@@ -6,6 +6,7 @@ import { invariant } from '../../core/errors.ts';
 import { clientError } from '../../operations/masking.ts';
 import { operationRequestIn } from '../../operations/operation-request.ts';
 import { RequestRefusal } from '../../operations/refusal.ts';
+import type { TurnGate } from '../../operations/turn-gate.ts';
 import type { CallerGate, IdentifyingRequest } from '../callers/caller-gate.ts';
 import type { Guard } from '../http/guard.ts';
 import type { ClientMessage } from './client-message.ts';
@@ -15,6 +16,8 @@ import { MaskedErrors, SocketOperation, type SocketOperationOptions } from './so
 export interface ProtocolOptions extends SocketOperationOptions {
   readonly guard: Pick<Guard, 'checkOrigin'>;
   readonly gate: CallerGate;
+  /** Lets operations of callers in, one after the other. The same gate as for requests over HTTP. */
+  readonly turns: Pick<TurnGate, 'pass'>;
   readonly clock: Clock;
   /** Called for each socket that is refused: before 101, or because of its credentials. */
   readonly onRefused: (refusal: RequestRefusal) => void;
@@ -57,14 +60,14 @@ const maxOperations = 50;
  * Returns the hooks with which graphql-ws finds the caller and starts operations. Errors of an operation are results, so no hook throws for
  * them.
  *
- * Next: `onSubscribe` starts a `SocketOperation` (socket-operation.ts), which prepares and runs the operation.
+ * Next: `onSubscribe` starts a `SocketOperation` (socket-operation.ts) when the caller has its turn. It prepares and runs the operation.
  */
 export function protocolHooks(options: ProtocolOptions): Hooks {
   return {
     // The timer of graphql-ws is off, because tests use another clock. `WebSockets` has its own deadline.
     connectionInitWaitTimeout: 0,
     onConnect: (context) => identify(context, options),
-    onSubscribe: ({ extra }, id) => startOperation(extra, id, options),
+    onSubscribe: (context, id) => startInTurn(context, id, options),
     execute: startedOperation,
     subscribe: startedOperation,
     onNext: (_context, _id, _payload, args) => startedOperation(args).finalResult,
@@ -105,15 +108,43 @@ function authorizationIn(payload: InitPayload): string | undefined {
   return value === undefined ? undefined : String(value);
 }
 
+type SocketSession = Context<InitPayload, SocketContext>;
+type StartedOperation = ExecutionArgs | readonly MaskedErrors[];
+
+/**
+ * Starts an operation when the caller has its turn. Parsing and validation cannot be interrupted, so they wait as those over HTTP do. An operation that
+ * the client has completed meanwhile, or whose socket has closed, is not started.
+ */
+function startInTurn(session: SocketSession, id: string, options: ProtocolOptions): StartedOperation | Promise<StartedOperation> {
+  // The message is read now, because others may arrive during the wait.
+  const { connection, currentMessage } = session.extra;
+  const isTooMany = countOf(session) > maxOperations;
+  const start = () => startOperation({ connection, currentMessage, isTooMany }, id, options);
+  const passed = isTooMany ? undefined : options.turns.pass(connection.caller.key);
+  if (passed === undefined) return start();
+  // graphql-ws sends no errors of an operation that it no longer has.
+  return passed.then(() => (id in session.subscriptions ? start() : [new MaskedErrors([])]));
+}
+
+/** Returns the number of operations of a socket: those that wait for their turn, and those that have begun. */
+function countOf({ subscriptions }: SocketSession): number {
+  return Object.keys(subscriptions).length;
+}
+
+interface SubscribeMessage extends Pick<SocketContext, 'connection' | 'currentMessage'> {
+  /** True if the socket has too many operations already. */
+  readonly isTooMany: boolean;
+}
+
 function startOperation(
-  { connection, currentMessage }: SocketContext,
+  { connection, currentMessage, isTooMany }: SubscribeMessage,
   id: string,
   options: ProtocolOptions,
-): ExecutionArgs | readonly MaskedErrors[] {
+): StartedOperation {
   const started = SocketOperation.start(options, connection, {
     id,
     request: () => {
-      if (connection.operations >= maxOperations)
+      if (isTooMany || connection.operations >= maxOperations)
         throw new RequestRefusal({
           status: 429,
           code: 'OVERLOADED',

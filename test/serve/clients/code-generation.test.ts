@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { generate } from '@graphql-codegen/cli';
@@ -12,6 +12,7 @@ export const wrong: (answer: ClustersQuery) => number | undefined = (answer) => 
 `;
 
 test('the types that a generator makes of the schema and the examples compile, with each scalar mapped', async () => {
+  await mkdir('node_modules/.cache', { recursive: true });
   const folder = await mkdtemp(path.resolve('node_modules/.cache/codegen-'));
   try {
     const file = path.join(folder, 'muster.ts');

@@ -442,3 +442,55 @@ function nested(levels: number): unknown {
 async function until(isSo: () => boolean): Promise<void> {
   await vi.waitUntil(isSo, { interval: 2, timeout: 20_000 });
 }
+
+describe('an operation whose caller has no turn yet', () => {
+  /** Starts the endpoint with a gate that the test opens. */
+  async function behindGate() {
+    const waiting: PromiseWithResolvers<void>[] = [];
+    const pass = () => {
+      const turn = Promise.withResolvers<void>();
+      waiting.push(turn);
+      return turn.promise;
+    };
+    return { waiting, edge: await startWebSockets({ turns: { pass } }) };
+  }
+
+  test('waits, and is answered later with its own document', async () => {
+    const { waiting, edge: own } = await behindGate();
+    await using edge = own;
+    const socket = await edge.connect();
+    for (const text of ['a', 'b']) socket.subscribe(text, `{ echo(text: "${text}") }`);
+    await until(() => waiting.length === 2);
+    expect(edge.executions()).toBe(0);
+    for (const { resolve } of waiting) resolve();
+    await until(() => ['a', 'b'].every((text) => socket.of(text).length === 2));
+    for (const text of ['a', 'b']) expect(socket.of(text)).toEqual([{ type: 'next', payload: { data: { echo: text } } }, complete]);
+  });
+
+  test('is not started once the client has completed it or has gone', async () => {
+    const { waiting, edge: own } = await behindGate();
+    await using edge = own;
+    const [socket, gone] = [await edge.connect(), await edge.connect()];
+    socket.subscribe('a', '{ hello }');
+    gone.subscribe('a', '{ hello }');
+    await until(() => waiting.length === 2);
+    socket.say({ id: 'a', type: 'complete' });
+    gone.ws.terminate();
+    await until(() => edge.rawSockets()[1]?.destroyed === true);
+    socket.subscribe('b', '{ hello }');
+    await until(() => waiting.length === 3);
+    for (const { resolve } of waiting) resolve();
+    await until(() => socket.of('b').length === 2);
+    expect([edge.executions(), socket.of('a'), edge.bugs]).toEqual([1, [], []]);
+  });
+
+  test('counts among the 50 of its socket', async () => {
+    const { waiting, edge: own } = await behindGate();
+    await using edge = own;
+    const socket = await edge.connect();
+    for (const index of range(0, 51)) socket.subscribe(`${index}`, '{ hello }');
+    await until(() => socket.of('50').length === 1);
+    expect(socket.of('50')).toMatchObject([{ type: 'error', payload: [{ extensions: { code: 'OVERLOADED' } }] }]);
+    expect(waiting).toHaveLength(50);
+  });
+});

@@ -14,6 +14,7 @@ import { Deadlines } from '../../../src/operations/deadlines.ts';
 import { createEngine } from '../../../src/operations/engine.ts';
 import type { OperationScope } from '../../../src/operations/operation.ts';
 import type { RequestRefusal } from '../../../src/operations/refusal.ts';
+import { TurnGate } from '../../../src/operations/turn-gate.ts';
 import { UnsentBytes } from '../../../src/operations/unsent-bytes.ts';
 import { createLocalGate } from '../../../src/serve/callers/caller-gate.ts';
 import { createGuard, type GuardOptions } from '../../../src/serve/http/guard.ts';
@@ -78,6 +79,7 @@ export async function startWebSockets(
     guard,
     gate: createLocalGate({ checkToken: guard.checkToken, caller: { key: 'local' }, onFailure: () => undefined }),
     maxSockets: 5_000,
+    turns: new TurnGate(clock),
     clock,
     unsent: new UnsentBytes(clock),
     onRefused: (refusal) => refusals.push(refusal),
