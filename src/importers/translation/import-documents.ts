@@ -215,8 +215,8 @@ function noteOfUnclaimed(document: SourceDocument): ImportNote {
     return warningNote('UNCLAIMED', document.path, own);
   }
   const message =
-    `${kind} ${name} is selected by no policy, is no federated kind and no MultiClusterResource of mulitcluster.practice.com, and has no ` +
-    'annotation of Federation v1';
+    `no policy selects ${kind} ${name}, and it has none of the other forms that are imported: a federated kind, a MultiClusterResource of ` +
+    'mulitcluster.practice.com, or annotations of Federation v1 in its own metadata';
   return warningNote('UNCLAIMED', document.path, message);
 }
 

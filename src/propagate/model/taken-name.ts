@@ -15,8 +15,8 @@ export function takenNameProblem({ metadata, document }: Propagation, source: Js
   const other = theirs === undefined ? 'was not imported' : `was imported from ${theirs.text}, not from ${ours.text}`;
   return (
     `Propagation ${metadata.namespace}/${metadata.name} exists and ${other}: to propagate this one would replace it and delete its copies. ` +
-    'Delete the existing one with deletion policy ORPHAN, or give this one another name (muster import -o yaml prints it). ' +
-    'A Propagation without source replaces it'
+    'Delete the existing one with deletion policy ORPHAN first, or give this one another name in the output of muster import -o yaml. ' +
+    'To replace the existing one on purpose, remove source from the spec of this one'
   );
 }
 
@@ -30,6 +30,6 @@ function originOf(source: Json | undefined): { readonly id: string; readonly tex
   const place = `${textAt(template, 'namespace') ?? 'default'}/${textAt(template, 'name')}`;
   // A later import may read the resource in another version.
   const group = groupOfApiVersion(textAt(template, 'apiVersion') ?? '');
-  const from = cluster === undefined ? 'of a text' : `of cluster ${cluster}`;
+  const from = cluster === undefined ? 'of a file' : `of cluster ${cluster}`;
   return { id: JSON.stringify([system, cluster ?? null, group, kind, place]), text: `${system} ${kind} ${place} ${from}` };
 }

@@ -95,7 +95,7 @@ test('documents that no importer takes are unread, each with a note', () => {
         severity: 'WARNING',
         code: 'UNCLAIMED',
         message:
-          'ConfigMap a is selected by no policy, is no federated kind and no MultiClusterResource of mulitcluster.practice.com, and has no annotation of Federation v1',
+          'no policy selects ConfigMap a, and it has none of the other forms that are imported: a federated kind, a MultiClusterResource of mulitcluster.practice.com, or annotations of Federation v1 in its own metadata',
         path: '[0]',
       },
       {

@@ -255,7 +255,7 @@ function overrideMap(object: Manifest, field: 'labels' | 'annotations', { operat
     .map((key) => ({
       code: 'OVERRIDE_WITHOUT_EFFECT',
       path: '.values',
-      message: `expected ${field} with ${JSON.stringify(key)}, got none`,
+      message: `the object has no ${field} with the key ${JSON.stringify(key)}, so this changes nothing`,
     }));
   if (touched.length === 0) return { result: 'edits', edits: [], warnings };
   const replaces = valueAt(object, 'metadata', field) !== undefined;

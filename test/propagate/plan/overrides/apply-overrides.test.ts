@@ -111,8 +111,8 @@ describe('labels and annotations', () => {
   test('each missing key gives a warning with its name', () => {
     const outcome = overridden(deployment, { labels: [{ operator: 'Remove', values: { b: '', c: '' } }] });
     expect(outcome.result === 'overridden' && outcome.notes.map(({ message }) => message)).toEqual([
-      'expected labels with "b", got none',
-      'expected labels with "c", got none',
+      'the object has no labels with the key "b", so this changes nothing',
+      'the object has no labels with the key "c", so this changes nothing',
     ]);
   });
 });
