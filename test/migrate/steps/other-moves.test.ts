@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { numberAt } from '../../../src/core/json-at.ts';
+import { clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { cutOff, type MigrationWorld, service, startMigrationWorld, workload } from './migration-world.ts';
 
@@ -54,6 +55,8 @@ test('does not begin a migration while the mirror hides that a process before ha
   await using moving = await startMigrationWorld({ objects: [workload('web'), service('web')], others: { west: [] } });
   const { controller } = moving;
   const { world } = controller;
+  // The Node of west joins late. Without it, the plan after the return could still see a cluster without room.
+  await world.until(() => world.members.objects.all(clusterName('west'), { group: '', kind: 'Node' })?.length === 1);
   const west = cutOff(moving, 'west');
   await moving.migrate('second', { labels, to: 'west' });
   const before = controller.startProcess();
