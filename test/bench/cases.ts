@@ -1,5 +1,6 @@
 import type { BenchCase } from './bench-case.ts';
 import { accessCase } from './cases/access-case.ts';
+import { completionCase, getCase } from './cases/command-case.ts';
 import { consoleCases } from './cases/console-case.ts';
 import { costlyCase } from './cases/costly-case.ts';
 import { fanOutCases } from './cases/fan-out-case.ts';
@@ -45,11 +46,13 @@ export const cases: readonly BenchCase[] = [
   joiningCase,
   sizingCase,
   ...consoleCases,
+  completionCase,
   planCase,
   ...propagateCases,
   intentsAtRestCase,
   realCase,
   kubectlCase,
+  getCase,
   realLatencyCase,
   ...(fleet === undefined ? [] : [realPropagateCase(fleet), realMoveCase(fleet)]),
 ];
