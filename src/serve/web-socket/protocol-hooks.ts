@@ -118,7 +118,8 @@ type StartedOperation = ExecutionArgs | readonly MaskedErrors[];
 function startInTurn(session: SocketSession, id: string, options: ProtocolOptions): StartedOperation | Promise<StartedOperation> {
   // The message is read now, because others may arrive during the wait.
   const { connection, currentMessage } = session.extra;
-  const isTooMany = countOf(session) > maxOperations;
+  // Operations that wait for their turn count too.
+  const isTooMany = Object.keys(session.subscriptions).length > maxOperations;
   const start = () => startOperation({ connection, currentMessage, isTooMany }, id, options);
   const passed = isTooMany ? undefined : options.turns.pass(connection.caller.key);
   if (passed === undefined) return start();
@@ -126,13 +127,8 @@ function startInTurn(session: SocketSession, id: string, options: ProtocolOption
   return passed.then(() => (id in session.subscriptions ? start() : [new MaskedErrors([])]));
 }
 
-/** Returns the number of operations of a socket: those that wait for their turn, and those that have begun. */
-function countOf({ subscriptions }: SocketSession): number {
-  return Object.keys(subscriptions).length;
-}
-
 interface SubscribeMessage extends Pick<SocketContext, 'connection' | 'currentMessage'> {
-  /** True if the socket has too many operations already. */
+  /** True if the socket has `maxOperations` already. */
   readonly isTooMany: boolean;
 }
 
@@ -144,7 +140,7 @@ function startOperation(
   const started = SocketOperation.start(options, connection, {
     id,
     request: () => {
-      if (isTooMany || connection.operations >= maxOperations)
+      if (isTooMany)
         throw new RequestRefusal({
           status: 429,
           code: 'OVERLOADED',

@@ -92,10 +92,6 @@ export class SocketConnection implements OperationSocket {
     void watchSession(session, { clock, onEnd }, life.signal);
   }
 
-  get operations(): number {
-    return this.#operations.size;
-  }
-
   addOperation(operation: SocketOperation): void {
     this.#operations.add(operation);
     this.#running = this.#operations.size;
