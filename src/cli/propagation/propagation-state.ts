@@ -1,5 +1,10 @@
 import { type IntentNote, noteFields } from '../../core/columns/plan-texts.ts';
-import { copiesReason, type PropagationProgress } from '../../core/columns/propagation-texts.ts';
+import {
+  type AnsweredCondition,
+  type CopiesInCluster,
+  copiesReason,
+  type PropagationProgress,
+} from '../../core/columns/propagation-texts.ts';
 import { type ClusterFault, faultFields, reasonOfFault } from '../client/cluster-faults.ts';
 
 /** A Propagation in an answer of the gateway. */
@@ -9,31 +14,13 @@ export interface ShownPropagation extends PropagationProgress {
   readonly generation: number;
   readonly revision: number;
   readonly clusters: readonly ClusterCopyState[];
-  readonly conditions: readonly StateCondition[];
+  readonly conditions: readonly AnsweredCondition[];
   readonly notes: readonly IntentNote[];
   readonly faults: readonly ClusterFault[];
 }
 
 /** The state of the copies in one cluster. */
-export interface ClusterCopyState {
-  readonly cluster: { readonly name: string };
-  readonly phase: string;
-  readonly reason: string | null;
-  readonly message: string | null;
-  readonly wave: number | null;
-  readonly replicas: number | null;
-  readonly ready: number | null;
-  readonly health: string;
-  readonly since: string;
-  readonly fault: ClusterFault | null;
-}
-
-interface StateCondition {
-  readonly type: string | null;
-  readonly status: string | null;
-  readonly reason: string | null;
-  readonly message: string | null;
-}
+export type ClusterCopyState = CopiesInCluster<ClusterFault>;
 
 /** The GraphQL selection that gives a `ShownPropagation`. */
 export const propagationFields = `namespace name generation observedGeneration revision digest phase paused desired placed unplaced ready

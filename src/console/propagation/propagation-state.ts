@@ -1,5 +1,10 @@
 import { type IntentNote, noteFields, noteText } from '../../core/columns/plan-texts.ts';
-import { copiesReason, type PropagationProgress } from '../../core/columns/propagation-texts.ts';
+import {
+  type AnsweredCondition,
+  type CopiesInCluster,
+  copiesReason,
+  type PropagationProgress,
+} from '../../core/columns/propagation-texts.ts';
 import type { Json } from '../../core/json.ts';
 import { faultText, type ShownFault, shownFaultFields } from '../gateway/faults.ts';
 import type { Tone } from '../table/table-column.ts';
@@ -8,18 +13,7 @@ import type { Tone } from '../table/table-column.ts';
 export const progressFields = 'phase desired ready unplaced progress { wave waves clusters done failed }';
 
 /** The state of the copies in one cluster. */
-export interface ShownCopies {
-  readonly cluster: { readonly name: string };
-  readonly phase: string;
-  readonly reason: string | null;
-  readonly message: string | null;
-  readonly wave: number | null;
-  readonly replicas: number | null;
-  readonly ready: number | null;
-  readonly health: string;
-  readonly since: string;
-  readonly fault: ShownFault | null;
-}
+export type ShownCopies = CopiesInCluster<ShownFault>;
 
 /** A Propagation with its copies. */
 export interface WholePropagation extends PropagationProgress {
@@ -29,12 +23,7 @@ export interface WholePropagation extends PropagationProgress {
   readonly paused: boolean;
   readonly spec: Json;
   readonly clusters: readonly ShownCopies[];
-  readonly conditions: readonly {
-    readonly type: string | null;
-    readonly status: string | null;
-    readonly reason: string | null;
-    readonly message: string | null;
-  }[];
+  readonly conditions: readonly AnsweredCondition[];
   readonly notes: readonly IntentNote[];
 }
 

@@ -15,6 +15,28 @@ export interface PropagationProgress {
   };
 }
 
+/** The state of the copies in one cluster. `Fault` is the type of faults in the answer. */
+export interface CopiesInCluster<Fault> {
+  readonly cluster: { readonly name: string };
+  readonly phase: string;
+  readonly reason: string | null;
+  readonly message: string | null;
+  readonly wave: number | null;
+  readonly replicas: number | null;
+  readonly ready: number | null;
+  readonly health: string;
+  readonly since: string;
+  readonly fault: Fault | null;
+}
+
+/** A condition of a Propagation. */
+export interface AnsweredCondition {
+  readonly type: string | null;
+  readonly status: string | null;
+  readonly reason: string | null;
+  readonly message: string | null;
+}
+
 /** Returns `Rolling, wave 2 of 3, 1 of 3 clusters done, 1 failed, 4 of 8 replicas ready, 2 unplaced`. */
 export function propagationSummary(state: PropagationProgress): string {
   return [phaseText(state.phase), progressText(state)].filter((part) => part !== '').join(', ');
@@ -38,11 +60,7 @@ export function progressText({ progress, desired, ready, unplaced }: Propagation
  * @param faultReason The text of the fault. It is left out if the reason already contains the message of the fault.
  */
 export function copiesReason(
-  {
-    reason,
-    message,
-    fault,
-  }: { readonly reason: string | null; readonly message: string | null; readonly fault: { readonly message: string } | null },
+  { reason, message, fault }: Pick<CopiesInCluster<{ readonly message: string }>, 'reason' | 'message' | 'fault'>,
   faultReason: string,
 ): string {
   const text = [reason ?? '', message ?? ''].filter((part) => part !== '').join(': ');
