@@ -1,4 +1,5 @@
 import { clusterFailure } from '../../cluster/cluster-failure.ts';
+import { equalJson } from '../../core/json/json-values.ts';
 import { textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { MemberSettings } from '../../fleet/member.ts';
@@ -44,7 +45,7 @@ export const registeredClusters: InventoryAdapter = {
 /** True if only the status or annotations have changed. The leader writes the status of each Cluster several times while it joins. */
 function isSameRegistration({ metadata: before }: KubernetesObject, { metadata: now }: KubernetesObject): boolean {
   const isSameSpec = before.uid === now.uid && before.generation !== undefined && before.generation === now.generation;
-  return isSameSpec && JSON.stringify(before.labels) === JSON.stringify(now.labels);
+  return isSameSpec && equalJson(before.labels, now.labels);
 }
 
 function registeredSettings(object: KubernetesObject): Partial<MemberSettings> {

@@ -72,10 +72,10 @@ export const argoCd: InventoryAdapter = {
   placeOf: ({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }),
   clustersOf(object, data = new Map(), context) {
     const config = tryParseJson(Buffer.from(data.get('config') ?? []).toString() || '{}');
-    const { name = { value: object.metadata.name } } = { name: givenSecretText(data, 'name') };
-    // The cluster in which Argo CD runs has no credentials in its Secret, because Argo CD uses those of its Pod. Muster cannot use them.
+    // Argo CD reaches its own cluster with the credentials of its Pod, which Muster cannot use. Their Secret has none.
     if (isJsonObject(config) && !argoCredentials.some((key) => isSet(objectIn(config, key)))) return [];
-    return [{ ...foundCluster({ object }, () => argoAccess(config, data, context)), name: name.value }];
+    const name = givenSecretText(data, 'name')?.value ?? object.metadata.name;
+    return [{ ...foundCluster({ object }, () => argoAccess(config, data, context)), name }];
   },
 };
 
