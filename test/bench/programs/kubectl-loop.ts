@@ -11,7 +11,7 @@ import { silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
 import { realPrograms } from '../../support/cluster/real-cluster.ts';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
-import { finish } from '../support/measuring.ts';
+import { finish, medianOf } from '../support/measuring.ts';
 
 const [kubeconfig = '', clusterCount = '10', podCount = '2000'] = process.argv.slice(2);
 const rounds = 3;
@@ -34,7 +34,7 @@ for (let round = -1; round < rounds; round += 1) {
   if (round >= 0) samples.push(times);
 }
 const names = Object.keys(samples[0] ?? {});
-finish(Object.fromEntries(names.map((name) => [name, median(samples.map((sample) => sample[name] ?? Number.NaN))])));
+finish(Object.fromEntries(names.map((name) => [name, medianOf(samples.map((sample) => sample[name] ?? Number.NaN))])));
 
 /** Runs kubectl as a shell loop would: `for context in …; do kubectl get pods -A -o json --context $context; done`. */
 async function byKubectl(): Promise<void> {
@@ -84,8 +84,4 @@ async function timed(act: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await act();
   return performance.now() - start;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }

@@ -18,6 +18,11 @@ export function cpuSince(start: Cpu): Cpu {
   return { main: now.main - start.main, process: now.process - start.process };
 }
 
+/** Returns the median, and of an even number of values the higher one of the two in the middle. NaN without values. */
+export function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
 /** Measures the reachable bytes, after two garbage collections. Needs `--expose-gc`. */
 export async function reachableBytes(): Promise<number> {
   const collect = globalThis.gc;

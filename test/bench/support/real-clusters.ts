@@ -103,7 +103,3 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   await work();
   return performance.now() - from;
 }
-
-export function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-}

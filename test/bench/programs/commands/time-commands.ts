@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { realPrograms } from '../../../support/cluster/real-cluster.ts';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
-import { finish } from '../../support/measuring.ts';
+import { finish, medianOf } from '../../support/measuring.ts';
 
 const [kubeconfig = '', context = '', podCount = '0', roundCount = '15'] = process.argv.slice(2);
 const folder = mkdtempSync(path.join(tmpdir(), 'muster-bench-'));
@@ -56,8 +56,4 @@ function kubectlArgs(...args: readonly string[]): readonly string[] {
 
 async function output(program: string, args: readonly string[]): Promise<string> {
   return (await run(program, args, { env, maxBuffer: 1 << 28 })).stdout;
-}
-
-function medianOf(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
 }

@@ -8,7 +8,7 @@ import { renderPlan } from '../../../../src/propagate/plan/render-plan.ts';
 import type { PlanSnapshot } from '../../../../src/propagate/plan/snapshot/snapshot.ts';
 import { type ClusterFacts, comparisonRules, snapshotOf } from '../../../propagate/plan/snapshots.ts';
 import { shopOverrides, shopTemplate } from '../../shop-template.ts';
-import { cpuNow, cpuSince, finish } from '../../support/measuring.ts';
+import { cpuNow, cpuSince, finish, medianOf } from '../../support/measuring.ts';
 
 const [clusterCount = '200', roundCount = '9'] = process.argv.slice(2);
 const rounds = Number(roundCount);
@@ -21,10 +21,10 @@ const settled = settledAs(renderPlan(empty, comparisonRules));
 for (let round = 0; round < 3; round += 1) measured(round);
 const samples = Array.from({ length: rounds }, (_, round) => measured(round));
 finish({
-  newMs: median(samples.map((sample) => sample.newMs)),
-  settledMs: median(samples.map((sample) => sample.settledMs)),
-  againMs: median(samples.map((sample) => sample.againMs)),
-  stringifyMs: median(samples.map((sample) => sample.stringifyMs)),
+  newMs: medianOf(samples.map((sample) => sample.newMs)),
+  settledMs: medianOf(samples.map((sample) => sample.settledMs)),
+  againMs: medianOf(samples.map((sample) => sample.againMs)),
+  stringifyMs: medianOf(samples.map((sample) => sample.stringifyMs)),
   objects: objectsIn(renderPlan(empty, comparisonRules)).length,
 });
 
@@ -116,8 +116,4 @@ function timed(work: () => unknown): number {
   const start = cpuNow();
   work();
   return cpuSince(start).main;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }

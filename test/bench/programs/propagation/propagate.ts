@@ -9,7 +9,7 @@ import { systemClock } from '../../../../src/core/clock.ts';
 import type { Json, JsonObject } from '../../../../src/core/json.ts';
 import { silentLog } from '../../../../src/core/log.ts';
 import { clusterName } from '../../../../src/core/names.ts';
-import { cpuNow, cpuSince, finish, post } from '../../support/measuring.ts';
+import { cpuNow, cpuSince, finish, medianOf, post } from '../../support/measuring.ts';
 import { startWholeGateway } from '../../support/whole-gateway.ts';
 
 const [kubeconfig = '', control = '', serversText = '[]', objectCount = '1', roundCount = '7'] = process.argv.slice(2);
@@ -32,7 +32,7 @@ for (let round = -warmUp; round < Number(roundCount); round += 1) {
   const sample = { ...(await bare(round)), ...(await propagated(round)), ...(await unchanged(round)) };
   if (round >= 0) samples.push(sample);
 }
-const figures = Object.keys(samples[0] ?? {}).map((name) => [name, median(samples.map((sample) => sample[name] ?? Number.NaN))]);
+const figures = Object.keys(samples[0] ?? {}).map((name) => [name, medianOf(samples.map((sample) => sample[name] ?? Number.NaN))]);
 finish(Object.fromEntries(figures));
 
 /** Sends equally many bare server-side applies, ten in flight per cluster. */
@@ -139,8 +139,4 @@ function connected({ name, url, ca, token }: Server): ClusterApi {
     compression: 'off',
   } as const;
   return connectCluster(endpoint, { clock: systemClock, log: silentLog, signal: new AbortController().signal });
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }

@@ -8,14 +8,8 @@ import { parse } from 'yaml';
 import { hasTrueCondition } from '../../../../src/core/conditions.ts';
 import { createFaultyProxy } from '../../../schedules/faulty-proxy.ts';
 import { pathOf, readMembers } from '../../../schedules/member-cluster.ts';
-import {
-  type BenchDeployment,
-  benchDeployment,
-  medianOf,
-  prepareRealClusters,
-  startRealGateway,
-  timed,
-} from '../../support/real-clusters.ts';
+import { medianOf } from '../../support/measuring.ts';
+import { type BenchDeployment, benchDeployment, prepareRealClusters, startRealGateway, timed } from '../../support/real-clusters.ts';
 
 const [kubeconfig = '', roundCount = '3'] = process.argv.slice(2);
 const many = 50;

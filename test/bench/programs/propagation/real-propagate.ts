@@ -4,14 +4,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type BenchDeployment,
-  benchDeployment,
-  medianOf,
-  prepareRealClusters,
-  startRealGateway,
-  timed,
-} from '../../support/real-clusters.ts';
+import { medianOf } from '../../support/measuring.ts';
+import { type BenchDeployment, benchDeployment, prepareRealClusters, startRealGateway, timed } from '../../support/real-clusters.ts';
 
 const [kubeconfig = '', roundCount = '3'] = process.argv.slice(2);
 const many = 50;

@@ -7,7 +7,8 @@ import path from 'node:path';
 import { type RealCluster, startRealCluster } from '../../../support/cluster/real-cluster.ts';
 import { fifteenLeaves } from '../../fifteen-leaves.ts';
 import { podOf } from '../../pods.ts';
-import { medianOf, type RealGateway, startRealGateway, timed } from '../../support/real-clusters.ts';
+import { medianOf } from '../../support/measuring.ts';
+import { type RealGateway, startRealGateway, timed } from '../../support/real-clusters.ts';
 
 const [podCount = '1000', roundCount = '9'] = process.argv.slice(2);
 const podsEach = Number(podCount);
