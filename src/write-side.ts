@@ -219,8 +219,7 @@ function registrationsOf({ fleet, mirrors, found, config, audit, clock, log }: W
 function membersOf({ mirrors, fleet, accounts, clock, log }: WriteSideOptions, signal: AbortSignal): Members {
   const settingsOf = (name: ClusterName) => fleet.member(name)?.settings;
   const views = createClusterViews({ mirrors, access: createLocalAccess(), settingsOf });
-  // With many accounts, faults with `other` are left out. Such a fault names a second cluster, and plans would show this name to callers who may
-  // not see that cluster.
+  // With many accounts, faults with `other` are left out. They name a second cluster. Plans would show its name to callers who may not see it.
   const shown = (view: ClusterView): ClusterView =>
     accounts === 'one' ? view : { ...view, faults: view.faults.filter(({ other }) => other === undefined) };
   return {

@@ -40,7 +40,7 @@ interface ListedObject extends NamedObject {
 /**
  * Prints objects page by page, so that memory stays small for any number of objects. For templates and custom columns, reads all objects first.
  *
- * Prints the objects of one kind after those of another, as kubectl does, unless `selected` has an order of its own.
+ * Prints all objects of one kind, then those of the next one, as kubectl does. With an order in `selected`, that order decides.
  *
  * @returns True if there was an object.
  * @throws {CommandFailure} if no cluster serves any of the kinds, or a template cannot be applied.

@@ -15,7 +15,7 @@ export function sortedRows(
 ): readonly ObjectRow[] {
   const path = sort === undefined ? undefined : paths.get(sort.path);
   const sign = sort?.isDescending === true ? -1 : 1;
-  // A sort of 10,000 rows compares 130,000 pairs, so what is compared is read before: 9 ms instead of 120 ms.
+  // A sort of 10,000 rows compares 130,000 pairs. Each value is read once before the sort, which takes 9 ms and not 120 ms.
   const keyed = rows.map((row) => ({ row, value: path?.read(row), usual: usualOrderOf(row) }));
   keyed.sort((a, b) => sign * compareValues(a.value, b.value) || compareText(a.usual, b.usual));
   return keyed.map(({ row }) => row);

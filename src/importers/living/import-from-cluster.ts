@@ -69,7 +69,7 @@ function isInScope(object: Json | undefined, scope: ImportScope): boolean {
 }
 
 /**
- * Returns the result without the Propagations of kinds outside the scope, except those of objects that resources of the scope need. An
+ * Returns the result without the Propagations of kinds outside the scope. Objects that resources of the scope need keep theirs. An
  * unread object with `isContext` is left out too, with its notes, unless it has an error.
  */
 function withinScope(result: ImportResult, objects: readonly LivingObject[], scope: ImportScope): ImportResult {

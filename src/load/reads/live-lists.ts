@@ -89,8 +89,8 @@ class LiveLists implements UnmirroredLists {
 }
 
 /**
- * Returns the namespaces to list: those that are requested and visible. For a caller who may see all namespaces, a request without namespaces, or
- * with more than 100, is one list of all namespaces.
+ * Returns the namespaces to list: those that are requested and visible. If the caller may see all namespaces, one list of all of them takes the place of
+ * more than 100 lists, and of a request that names none.
  */
 function scopeOf({ namespaces, visible = { type: 'all' } }: MirrorKey, { namespaced }: ServedResource): ListedNamespaces {
   if (!namespaced) return 'all';

@@ -275,7 +275,7 @@ async function refusalOfLive(
  * For a sensitive kind it becomes a fault, which an absent object gets too. For any other kind, the object looks absent, with the fault of the
  * kind if the caller may get no object of it.
  *
- * A caller who may get the object is refused for another reason, such as that the gateway may not impersonate the caller. This is a fault.
+ * A refusal of an object that the caller may get is a fault. It has another reason: for example, the gateway may not impersonate the caller.
  */
 async function unreadLive(
   { access, sensitive, mirrors }: LiveReadOptions,

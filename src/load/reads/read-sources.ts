@@ -274,7 +274,7 @@ export function readFault({ cluster, kind }: Pick<SourceRequest, 'cluster' | 'ki
   });
 }
 
-/** Creates the fault for a kind that the schema does not have, so that nothing is known about its objects. */
+/** Creates the fault for a kind that the schema does not have. Nothing is known about its objects. */
 export function unknownKindFault({ name }: ClusterView, { group, kind }: GroupKind): Fault {
   const message = `${keyOfKind({ group, kind })}: this schema does not have the kind`;
   return fault('NOT_SERVED', message, { cluster: name, kind: { group, kind }, retry: 'NEVER' });

@@ -56,7 +56,7 @@ export async function judgeSourceChange(
     const now = await recordNow(pass, app, read);
     if ('fault' in now) return now;
     // Manifests can differ without an edit, because the hub may store them without their empty members. The name of a revision is a hash of
-    // its manifests before they are stored, so an equal name means that nothing was edited.
+    // the manifests as they were given. If the name is equal, nothing was edited.
     if (now.name !== app.undo?.revision) return 'record';
   }
   return isSecretKey(read.key) && !isTokenSecret(asJson(read.object)) ? await judgeSecret(pass, app, read) : 'change';

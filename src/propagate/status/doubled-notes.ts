@@ -31,7 +31,7 @@ export function doubledNotes({
 /** The fate of the old copies once the cluster answers, by `failover.purge`. */
 const fates: Readonly<Record<FailoverSpec['purge'], string>> = {
   Directly: 'they are removed as soon as it answers',
-  Gracefully: 'they are removed when it answers and the new copies are healthy',
+  Gracefully: 'they are removed when it answers and the new copies are healthy, or are still unhealthy after failover.grace',
   Never: 'as soon as it answers, they are released and stay',
 };
 

@@ -95,7 +95,7 @@ test.each<[string, Partial<Eviction>, Partial<ClusterFacts>, boolean]>([
 
 test.each<[FailoverSpec['purge'], string]>([
   ['Directly', 'they are removed as soon as it answers'],
-  ['Gracefully', 'they are removed when it answers and the new copies are healthy'],
+  ['Gracefully', 'they are removed when it answers and the new copies are healthy, or are still unhealthy after failover.grace'],
   ['Never', 'as soon as it answers, they are released and stay'],
 ])('the warning says what purge %s does with the old copies', (purge, fate) => {
   const spec = { failover: { ...defaultFailover, purge } } as never;
