@@ -132,7 +132,7 @@ test('every field of a plan has its value', async () => {
             score: 100,
             available: 10,
           },
-          share: { from: 1, to: 2, strategy: 'WEIGHTED', weight: 1.5, min: 1, max: 4, capacity: 9, kept: 1, completions: 3 },
+          share: { from: 1, to: 2, divided: null, strategy: 'WEIGHTED', weight: 1.5, min: 1, max: 4, capacity: 9, kept: 1, completions: 3 },
           ...{ overrides: ['canary'], unmatched: ['overrides[1]'], fault: null },
           objects: [
             {

@@ -229,6 +229,9 @@ function addShare({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<
     fields: (t) => ({
       from: t.exposeInt('from', { nullable: false, description: 'The number of replicas that the cluster had before.' }),
       to: t.exposeInt('to', { nullable: false, description: 'The number of replicas that the cluster gets.' }),
+      divided: t.exposeInt('divided', {
+        description: 'The number of replicas that the division gave the cluster. Null if no override replaces that number.',
+      }),
       strategy: t.field({
         type: defined.enum(replicaStrategy),
         description: 'The strategy by which the replicas were divided. Null if they were not divided.',

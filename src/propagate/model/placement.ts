@@ -84,6 +84,8 @@ export interface ReplicaShare {
   /** The previous number of replicas. */
   readonly from: number;
   readonly to: number;
+  /** The number that the division gave the cluster. Absent: it is `to`. Present: an override of the count replaces it. */
+  readonly divided?: number;
   /** The number of replicas of `from` that stay. */
   readonly kept: number;
   /**

@@ -120,6 +120,9 @@ export const line = structureSchema({
   wave: count.exactOptional().describe('The index of the wave of the cluster, from 0.'),
   late: flag.exactOptional().describe('True: the cluster joined after the generation was decided. It comes after all waves.'),
   replicas: count.exactOptional().describe('The number of replicas that the cluster should have. Not set without a workload.'),
+  divided: count
+    .exactOptional()
+    .describe('The number of replicas that the division gave the cluster. Only set if an override replaces that number.'),
   ready: count.exactOptional().describe('The number of ready replicas in the cluster. Not set if no copy reports it.'),
   health: health.describe('The health of the copies in the cluster.'),
   since: time.describe('The time since which the copies are in this phase.'),
@@ -225,7 +228,9 @@ export const status = structureSchema({
     .describe(
       'The largest number of copies since this generation was decided, or since a prune was confirmed. Later deletions are compared with it.',
     ),
-  desired: count.exactOptional().describe('The requested number of replicas. Not set without a workload.'),
+  desired: count
+    .exactOptional()
+    .describe('The requested number of replicas, with the numbers that overrides set. Not set without a workload.'),
   placed: count.exactOptional().describe('The number of replicas that clusters get. Not set without a workload.'),
   unplaced: count.exactOptional().describe('The number of requested replicas that no cluster gets.'),
   ready: count.exactOptional().describe('The number of ready replicas.'),

@@ -10,6 +10,7 @@ import type { InventoryEntry } from '../model/inventory.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../model/plan.ts';
 import { type ComparisonRules, cachedObservedHashOf } from './copies/observed-hash.ts';
 import { decideCopy, decideRemoval } from './decide-action.ts';
+import { overriddenShare } from './overridden-share.ts';
 import type { PlacedCluster } from './place-replicas.ts';
 import type { ClusterCopies, RenderedCopy } from './render-copies.ts';
 import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
@@ -31,7 +32,8 @@ export interface RenderContext extends ComparisonRules {
  * another owner. Or `locationFault` is set, so it is unknown which copies are wanted.
  */
 export function renderCluster(context: RenderContext, placed: PlacedCluster, copies: ClusterCopies): RenderedCluster {
-  const { chosen, entry, share, locationFault } = placed;
+  const { chosen, entry, locationFault } = placed;
+  const share = overriddenShare(placed, copies, context.snapshot.previous);
   const base = { chosen, wave: context.waveOf.get(chosen.cluster) ?? 0, ...(share === undefined ? {} : { share }) };
   if (copies.result === 'failed') {
     const message = `an override fails: ${copies.path}: ${copies.message}`;

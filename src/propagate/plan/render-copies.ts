@@ -15,7 +15,7 @@ import type { Override } from '../model/spec.ts';
 import { rulesOf } from './exact/system-rules.ts';
 import { applyOverrides, matchingOverrides } from './overrides/apply-overrides.ts';
 import type { PlacedCluster } from './place-replicas.ts';
-import { countFieldOf, type WorkloadCount, withWorkloadCount } from './placing/workload-count.ts';
+import { countFieldOf, type WorkloadCount, withWorkloadCount, workloadCountOf } from './placing/workload-count.ts';
 import type { PlanSnapshot, TemplateObject } from './snapshot/snapshot.ts';
 import type { SourceObject } from './snapshot/sources.ts';
 
@@ -32,6 +32,8 @@ export interface RenderedCopy {
   readonly hash: string;
   readonly secretOf?: TemplateObject['secretOf'];
   readonly leftPaths?: RenderedObject['leftPaths'];
+  /** How many replicas an override adds to the count of a workload. Negative if it takes replicas away. Absent: no override sets the count. */
+  readonly countChange?: number;
   readonly overriding?: RenderedObject['overriding'];
   /** The object from which the manifest was read. Absent: the intent itself contains the manifest. */
   readonly source?: CopySource;
@@ -192,6 +194,7 @@ function renderObject(
       hash: hashOf(manifest, [...(secretOf === undefined ? [] : [sourceVersion ?? null]), ...replacedAs(spec)]),
       ...(secretOf === undefined ? {} : { secretOf }),
       ...(leftPaths === undefined ? {} : { leftPaths }),
+      ...countChangeOf(counted, manifest, count),
       ...(isReplacedAsKubeFed(spec) ? { overriding: overridingOf(counted, spec, matching) } : {}),
       ...(source === undefined ? {} : { source: { ...source, path: template.path, isAltered: isAltered(template, manifest, leftPaths) } }),
     },
@@ -238,6 +241,12 @@ function countedManifest(
   const field = countFieldOf(manifest);
   if (mode === 'External') return field === undefined ? manifest : withoutValueAt(manifest, ['spec', field]);
   return mode === 'Duplicated' && total === undefined ? manifest : withWorkloadCount(manifest, count);
+}
+
+function countChangeOf(counted: Manifest, overridden: Manifest, count: WorkloadCount | undefined): Pick<RenderedCopy, 'countChange'> {
+  const [before, after] = [workloadCountOf(counted), workloadCountOf(overridden)];
+  if (count === undefined || before === undefined || after === undefined || before.count === after.count) return {};
+  return { countChange: after.count - before.count };
 }
 
 /** Returns the path of the count that an autoscaler owns. Undefined if an override sets the count anyway. */

@@ -5,6 +5,7 @@ import type { LeavingCluster, RenderedCluster, RenderedPlan } from '../model/pla
 import type { RolloutSpec } from '../model/spec-definition.ts';
 import type { ComparisonRules } from './copies/observed-hash.ts';
 import { reasonToHoldPrune } from './held-prune.ts';
+import { withOverriddenSums } from './overridden-share.ts';
 import { type EvictingPlacement, placeWithEvictions } from './place-with-evictions.ts';
 import { matchesSet, mayMatchName } from './placing/cluster-set.ts';
 import { placementSetsIn } from './placing/sets-in.ts';
@@ -42,7 +43,10 @@ export function renderPlan(snapshot: PlanSnapshot, rules: ComparisonRules): Rend
   const clusters = placing.clusters.map((placed, index) => renderCluster(context, placed, copies[index] ?? noCopies));
   const leaving = placing.isShort === true ? [] : leavingClusters(snapshot, placing);
   const plan = planOf(snapshot, {
-    placing: withoutAwayProblem(snapshot, placing),
+    placing: withOverriddenSums(
+      withoutAwayProblem(snapshot, placing),
+      clusters.map(({ share }) => share),
+    ),
     clusters,
     leaving,
     copies,

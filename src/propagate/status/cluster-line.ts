@@ -45,6 +45,7 @@ export function lineOf(facts: ClusterFacts, context: LineContext): ClusterLine {
     ...(planned === undefined ? {} : { wave: planned.wave }),
     ...(planned?.isLate === true ? { late: true } : {}),
     ...(planned?.replicas === undefined ? {} : { replicas: planned.replicas }),
+    ...(planned?.divided === undefined ? {} : { divided: planned.divided }),
     ...(ready === undefined ? {} : { ready }),
     health,
     since,

@@ -64,6 +64,8 @@ export interface PlannedFacts {
   readonly isUnknown?: boolean;
   /** Replicas of the workload. Absent without a workload. */
   readonly replicas?: number;
+  /** The number that the division gave the cluster. Absent: it is `replicas`. Present: an override replaces it. */
+  readonly divided?: number;
   readonly objects: readonly Pick<RenderedObject, 'key' | 'action' | 'held' | 'desiredHash'>[];
 }
 

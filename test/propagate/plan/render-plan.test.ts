@@ -149,6 +149,38 @@ test('keeps replicas in place when only labels change, and moves them on a resch
   expect(later({ replicas: { ...replicas, total: 6 }, placement }).clusters.map(({ chosen }) => chosen.cluster)).toEqual(['a', 'c']);
 });
 
+test('reports the count that an override sets, and divides the next time as if there were no override', () => {
+  const replicas = { mode: 'Divided', rules: weights(['a', 1], ['b', 1]) };
+  const overrides = [{ set: { clusters: ['a'] }, merge: { spec: { replicas: 7 } } }];
+  const template = [deployment('web', 6)];
+  const plan = planOf({ template, spec: { replicas, overrides }, clusters: { a: {}, b: {} } });
+  expect(plan.clusters.map(({ share }) => [share?.from, share?.to, share?.divided])).toEqual([
+    [0, 7, 3],
+    [0, 3, undefined],
+  ]);
+  expect([plan.desired, plan.placed, plan.unplaced]).toEqual([10, 10, 0]);
+  const previous = {
+    replicas: new Map([
+      ['a', 3],
+      ['b', 3],
+    ]),
+    overridden: new Map([['a', 7]]),
+    scheduledAt: '2026-01-01T00:00:00Z',
+    spec: specOf(template, { replicas, overrides }),
+  };
+  const again = planOf({ template, spec: { replicas, overrides }, previous, clusters: { a: {}, b: {} } });
+  expect(again.clusters.map(({ share }) => share)).toMatchObject([
+    { from: 7, to: 7, kept: 7, divided: 3 },
+    { from: 3, to: 3, kept: 3 },
+  ]);
+  const without = planOf({ template, spec: { replicas }, previous, clusters: { a: {}, b: {} } });
+  expect(without.clusters.map(({ share }) => share)).toMatchObject([
+    { from: 7, to: 3, kept: 3 },
+    { from: 3, to: 3, kept: 3 },
+  ]);
+  expect([without.desired, without.placed]).toEqual([6, 6]);
+});
+
 test('writes dependencies first, and removes unwanted copies in reverse order', () => {
   const gone = [configMap('old'), deployment('old')];
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };

@@ -72,9 +72,10 @@ export function assessUnplanned(input: Pick<AssessmentInput, 'state' | 'propagat
   const lines = new Map(propagation.status.clusters?.map((line) => [line.cluster, line]));
   return nonEmptyShares(state).map((share) => {
     const line = lines.get(share.cluster);
-    const { wave = 0, late: isLate = false, replicas } = line ?? {};
+    const { wave = 0, late: isLate = false, replicas, divided } = line ?? {};
     // The placed replicas stay in the line, because the next plan starts from them.
-    const planned: PlannedFacts = { wave, isLate, ...(replicas === undefined ? {} : { replicas }), objects: writtenObjects(share) };
+    const counts = { ...(replicas === undefined ? {} : { replicas }), ...(divided === undefined ? {} : { divided }) };
+    const planned: PlannedFacts = { wave, isLate, ...counts, objects: writtenObjects(share) };
     const facts: ClusterFacts = {
       ...{
         cluster: share.cluster,
@@ -256,6 +257,7 @@ function plannedOf(
     wave,
     ...(late.has(chosen.cluster) ? { isLate: true } : {}),
     ...(share === undefined ? {} : { replicas: share.to }),
+    ...(share?.divided === undefined ? {} : { divided: share.divided }),
     objects,
     ...(fault === undefined && !writingClusters.has(chosen.cluster) ? {} : { isUnknown: true }),
   };

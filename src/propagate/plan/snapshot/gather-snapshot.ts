@@ -138,7 +138,10 @@ function previousDecisionOf({ status, decided }: ExistingPropagation, { spec, pu
     phase === 'Draining' || (wave === undefined && (phase === 'Deleting' || phase === 'Unknown')) || left.has(cluster);
   const chosen = clusters.filter((line) => !isLeaving(line));
   return {
-    replicas: new Map(chosen.map(({ cluster, replicas = 0 }) => [cluster, replicas])),
+    replicas: new Map(chosen.map(({ cluster, replicas = 0, divided = replicas }) => [cluster, divided])),
+    overridden: new Map(
+      chosen.flatMap(({ cluster, replicas, divided }) => (replicas === undefined || divided === undefined ? [] : [[cluster, replicas]])),
+    ),
     ...(affinityGroup === undefined ? {} : { affinityGroup }),
     ...(scheduledAt === undefined ? {} : { scheduledAt }),
     ...(purpose === 'decide' || mostObjects === undefined ? {} : { mostObjects }),

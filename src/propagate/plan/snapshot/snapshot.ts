@@ -99,8 +99,10 @@ export interface SnapshotCluster {
 
 /** The last decision about this intent. */
 export interface PreviousDecision {
-  /** The replicas of each chosen cluster. 0 if the template has no workload. */
+  /** The replicas of each chosen cluster, as they were divided. 0 if the template has no workload. */
   readonly replicas: ReadonlyMap<string, number>;
+  /** The replicas of the clusters where an override replaced the count of the division. Absent: there is no such cluster. */
+  readonly overridden?: ReadonlyMap<string, number>;
   readonly affinityGroup?: string;
   /** The time of the last division (RFC 3339). Absent: there was none yet. */
   readonly scheduledAt?: string;
