@@ -20,7 +20,7 @@ export interface SourceDocument {
   readonly object?: JsonObject;
   /** The uid of the object in its cluster. Karmada decides ties with it. Absent for an object that was never in a cluster. */
   readonly uid?: string;
-  /** The reason why an API server refuses the object: its namespace is not a string. Absent for all other documents. */
+  /** The reason why an API server refuses the object: its name or its namespace is not a string. Absent for all other documents. */
   readonly problem?: DocumentProblem;
 }
 
@@ -61,9 +61,10 @@ function withKindOfList(item: Json, list: Json): Json {
 /** Makes the document of one object, or of a value that is no object. */
 export function sourceDocumentOf(json: Json, index: number, path = `[${index}]`): SourceDocument {
   const [apiVersion, kind, name] = [textAt(json, 'apiVersion'), textAt(json, 'kind'), textAt(json, 'metadata', 'name')];
-  if (!isJsonObject(json) || apiVersion === undefined || kind === undefined || name === undefined) return { index, path };
-  const problem = namespaceProblem(json, path);
+  if (!isJsonObject(json) || apiVersion === undefined || kind === undefined) return { index, path };
+  const problem = problemOfNames(json, path);
   if (problem !== undefined) return { index, path, problem };
+  if (name === undefined) return { index, path };
   const [namespace, uid] = [textAt(json, 'metadata', 'namespace'), textAt(json, 'metadata', 'uid')];
   return {
     index,
@@ -75,13 +76,20 @@ export function sourceDocumentOf(json: Json, index: number, path = `[${index}]`)
 }
 
 /**
- * Returns the problem of an object whose namespace is no text, such as an unquoted number. Undefined if there is none. Null counts as no
- * namespace. `path` is the path of the object.
+ * Returns the problem of an object whose name or namespace is no text. Such a value is often one without quotes: YAML reads `y` as a
+ * boolean and `10` as a number. Undefined if there is none. Null counts as absent. `path` is the path of the object.
  */
-export function namespaceProblem(object: Json, path: string): DocumentProblem | undefined {
-  const written = valueAt(object, 'metadata', 'namespace') ?? null;
-  if (written === null || typeof written === 'string') return undefined;
-  return { path: `${path}.metadata.namespace`, message: `expected a text, such as "shop" in quotes, got ${JSON.stringify(written)}` };
+export function problemOfNames(object: Json, path: string): DocumentProblem | undefined {
+  const member = (['name', 'namespace'] as const).find((one) => !isTextOrNull(valueAt(object, 'metadata', one) ?? null));
+  if (member === undefined) return undefined;
+  const written = valueAt(object, 'metadata', member);
+  const got = JSON.stringify(written).slice(0, 80);
+  const message = `expected a text, got ${got}. YAML reads y, no and on as booleans, and 10 as a number, if they have no quotes`;
+  return { path: `${path}.metadata.${member}`, message };
+}
+
+function isTextOrNull(value: Json): boolean {
+  return value === null || typeof value === 'string';
 }
 
 /** True if the document is a Kubernetes object. */

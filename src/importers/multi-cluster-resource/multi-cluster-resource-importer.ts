@@ -11,7 +11,7 @@ import { clusterReferences, wrongTypeNote } from '../clusters/cluster-references
 import { importClustersOf } from '../clusters/import-clusters.ts';
 import { knownClusters } from '../clusters/known-clusters.ts';
 import { holdsSecret } from '../documents/holds-secret.ts';
-import { isSourceObject, namespaceProblem, type ObjectDocument, type SourceDocument } from '../documents/source-documents.ts';
+import { isSourceObject, type ObjectDocument, problemOfNames, type SourceDocument } from '../documents/source-documents.ts';
 import { errorNote, infoNote, secretNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { ImportContext, Importer, Proposal, Translation } from '../model/importer.ts';
@@ -91,10 +91,10 @@ function* proposalOf(document: ObjectDocument, context: ImportContext): Steps<Pr
 function templateProblem(template: JsonObject[string], path: string): ImportNote | undefined {
   if (!isJsonObject(template)) return errorNote('INVALID', path, 'expected a manifest');
   if (isList(template)) return errorNote('INVALID', path, 'expected one object, got a list of them');
+  const problem = problemOfNames(template, path);
+  if (problem !== undefined) return errorNote('INVALID', problem.path, problem.message);
   const missing = [['apiVersion'], ['kind'], ['metadata', 'name']].find((keys) => (textAt(template, ...keys) ?? '') === '');
-  if (missing !== undefined) return errorNote('INVALID', `${path}.${missing.join('.')}`, 'expected a text');
-  const problem = namespaceProblem(template, path);
-  return problem && errorNote('INVALID', problem.path, problem.message);
+  return missing && errorNote('INVALID', `${path}.${missing.join('.')}`, 'expected a text');
 }
 
 interface PlacedClusters {

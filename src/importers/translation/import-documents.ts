@@ -8,7 +8,7 @@ import type { PropagationName } from '../../propagate/model/propagations.ts';
 import { parseSpec, type SourceSystem, type SpecDocument, type SpecProblem } from '../../propagate/model/spec.ts';
 import { divideRepeatedObjects, type RepeatedObject } from '../documents/repeated-objects.ts';
 import { isSourceObject, type SourceDocument, sourceDocumentsOf } from '../documents/source-documents.ts';
-import { errorNote, warningNote } from '../model/import-notes.ts';
+import { errorNote, infoNote, warningNote } from '../model/import-notes.ts';
 import type { DocumentRole, ImportedDocument, ImportedPropagation, ImportNote, ImportResult } from '../model/import-result.ts';
 import type { ImportContext, Proposal, ProposedDocument, Translation } from '../model/importer.ts';
 import { boundedNotes } from '../model/unique-notes.ts';
@@ -79,7 +79,12 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
   return {
     propagations,
     unread: inOrder(eachOnce([...unread, ...leftOut, ...[...others, ...repeated.map(({ document }) => document)].map(asOther)])),
-    notes: [...notes, ...silent.map(noteOfLeftOut), ...repeated.map(noteOfRepeated), ...others.map(noteOfUnclaimed)],
+    notes: [
+      ...notes,
+      ...silent.map(noteOfLeftOut),
+      ...repeated.map(noteOfRepeated),
+      ...others.map((document) => noteOfUnclaimed(document, propagations)),
+    ],
     faults: [],
   };
 }
@@ -203,7 +208,7 @@ function noteOfRepeated({ document: { key, path }, last }: RepeatedObject): Impo
   return warningNote('REPEATED', path, message);
 }
 
-function noteOfUnclaimed(document: SourceDocument): ImportNote {
+function noteOfUnclaimed(document: SourceDocument, propagations: readonly ImportedPropagation[]): ImportNote {
   if (document.problem !== undefined) return errorNote('INVALID', document.problem.path, document.problem.message);
   if (!isSourceObject(document)) {
     const message = `${document.path} is no Kubernetes object: expected apiVersion, kind and metadata.name`;
@@ -214,10 +219,18 @@ function noteOfUnclaimed(document: SourceDocument): ImportNote {
     const own = `${kind} ${name} belongs to Karmada itself, and a Propagation has no counterpart. The guide says what to use instead`;
     return warningNote('UNCLAIMED', document.path, own);
   }
+  if (kind === 'Namespace' && apiVersion === 'v1' && isFederated(name, propagations)) {
+    return infoNote('UNCLAIMED', document.path, `Namespace ${name} needs no Propagation: that of FederatedNamespace ${name} makes it`);
+  }
   const message =
     `no policy selects ${kind} ${name}, and it has none of the other forms that are imported: a federated kind, a MultiClusterResource of ` +
     'mulitcluster.practice.com, or annotations of Federation v1 in its own metadata';
   return warningNote('UNCLAIMED', document.path, message);
+}
+
+/** True if one of these Propagations is made from the FederatedNamespace of this namespace. */
+function isFederated(namespace: string, propagations: readonly ImportedPropagation[]): boolean {
+  return propagations.some(({ documents }) => documents.some(({ key }) => key?.kind === 'FederatedNamespace' && key.name === namespace));
 }
 
 /** Gives each Propagation its own name: the second one of a name gets `-2`, the third one `-3`. */

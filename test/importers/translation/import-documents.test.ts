@@ -80,6 +80,32 @@ test('a resource of Karmada that becomes nothing has a note that says so', () =>
   expect(notes).toMatchObject([{ code: 'UNCLAIMED', message }]);
 });
 
+test.each([
+  { metadata: '{ name: y }', path: '[0].metadata.name', got: 'true' },
+  { metadata: '{ name: 10 }', path: '[0].metadata.name', got: '10' },
+  { metadata: '{ name: a, namespace: no }', path: '[0].metadata.namespace', got: 'false' },
+])('a name that YAML does not read as a text is refused with what was read: $metadata', ({ metadata, path, got }) => {
+  const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: ${metadata}\n`;
+  const { notes } = runAtOnce(importText(text, { isExact: false, clusters: [] }));
+  const message = `expected a text, got ${got}. YAML reads y, no and on as booleans, and 10 as a number, if they have no quotes`;
+  expect(notes).toEqual([{ severity: 'ERROR', code: 'INVALID', message, path }]);
+});
+
+test('the Namespace of an imported FederatedNamespace needs no Propagation, and another one is unclaimed', () => {
+  const texts = [
+    ...['shop', 'other'].map((name) => `apiVersion: v1\nkind: Namespace\nmetadata: { name: ${name} }\n`),
+    `apiVersion: types.kubefed.io/v1beta1\nkind: FederatedNamespace\nmetadata: { name: shop, namespace: shop }
+spec: { placement: { clusters: [{ name: eu }] } }\n`,
+  ];
+  const { propagations, notes } = runAtOnce(importText(texts.join('---\n'), { isExact: false, clusters: [] }));
+  expect(propagations).toHaveLength(1);
+  const ofNamespaces = notes.filter(({ code }) => code === 'UNCLAIMED').map(({ severity, path, message }) => [severity, path, message]);
+  expect(ofNamespaces).toEqual([
+    ['INFO', '[0]', 'Namespace shop needs no Propagation: that of FederatedNamespace shop makes it'],
+    ['WARNING', '[1]', expect.stringContaining('no policy selects Namespace other')],
+  ]);
+});
+
 test('documents that no importer takes are unread, each with a note', () => {
   const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n---\njust a text\n---\n[1, 2]\n';
   const result = runAtOnce(importText(text, { isExact: false, clusters: [] }));
