@@ -32,6 +32,16 @@ export function nameOfCopies({ namespace, propagation, object }: CopyInventory):
   return `${namespace}/${propagation ?? object.metadata.name}`;
 }
 
+/**
+ * Returns the hint of how many objects stay in the cluster. Entries without a uid do not count, because Muster never wrote these copies. Empty
+ * if there are none.
+ */
+export function leftBehindNotes(cluster: string, copies: readonly CopyInventory[]): readonly string[] {
+  const count = copies.flatMap(({ object }) => listAt(object, 'objects')).filter((entry) => textAt(entry, 'uid') !== undefined).length;
+  if (count === 0) return [];
+  return [`${count} ${count === 1 ? 'object was' : 'objects were'} left behind in cluster ${cluster}`];
+}
+
 export interface AbandonOptions {
   readonly steps: RegistrationSteps;
   readonly hub: ContextCluster;

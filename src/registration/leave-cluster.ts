@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
-import { abandonCopies, copiesIn, nameOfCopies } from './cluster-copies.ts';
+import { abandonCopies, copiesIn, leftBehindNotes, nameOfCopies } from './cluster-copies.ts';
 import { hasLeader, joinedUidOf, uidOfCluster } from './joined-clusters.ts';
 import { memberAccount, memberNamespace, memberObjects } from './joined-objects.ts';
 import { isBound, isBoundFor, ownSelector } from './member-credentials.ts';
@@ -56,7 +56,7 @@ export async function leaveCluster(request: LeaveRequest, ports: LeavePorts, sig
       await abandonCopies(name, copies, { steps, hub, clock, signal: until, hasLeader: await hasLeader(steps, hub, namespace) });
     const notes = member === undefined || inMember === undefined ? [] : await leaveMember(steps, member, { inMember, signal: until });
     if (steps.done().length === 0) throw new RegistrationProblem(`${name} has not joined: nothing of it was found`);
-    return notes;
+    return [...(dryRun ? [] : leftBehindNotes(name, copies)), ...notes];
   });
 }
 

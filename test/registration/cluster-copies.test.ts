@@ -4,7 +4,7 @@ import { mergePatch } from '../../src/core/json/merge-patch.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { abandonedOf } from '../../src/propagate/hub/abandoned.ts';
-import { abandonCopies } from '../../src/registration/cluster-copies.ts';
+import { abandonCopies, leftBehindNotes } from '../../src/registration/cluster-copies.ts';
 import { type ContextCluster, RegistrationSteps } from '../../src/registration/registration-steps.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
@@ -32,4 +32,16 @@ test('two commands that abandon clusters of one Propagation at once both leave t
   await Promise.all([abandon('east'), abandon('west')]);
   const annotations = propagation.metadata.annotations ?? {};
   expect(abandonedOf({ metadata: { annotations } }).map(({ cluster }) => cluster)).toEqual(['east', 'west']);
+});
+
+test.each([
+  [[['u1'], ['u2', undefined]], ['2 objects were left behind in cluster west']],
+  [[['u1']], ['1 object was left behind in cluster west']],
+  [[[undefined], []], []],
+])('inventories with the uids %j give the notes %j', (shares, notes) => {
+  const copies = shares.map((uids) => {
+    const object = { metadata: { name: 'shop' }, objects: uids.map((uid) => ({ name: 'web', ...(uid === undefined ? {} : { uid }) })) };
+    return { object: object as unknown as KubernetesObject, namespace: 'default', propagation: 'shop' };
+  });
+  expect(leftBehindNotes('west', copies)).toEqual(notes);
 });
