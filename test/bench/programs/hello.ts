@@ -2,8 +2,6 @@
 //   hello.ts ours|bare
 import { execFile } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,10 +11,11 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
 import { writeKubeconfig } from '../support/bench-kubeconfig.ts';
+import { startFixedServer } from '../support/fixed-server.ts';
 import { cpuNow, cpuSince, finish } from '../support/measuring.ts';
 
 const requests = 20_000;
-const url = process.argv[2] === 'ours' ? await ours() : await bare();
+const url = process.argv[2] === 'ours' ? await ours() : await startFixedServer(Buffer.from('{"data":{"__typename":"Query"}}'));
 const ask = promisify(execFile);
 const client = fileURLToPath(new URL('../support/post-many.ts', import.meta.url));
 await ask(process.execPath, [client, url, '10000']);
@@ -31,14 +30,4 @@ async function ours(): Promise<string> {
   const config = await loadConfig({ flags: { kubeconfig, port: '0' }, environment: { XDG_STATE_HOME: directory }, directory });
   const gateway = await createGateway({ config, clock: systemClock, log: silentLog });
   return gateway.url;
-}
-
-async function bare(): Promise<string> {
-  const answer = Buffer.from('{"data":{"__typename":"Query"}}');
-  const server = createServer((request, response) => {
-    request.resume();
-    request.once('end', () => response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length }).end(answer));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
 }

@@ -1,5 +1,5 @@
-// Measures a list of 500 pods with 15 leaf fields each, from the mirror to bytes over HTTP, and JSON.stringify of the same answer. The client
-// runs in another process.
+// Measures a list of 500 pods with 15 leaf fields each, from the mirror to bytes over HTTP. Beside it: JSON.stringify of the same answer, and
+// bare node:http that sends the same bytes. The client runs in another process.
 //   list-to-bytes.ts KUBECONFIG
 import { execFile } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
+import { startFixedServer } from '../support/fixed-server.ts';
 import { cpuNow, cpuSince, finish } from '../support/measuring.ts';
 
 const rounds = 200;
@@ -29,21 +30,36 @@ const client = fileURLToPath(new URL('../support/post-many.ts', import.meta.url)
 // The texts of a selection with the age of its mirror cannot be kept, so each answer is projected and printed.
 const fresh = await listMs(`${fifteenLeaves} sync { phase }`);
 const again = await listMs(fifteenLeaves);
-finish({ freshMs: fresh.ours, freshStringifyMs: fresh.floor, againMs: again.ours, againStringifyMs: again.floor });
+finish({
+  ...{ freshMs: fresh.ours, freshStringifyMs: fresh.floor },
+  ...{ againMs: again.ours, againStringifyMs: again.floor, againBareMs: again.bare },
+});
 
-/** Returns the milliseconds of CPU of one list, and of `JSON.stringify` of its answer. */
-async function listMs(selection: string): Promise<{ readonly ours: number; readonly floor: number }> {
+/** The milliseconds of CPU of one list, of `JSON.stringify` of its answer, and of bare `node:http` that sends the same bytes. */
+interface ListFigures {
+  readonly ours: number;
+  readonly floor: number;
+  readonly bare: number;
+}
+
+async function listMs(selection: string): Promise<ListFigures> {
   const query = `{ pods(first: 500) { items { ${selection} } } }`;
   const headers = { 'content-type': 'application/json' };
   const text = await (await fetch(gateway.url, { method: 'POST', headers, body: JSON.stringify({ query }) })).text();
   const answer = JSON.parse(text) as { data: { pods: { items: unknown[] } } };
   if (answer.data.pods.items.length !== 500) throw new Error(text.slice(0, 500));
-  await post(process.execPath, [client, gateway.url, String(rounds), '1', query]);
-  const start = cpuNow();
-  await post(process.execPath, [client, gateway.url, String(rounds), '1', query]);
-  const ours = cpuSince(start).main / rounds;
+  const ours = await servedMs(gateway.url, query);
+  const bare = await servedMs(await startFixedServer(Buffer.from(text)), query);
   for (let n = 0; n < rounds; n += 1) JSON.stringify(answer);
   const plain = cpuNow();
   for (let n = 0; n < rounds; n += 1) JSON.stringify(answer);
-  return { ours, floor: cpuSince(plain).main / rounds };
+  return { ours, floor: cpuSince(plain).main / rounds, bare };
+}
+
+/** Returns the milliseconds of CPU that this process takes to answer one POST of the query. */
+async function servedMs(url: string, query: string): Promise<number> {
+  await post(process.execPath, [client, url, String(rounds), '1', query]);
+  const start = cpuNow();
+  await post(process.execPath, [client, url, String(rounds), '1', query]);
+  return cpuSince(start).main / rounds;
 }
