@@ -99,7 +99,7 @@ function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
   (overriders.plaintext ?? []).forEach(({ path: written }, index) => {
     const pointer = standardPatchPath(written);
     if (pointer === written) return;
-    const message = `the path ${JSON.stringify(written)} became the JSON pointer ${JSON.stringify(pointer)}, which Karmada changes`;
+    const message = `Karmada reads the path ${JSON.stringify(written)} as the JSON pointer ${JSON.stringify(pointer)}, and so the Propagation has this one`;
     tell({ severity: 'INFO', code: 'PATH_CONVERTED', message, path: `${path}.plaintext[${index}].path` });
   });
   const imageOverrider = imagesOf(overriders, scope);

@@ -103,7 +103,7 @@ function noteMissingOverrides({ spec, namespace, document }: PropagationPolicy, 
   const kind = namespace === undefined ? 'ClusterOverridePolicy' : 'OverridePolicy';
   (spec.dependentOverrides ?? []).forEach((name, index) => {
     if (hasOverride(name, namespace)) return;
-    const message = `expected ${kind} ${name} among the documents: Karmada waits for it, Muster does not`;
+    const message = `Karmada waits until ${kind} ${name} exists. It is not among the documents, and Muster does not wait for it`;
     tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${document.path}.spec.dependentOverrides[${index}]` });
   });
 }

@@ -78,7 +78,7 @@ function replacedNotes(template: JsonObject, { kind, identity, at }: Replacement
   return replaced.flatMap(([keys, wanted]) => {
     const written = textAt(template, ...keys);
     if (written === undefined || written === '' || written === wanted) return [];
-    const message = `the federated object decides it: expected ${wanted ?? 'none'}, got ${JSON.stringify(written)}`;
+    const message = `KubeFed takes this value from the federated object (${wanted ?? 'none'}), so ${JSON.stringify(written)} has no effect`;
     return [warningNote('DROPPED', keys.reduce(fieldPath, at), message)];
   });
 }

@@ -76,7 +76,7 @@ export function placeObject(
 /** Returns a warning if the FederatedTypeConfig of the kind turns propagation off. KubeFed then writes no objects of the kind. */
 function disabledNotes({ config, kind }: TargetKind): readonly ImportNote[] {
   if (config === undefined || textAt(config.object, 'spec', 'propagation') !== 'Disabled') return [];
-  const message = `KubeFed writes no ${kind}, as propagation is Disabled; in exact mode the Propagation places nothing`;
+  const message = `KubeFed writes no ${kind}, because its propagation is Disabled. With --exact, the Propagation places nothing`;
   return [warningNote('UNSUPPORTED', `${config.path}.spec.propagation`, message)];
 }
 
@@ -117,6 +117,6 @@ function losesReplicas(preference: ReplicaPreference | undefined, ofNamespace: C
 
 function lostReplicasNote({ document }: ReplicaPreference, isExact: boolean): ImportNote {
   const outcome = isExact ? 'and so does the Propagation' : 'the Propagation divides all replicas between the clusters of the namespace';
-  const message = `KubeFed plans replicas for clusters in which the namespace is not federated, too, and loses them; ${outcome}`;
+  const message = `KubeFed also plans replicas for clusters in which the namespace is not federated, and loses them; ${outcome}`;
   return warningNote('NAMESPACE_NOT_FEDERATED', document.path, message);
 }

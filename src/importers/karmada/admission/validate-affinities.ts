@@ -43,13 +43,13 @@ export function validateOverflowAffinities(affinity: ClusterAffinityTerm, path: 
   const below = `${path}.overflowAffinities`;
   const names = [affinityName, ...overflowAffinities.map((one) => one.affinityName ?? '')];
   return [
-    ...problemIf(isEmptyAffinity(affinity), below, 'expected a group with conditions above an overflow, got one without'),
+    ...problemIf(isEmptyAffinity(affinity), below, 'expected conditions in a group that has overflow groups, got none'),
     ...checkEach(overflowAffinities, below, (overflow, at, index) => [
       ...nameProblems(overflow, `${at}.affinityName`),
       ...problemIf(
         names.indexOf(overflow.affinityName ?? '') <= index,
         `${at}.affinityName`,
-        `expected a name that no other overflow and not the group has, got ${quoted(overflow.affinityName)}`,
+        `expected a name that neither the group nor another overflow group has, got ${quoted(overflow.affinityName)}`,
       ),
       ...validateClusterAffinity(overflow, at),
     ]),
