@@ -257,8 +257,12 @@ class KnownMemberFilter {
 
 function unknownMember(name: string, names: readonly string[], _path: string): string {
   const meant = nearestWord(name, names);
-  return meant === undefined ? 'is no field here' : `is no field here: did you mean ${meant}?`;
+  if (meant !== undefined) return `is no field here: did you mean ${meant}?`;
+  return names.length === 0 || names.length > mostExpected ? 'is no field here' : `is no field here: expected ${names.join(', ')}`;
 }
+
+/** Maximum number of fields that a message lists. A longer list would hide the path. */
+const mostExpected = 6;
 
 function pathBelow(path: string, keys: readonly PropertyKey[]): string {
   return keys.reduce<string>((text, key) => {

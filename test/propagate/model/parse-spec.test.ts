@@ -281,6 +281,12 @@ describe('a spec', () => {
     expect(problemsOf({ ...least, ...part }).map(([at]) => at)).toEqual([path]);
   });
 
+  test('lists the fields of a small structure if none of them was probably meant', () => {
+    const [problem] = problemsOf({ ...least, template: [{ apiVersion: 'v1' }] });
+    expect(problem).toEqual(['template[0].apiVersion', 'is no field here: expected json, yaml, ref']);
+    expect(problemsOf({ ...least, zzzzzzzz: 1 })).toEqual([['zzzzzzzz', 'is no field here']]);
+  });
+
   test('suggests the field that was probably meant, and never shows a long text', () => {
     expect(problemsOf({ ...least, overides: [] })).toEqual([['overides', 'is no field here: did you mean overrides?']]);
     const [problem] = problemsOf({ ...least, conflict: 'secret '.repeat(100) });
