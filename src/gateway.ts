@@ -31,6 +31,7 @@ import { openClusters } from './open-clusters.ts';
 import { openFleet } from './open-fleet.ts';
 import type { OperationScope } from './operations/operation.ts';
 import type { ServedSchema } from './operations/served-schema.ts';
+import { TurnGate } from './operations/turn-gate.ts';
 import { gatewayHealthOf, untilReady } from './readiness.ts';
 import type { GatewayHealth } from './serve/monitoring/health.ts';
 import type { ClusterGauges } from './serve/monitoring/metrics.ts';
@@ -93,7 +94,7 @@ const localCaller = { key: 'local' };
  * @throws {MusterError} `BAD_INPUT`, one line, if the config names something that is missing or broken, or the address is in use.
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, clock, log } = options;
+  const { config, clock, log, controllerStartMs } = options;
   await using stack = new AsyncDisposableStack();
   const audit = stack.use(await auditOf(options));
   const listening = stack.use(options.listening ?? (await openListener(config)));
@@ -118,10 +119,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const schema = createLiveSchema({ models, graph: { federation: config.federation }, clock, log }, ending.signal);
   const { access, rights } = createAccess(options, { mirrors, fleet }, ending.signal);
   const health = gatewayHealthOf({ mirrors, models, schema, access }, ending.signal);
-  const readSide = readSideOf(parts, { mirrors, fleet, access, audit, schema, sealKey, scheduler, heap, options }, ending.signal);
+  const turns = new TurnGate(clock);
+  const readSide = readSideOf(parts, { mirrors, fleet, access, audit, schema, sealKey, scheduler, heap, turns, options }, ending.signal);
   const accounts = config.authentication === undefined ? 'one' : 'many';
   const authenticator = await authenticatorOf({ config, clock, log }, { listening, fleet, hub }, ending.signal);
-  const { controllerStartMs } = options;
   const model = () => schema.current().model;
   traces?.nameKinds(model);
   const writeSide = stack.use(
@@ -132,7 +133,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     listening: listening.main,
     metricsListening: listening.metrics,
     ...(token === undefined ? {} : { token }),
-    ...{ authenticator, audit },
+    ...{ authenticator, audit, turns },
     served: schema.current,
     contextOf: createContexts({ options, mirrors, schema, demo, readSide, writeSide, rights }),
     prepare: (caller, signal) => access.prepare(caller, signal),
@@ -222,13 +223,14 @@ interface ReadSide {
   readonly sealKey: Uint8Array;
   readonly scheduler: WorkScheduler;
   readonly heap: HeapGauge;
+  readonly turns: TurnGate;
   readonly options: GatewayOptions;
 }
 
 /** Creates the parts that resolvers read from. They share the mirrors, the rights, and one budget for the queues of streams and logs. */
 function readSideOf(
   { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof loadParts>>,
-  { mirrors, fleet, access, audit, schema, sealKey, scheduler, heap, options }: ReadSide,
+  { mirrors, fleet, access, audit, schema, sealKey, scheduler, heap, turns, options }: ReadSide,
   signal: AbortSignal,
 ): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & {
   readonly relationsOf: ReturnType<typeof createRelations>;
@@ -243,7 +245,7 @@ function readSideOf(
   return {
     reads: createReads({ ...shared, member, sealKey, sensitiveKinds, audit }),
     relationsOf: createRelations({ ...shared, member, sealKey, sensitiveKinds }),
-    listsOf: createLiveListFactory({ mirrors, member, sensitiveKinds, heap, clock }),
+    listsOf: createLiveListFactory({ mirrors, member, sensitiveKinds, heap, turns, clock }),
     streams: createStreams({ ...shared, budget, scheduler, onModel: schema.onSwap, settingsOf, sealKey, sensitiveKinds }, signal),
     logs: createLogs({ ...shared, member, budget }),
   };

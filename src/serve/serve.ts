@@ -73,6 +73,8 @@ export interface ServeOptions {
   readonly examples: readonly ExampleQuery[];
   /** Measures how full the heap is. Default: a heap that is always empty. */
   readonly heap?: HeapGauge;
+  /** Lets requests in by event-loop turns. Shared with other work of callers. Default: a gate of its own. */
+  readonly turns?: TurnGate;
   /** Traces operations. Undefined: there are no traces. */
   readonly traces?: OperationTraces | undefined;
   readonly clock: Clock;
@@ -204,7 +206,7 @@ interface OperationParts {
 
 /** Creates the parts that run operations of every transport. */
 function createOperations(options: ServeOptions, { ending, metrics, unsent, buffers, gate, admission, onRefused }: OperationParts) {
-  const { config, clock, log, served, contextOf, prepare, heap = emptyHeapGauge } = options;
+  const { config, clock, log, served, contextOf, prepare, heap = emptyHeapGauge, turns = new TurnGate(clock) } = options;
   const { querySeconds, mutationSeconds, streams, answerBytes } = config.limits;
   const traced = options.traces === undefined ? undefined : new TracedOperations(options.traces);
   const onAnswered = (ended: AnsweredOperation) => {
@@ -223,7 +225,6 @@ function createOperations(options: ServeOptions, { ending, metrics, unsent, buff
   const inFlight = new Set<AbortController>();
   const executor = new OperationExecutor({ clock, onBail: (reason) => metrics.executionBailed(reason) });
   const graphiql = createGraphiql(options.examples);
-  const turns = new TurnGate(clock);
   const plugins = [
     useNegotiation(),
     useTokenCheck(gate),

@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { ClusterApi, ListPart } from '../../../src/cluster/cluster-api.ts';
 import { fault } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { createConcurrencyLimit } from '../../../src/core/scheduling/concurrency-limit.ts';
-import { LiveList } from '../../../src/load/reads/live-list.ts';
+import { type DecodingTurns, LiveList } from '../../../src/load/reads/live-list.ts';
 import { LiveListBudget } from '../../../src/load/reads/live-list-budget.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { pumped } from '../../support/pumped-clock.ts';
@@ -23,10 +23,12 @@ const nested = Buffer.from(JSON.stringify({ metadata: { namespace: 'shop', name:
 const many = (count: number) => Array.from({ length: count }, (_, index) => item('shop', `a${index}`));
 const forbidden = fault('FORBIDDEN', 'no', { cluster: east, retry: 'NEVER' });
 
+const openTurns: DecodingTurns = { pass: () => undefined };
+
 /** Creates a list over an API that sends these parts for each namespace. `''`: all namespaces. */
 function listOver(
   partsOf: (namespace: string) => readonly ListPart[] | 'silence',
-  { budget = new LiveListBudget(), isWithheld = false, used = 0 } = {},
+  { budget = new LiveListBudget(), isWithheld = false, used = 0, turns = openTurns } = {},
 ) {
   const clock = createManualClock();
   const requested: string[] = [];
@@ -45,7 +47,7 @@ function listOver(
     clock,
     requested,
     budget,
-    list: new LiveList({ api, resource, form: 'object', isWithheld, caller, budget, heap: { used: () => used }, limit, clock }),
+    list: new LiveList({ api, resource, form: 'object', isWithheld, caller, budget, heap: { used: () => used }, limit, turns, clock }),
   };
 }
 
@@ -101,6 +103,41 @@ test.each([
   expect(list.sync()).toMatchObject({ phase: 'MISSING', fault: { code, cluster: east } });
   expect(list.unmirroredFault(['shop'])).toMatchObject({ code });
   expect(list.store.size).toBe(0);
+});
+
+test('decodes each part of a list only when the caller is let in, in turns with requests of other callers', async () => {
+  const waiting: { readonly key: string; readonly letIn: () => void }[] = [];
+  const turns: DecodingTurns = {
+    pass: (key) => new Promise((letIn) => waiting.push({ key, letIn })),
+  };
+  const parts: readonly ListPart[] = [
+    { type: 'items', items: [item('shop', 'a')] },
+    { type: 'items', items: [Buffer.from('{')] },
+    { type: 'pageEnded' },
+  ];
+  const { list } = listOver(() => parts, { turns });
+  const loaded = list.load('all', life);
+  await vi.waitFor(() => expect(waiting.map(({ key }) => key)).toEqual(['ann']));
+  expect(list.covers('all')).toBe(false);
+  waiting[0]?.letIn();
+  await vi.waitFor(() => expect(waiting.length).toBe(2));
+  expect(list.covers('all'), 'the second part is not decoded, so its fault is not known').toBe(false);
+  waiting[1]?.letIn();
+  await loaded;
+  expect(list.unmirroredFault(['shop'])).toMatchObject({ code: 'MALFORMED' });
+});
+
+test('a list whose operation ends while it waits for its turn is not decoded', async () => {
+  const waiting: (() => void)[] = [];
+  const turns: DecodingTurns = { pass: () => new Promise((letIn) => waiting.push(letIn)) };
+  const operation = new AbortController();
+  const { list } = listOver(() => whole([Buffer.from('{')]), { turns });
+  const ended = expect(list.load('all', operation.signal)).rejects.toThrow('gone');
+  await vi.waitFor(() => expect(waiting.length).toBe(1));
+  operation.abort(new Error('gone'));
+  waiting[0]?.();
+  await ended;
+  expect(list.covers('all')).toBe(false);
 });
 
 test('more than 100 namespaces are refused without a request', async () => {
