@@ -88,6 +88,7 @@ describe.skipIf(needed.some((file) => file === undefined || !existsSync(file)))(
   test('the definitions can be applied, and a gateway with this hub starts', async () => {
     expect(await shell(command('kubectl --context north apply -f deploy/crds'))).toContain('propagations.muster.dev created');
     expect(await shell(command('kubectl apply -f deploy/crds'))).toContain('propagations.muster.dev unchanged');
+    expect(await shell(command('kubectl --context north create namespace'))).toContain('namespace/muster-system created');
     const kubeconfig = path.join(folder, 'kubeconfig');
     gateway = runMuster(['--hub', 'north', '--port', '0', '--log-level', 'error'], { HOME: folder, KUBECONFIG: kubeconfig });
     url = (await gateway.says(/^ready (http\S+)$/m))[1] ?? '';
