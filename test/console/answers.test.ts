@@ -10,6 +10,8 @@ test.each([
   ['a cluster still sends', { ...pods, count: 3, shown: 3, answers: [{ ...north, isComplete: false }] }, '3 pods so far'],
   ['all answered and there is one', { ...pods, count: 1, shown: 1, answers: [north] }, '1 pod'],
   ['all answered and there is none', { ...pods, count: 0, answers: [north] }, 'No pods'],
+  ['all answered and the filters leave none', { ...pods, count: 0, answers: [north], isFiltered: true }, 'No pods match the filters'],
+  ['no cluster serves the kind', { ...pods, count: 0, answers: [] }, 'No pods: no cluster serves them'],
   [
     'one does not answer and there is none',
     { ...pods, count: 0, answers: [north, south] },

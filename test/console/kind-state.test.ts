@@ -7,6 +7,7 @@ const none = { clusters: undefined, namespaces: undefined, labels: undefined, se
 test('an empty query chooses everything in the usual order', () => {
   expect(kindStateOf(new URLSearchParams())).toEqual({
     selection: none,
+    isFiltered: false,
     sort: undefined,
     group: undefined,
     columns: [],
@@ -25,6 +26,7 @@ test('every member of the query has its meaning', () => {
       search: 'x',
       where: { path: 'spec.replicas', gt: 3 },
     },
+    isFiltered: true,
     sort: { path: 'cluster.name', isDescending: true },
     group: 'phase',
     columns: ['a.b', 'c'],

@@ -47,9 +47,17 @@ test('shows no line twice after a lost stream', () => {
 test('removes the colors of terminals, and names a container that cannot be followed until it can', () => {
   const log = new LogLines();
   log.apply(batch([], { type: 'FAILED' }));
-  expect(log.faults).toEqual(['web-0/web: FORBIDDEN no']);
+  expect(log.faults).toEqual(['web-0/web: FORBIDDEN: no']);
   log.apply(batch([['t', '\u001b[31mred\u001b[0m text']]));
   expect([log.faults, log.lines[0]?.text]).toEqual([[], 'red text']);
+});
+
+test('names a fault of the whole cluster once, and not for each container', () => {
+  const log = new LogLines();
+  log.apply(batch([], { type: 'FAILED' }));
+  log.apply({ ...batch([], { type: 'FAILED' }), pod: '', container: '' });
+  log.apply({ ...batch([], { type: 'FAILED' }), pod: 'web-1', fault: { code: 'NOT_FOUND', message: 'waiting' } });
+  expect(log.faults).toEqual(['north: FORBIDDEN: no', 'web-1/web: NOT_FOUND: waiting']);
 });
 
 test.each([

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -33,12 +33,12 @@ describe.skipIf(browserPath === undefined)(`the console in ${browserTitle}`, () 
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function visit(at: string, options: BrowserContextOptions = {}): Promise<Page> {
+  async function visit(at: string, options: BrowserContextOptions = {}, gatewayOrigin = origin): Promise<Page> {
     const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
     const page = await context.newPage();
     opened.push(page);
     page.on('pageerror', (error) => expect.unreachable(error.message));
-    await page.goto(origin + at);
+    await page.goto(gatewayOrigin + at);
     return page;
   }
 
@@ -91,6 +91,36 @@ describe.skipIf(browserPath === undefined)(`the console in ${browserTitle}`, () 
     }
   });
 
+  test('an absent Propagation is said, and no kind gets filters if it is unknown', async () => {
+    const absent = await visit('/propagations/default/nosuch');
+    await absent.getByRole('alert').filter({ hasText: 'There is no Propagation nosuch in namespace default.' }).waitFor();
+    const unknown = await visit('/objects/nosuch');
+    await unknown.getByRole('alert').waitFor();
+    expect(await unknown.getByRole('searchbox').count()).toBe(0);
+  });
+
+  test('Relations of a Service has the Pods that it selects, and Logs has the runs before the current ones', async () => {
+    const service = await visit('/object/eu-prod/services/shop/cart?tab=relations');
+    const pods = service.getByRole('tree', { name: 'Pods that it selects' }).getByRole('link');
+    await expect.poll(() => pods.count(), patience).toBeGreaterThan(0);
+    expect(await pods.first().textContent()).toMatch(/^cart-/);
+    const logs = await visit('/object/us-prod/deployments.apps/payments/fraud-check?tab=logs');
+    await logs.getByRole('checkbox', { name: 'Previous run of each container' }).check();
+    expect(new URL(logs.url()).searchParams.get('previous')).toBe('true');
+    await logs.getByRole('log').filter({ hasText: 'msg=starting' }).waitFor();
+  });
+
+  test('the banner goes with the first answer, also on a page that sends no queries', async () => {
+    const page = await visit('/');
+    await expect.poll(() => rowsOf(page, 'Clusters').count(), patience).toBeGreaterThan(1);
+    await page.route('**/graphql', (route) => route.abort());
+    const banner = page.getByText('The gateway does not answer.');
+    await banner.waitFor();
+    await page.getByRole('link', { name: 'Jobs' }).click();
+    await expect.poll(() => rowsOf(page, 'Jobs').count(), patience).toBeGreaterThan(1);
+    await banner.waitFor({ state: 'hidden' });
+  });
+
   test('the focus stays on its row while the order changes', async () => {
     const page = await visit('/objects/pods?namespaces=payments');
     await expect.poll(() => rowsOf(page, 'pods').count(), patience).toBeGreaterThan(3);
@@ -105,5 +135,36 @@ describe.skipIf(browserPath === undefined)(`the console in ${browserTitle}`, () 
       .poll(() => page.getByRole('columnheader', { name: 'Name', exact: true }).getAttribute('aria-sort'), patience)
       .toBe('descending');
     expect(await focused()).toBe(before);
+  });
+
+  describe('of a gateway without clusters', () => {
+    let empty: RunningProcess;
+    let emptyOrigin: string;
+    beforeAll(async () => {
+      const home = path.join(folder, 'home');
+      const kubeconfig = path.join(home, '.kube/config');
+      await mkdir(path.dirname(kubeconfig), { recursive: true });
+      const contextOf = (name: string) =>
+        `clusters: [{name: ${name}, cluster: {server: "http://127.0.0.1:9"}}]\nusers: [{name: me, user: {}}]\ncontexts: [{name: ${name}, context: {cluster: ${name}, user: me}}]\n`;
+      const head = 'apiVersion: v1\nkind: Config\n';
+      await writeFile(kubeconfig, head + contextOf('far'));
+      empty = runMuster(['--port', '0', '--log-level', 'error'], { HOME: home, XDG_STATE_HOME: home });
+      emptyOrigin = new URL((await empty.says(/^ready (http\S+)$/m))[1] ?? '').origin;
+      await writeFile(kubeconfig, head);
+    });
+    afterAll(() => empty[Symbol.asyncDispose]());
+
+    test.each([
+      ['/', 'status', 'No clusters.'],
+      ['/objects', 'status', 'No kinds, because there are no clusters.'],
+      ['/objects/pods', 'status', 'No pods: no cluster serves them'],
+      ['/jobs', 'status', 'No Jobs: no cluster serves them'],
+      ['/propagations', 'alert', 'there is no hub to keep Propagations'],
+      ['/propagations/default/nosuch', 'alert', 'there is no hub to keep Propagations'],
+    ] as const)('%s says so', async (at, role, text) => {
+      const page = await visit(at, {}, emptyOrigin);
+      await page.getByRole(role).filter({ hasText: text }).first().waitFor();
+      expect(await page.getByText('The gateway does not answer.').count()).toBe(0);
+    });
   });
 });

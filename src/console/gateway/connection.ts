@@ -5,12 +5,24 @@ const silent = signal<ReadonlySet<string>>(new Set());
 /** True while the gateway does not answer requests, or a stream is lost. */
 export const isAway = computed(() => silent.value.size > 0);
 
-/** Records that a source, such as one stream, gets no answer. */
-export function reportSilence(source: string): void {
+/** The source of all queries and mutations. */
+const requests = 'requests';
+
+/** Records that a source, such as one stream, gets no answer. Default: the queries and mutations. */
+export function reportSilence(source = requests): void {
   if (!silent.value.has(source)) silent.value = new Set([...silent.value, source]);
 }
 
-/** Records that a source gets answers again, or has ended. */
-export function reportAnswer(source: string): void {
-  if (silent.value.has(source)) silent.value = new Set([...silent.value].filter((one) => one !== source));
+/** Records that the gateway has answered a source. It then answers queries too, also on a page that sends none. Default: as above. */
+export function reportAnswer(source = requests): void {
+  forget(source, requests);
+}
+
+/** Records that a source has ended. */
+export function reportStop(source: string): void {
+  forget(source);
+}
+
+function forget(...sources: readonly string[]): void {
+  if (sources.some((source) => silent.value.has(source))) silent.value = new Set([...silent.value].filter((one) => !sources.includes(one)));
 }

@@ -9,7 +9,7 @@ export interface ShownFault {
 /** The GraphQL selection that gives a `ShownFault`. */
 export const shownFaultFields = 'code message cluster { name } kind { plural }';
 
-/** Returns `pods: FORBIDDEN the user may not list`, without the cluster. */
+/** Returns `pods: FORBIDDEN: the user may not list`, without the cluster. */
 export function faultText({ code, message, kind }: ShownFault): string {
-  return `${kind === undefined || kind === null ? '' : `${kind.plural}: `}${code} ${message}`;
+  return `${kind === undefined || kind === null ? '' : `${kind.plural}: `}${code}: ${message}`;
 }

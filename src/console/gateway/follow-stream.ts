@@ -1,6 +1,6 @@
 import { createClient } from 'graphql-ws/client';
 import { exactNumberReviver } from '../../core/json.ts';
-import { reportAnswer, reportSilence } from './connection.ts';
+import { reportAnswer, reportSilence, reportStop } from './connection.ts';
 import { failureOf, type GraphqlError, RequestFailure } from './graphql.ts';
 import { token } from './session.ts';
 
@@ -16,8 +16,8 @@ export interface FollowedStream<Message> {
   readonly onMessage: (message: Message) => void;
   /** Called before the first message of a stream that starts from the beginning again. */
   readonly onRestart?: () => void;
-  /** Called once, when the gateway refuses the stream for good. */
-  readonly onRefused: (failure: RequestFailure) => void;
+  /** Called when the gateway ends the stream with an error. The next message means that the error is over. After a final refusal none comes. */
+  readonly onFailure: (failure: RequestFailure) => void;
 }
 
 type Attempt = 'first' | 'resumed' | 'anew';
@@ -32,11 +32,11 @@ const pingMs = 15_000;
 const passing = new Set(['SLOW_CONSUMER', 'UNAVAILABLE', 'SHUTTING_DOWN', 'OVERLOADED', 'GONE']);
 
 /**
- * The end of one attempt. After `lost`, a new attempt may succeed; `isPlanned` is true if the gateway announced the end. After `refused`, a new
- * attempt would fail too. `stopped`: the signal aborted.
+ * The end of one attempt. After `lost`, a new attempt may succeed; `isPlanned` is true if the gateway announced the end, and `failure` is its
+ * reason if a user should know it. After `refused`, a new attempt would fail too. `stopped`: the signal aborted.
  */
 type AttemptEnd =
-  | { readonly result: 'lost'; readonly isPlanned: boolean }
+  | { readonly result: 'lost'; readonly isPlanned: boolean; readonly failure?: RequestFailure }
   | { readonly result: 'refused'; readonly failure: RequestFailure }
   | { readonly result: 'stopped' };
 
@@ -64,15 +64,19 @@ export async function followStream<Message>(stream: FollowedStream<Message>, sig
       const isOldCursor = how === 'resumed' && end.failure.code === 'BAD_INPUT';
       how = 'anew';
       if (isOldCursor) continue;
-      stream.onRefused(end.failure);
+      stream.onFailure(end.failure);
       break;
     }
     if (how === 'first' || how === 'anew') how = 'resumed';
+    if (end.failure !== undefined) {
+      reportAnswer(source);
+      stream.onFailure(end.failure);
+    }
     if (!end.isPlanned) reportSilence(source);
     losses += 1;
     await sleep(Math.min(maxDelayMs, firstDelayMs * 2 ** (losses - 1)) * (0.5 + Math.random() / 2), signal);
   }
-  reportAnswer(source);
+  reportStop(source);
 }
 
 type Attempted<Message> = Omit<FollowedStream<Message>, 'variables'> & { readonly variables: () => object };
@@ -111,7 +115,9 @@ function attempt<Message>(
   const lost: AttemptEnd = { result: 'lost', isPlanned: false };
   const endWith = (errors: readonly GraphqlError[]) => {
     const failure = failureOf(errors[0], sent);
-    end(passing.has(failure.code) ? { result: 'lost', isPlanned: failure.code === 'GONE' } : { result: 'refused', failure });
+    if (!passing.has(failure.code)) end({ result: 'refused', failure });
+    else if (failure.code === 'GONE') end({ result: 'lost', isPlanned: true });
+    else end({ result: 'lost', isPlanned: true, failure });
   };
   client.subscribe<Record<string, Message>>(
     { query, variables: { ...variables() } },

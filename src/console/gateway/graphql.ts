@@ -67,11 +67,11 @@ async function post<Data>(body: object, sent: string | undefined, signal: AbortS
       signal: signal === undefined ? late : AbortSignal.any([late, signal]),
     });
     const answer = parseJson(await response.text()) as unknown as GraphqlAnswer<Data>;
-    reportAnswer('requests');
+    reportAnswer();
     return answer;
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    reportSilence('requests');
+    reportSilence();
     throw new RequestFailure('AWAY', 'the gateway does not answer');
   }
 }

@@ -25,17 +25,24 @@ const columns = printed.map(({ header, cell }): TableColumn<ObjectRow> => {
   };
 });
 
+export interface EventsOf {
+  readonly id: string;
+  /** True if the cluster does not answer, so its newest Events are unknown. */
+  readonly isSilent: boolean;
+  /** True if the object has Pods, whose Events are their own. */
+  readonly hasParts: boolean;
+}
+
 /** Shows the Events about an object, the newest first. */
-export function EventsTab({ id }: { readonly id: string }) {
+export function EventsTab({ id, isSilent, hasParts }: EventsOf) {
   const { data, failure } = usePolled<EventsAnswer>({ query: eventsQuery, variables: { id }, everyMs: 3_000 });
   const events = data?.resource?.events;
+  const emptyText = `No ${isSilent ? 'known ' : ''}events about this object itself.${hasParts ? ' Relations leads to its Pods, which have events of their own.' : ''}`;
   if (failure !== undefined) return <Alert>{failure.message}</Alert>;
   if (events === undefined) return <p class="status-line">{data === undefined ? 'Loading' : 'The object is gone.'}</p>;
   return (
     <>
-      <p class="status-line">
-        {events.totalCount === 0 ? 'No events about this object itself' : countedText(events.totalCount, 'event', 'events')}
-      </p>
+      <p class="status-line">{events.totalCount === 0 ? emptyText : countedText(events.totalCount, 'event', 'events')}</p>
       {events.totalCount === 0 ? null : <DataTable name="Events" rows={events.items} columns={columns} keyOf={(row) => row.id} isMain />}
     </>
   );

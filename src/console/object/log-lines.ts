@@ -32,8 +32,8 @@ export class LogLines {
   #dropped = 0;
   /** The time of the last line, by container. */
   readonly #lastTimes = new Map<string, string>();
-  /** The last fault of each container that cannot be followed. */
-  readonly #faults = new Map<string, string>();
+  /** The last fault of each container that cannot be followed, and that of the cluster as `/`. */
+  readonly #faults = new Map<string, { readonly text: string; readonly code: string }>();
   #isResumed = false;
 
   /** Adds the lines of a message, and its fault. */
@@ -41,10 +41,10 @@ export class LogLines {
     const source = `${pod}/${container}`;
     this.#dropped += dropped;
     if (type === 'FAILED')
-      this.#faults.set(
-        source,
-        `${[pod, container].filter(Boolean).join('/') || cluster.name}: ${fault?.code ?? ''} ${fault?.message ?? ''}`,
-      );
+      this.#faults.set(source, {
+        text: `${[pod, container].filter(Boolean).join('/') || cluster.name}: ${fault?.code ?? ''}: ${fault?.message ?? ''}`,
+        code: fault?.code ?? '',
+      });
     if (type === 'LINES') this.#faults.delete(source);
     const last = this.#lastTimes.get(source) ?? '';
     for (const { time, text } of lines) {
@@ -77,8 +77,9 @@ export class LogLines {
     return this.#dropped;
   }
 
-  /** Why containers cannot be followed. */
+  /** Why containers cannot be followed. What the whole cluster cannot do is not repeated for each container. */
   get faults(): readonly string[] {
-    return [...this.#faults.values()];
+    const ofCluster = this.#faults.get('/')?.code;
+    return [...this.#faults].filter(([source, { code }]) => source === '/' || code !== ofCluster).map(([, { text }]) => text);
   }
 }

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { changeQuery, query } from '../browser/location.ts';
 import { followStream } from '../gateway/follow-stream.ts';
 import { type RequestFailure, request } from '../gateway/graphql.ts';
 import { Alert } from '../parts/alert.tsx';
@@ -32,6 +33,14 @@ const logQuery = `subscription ($clusters: [String!], $namespaces: [String!], $n
   }
 }`;
 
+type PreviousLog = Omit<LogMessage, 'type' | 'dropped'>;
+
+const previousQuery = `query ($clusters: [String!], $namespaces: [String!], $names: [String!], $labels: String, $tailLines: Int) {
+  podLogs(clusters: $clusters, namespaces: $namespaces, names: $names, labels: $labels, tailLines: $tailLines, previous: true) {
+    cluster { name } pod container fault { code message } lines { time text }
+  }
+}`;
+
 /** Maximum number of older lines of each container that the tab begins with. */
 const tailLines = 500;
 
@@ -46,19 +55,64 @@ export function LogsTab(of: LogsOf) {
   }, [of.id]);
   if (choice === undefined) return <p class="status-line">Loading</p>;
   if ('problem' in choice) return <Alert>{choice.problem}</Alert>;
-  return <FollowedLogs of={of} choice={choice} />;
+  const isPrevious = query.value.get('previous') === 'true';
+  return (
+    <>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isPrevious}
+          onChange={() => changeQuery({ previous: isPrevious ? undefined : 'true' }, { isStep: true })}
+        />
+        Previous run of each container
+      </label>
+      {isPrevious ? <PreviousLogs of={of} choice={choice} /> : <FollowedLogs of={of} choice={choice} />}
+    </>
+  );
 }
 
 /** Returns the label selector of the Pods of an object, or a problem if the object selects no Pods. */
 async function findPods(id: string): Promise<PodChoice | { readonly problem: string }> {
-  const query = 'query ($id: ID!) { resource(id: $id) { object } }';
-  const { resource } = await request<{ readonly resource: { readonly object: object } | null }>(query, { id });
+  const objectQuery = 'query ($id: ID!) { resource(id: $id) { object } }';
+  const { resource } = await request<{ readonly resource: { readonly object: object } | null }>(objectQuery, { id });
   const labels = resource === null ? undefined : podSelectorOf(resource.object);
   return labels === undefined ? { problem: 'this object selects no Pods' } : { labels };
 }
 
 function FollowedLogs({ of, choice }: { readonly of: LogsOf; readonly choice: PodChoice }) {
-  const { lines, forgotten, dropped, faults, failure } = useLogs(of, choice);
+  return <LogView name={of.name} empty="No lines yet. New ones appear here." {...useLogs(of, choice)} />;
+}
+
+/** Shows the logs of the runs before the current ones. They do not change, so they are read once. */
+function PreviousLogs({ of, choice }: { readonly of: LogsOf; readonly choice: PodChoice }) {
+  const { cluster, namespace, name } = of;
+  const [state, setState] = useState<LogState | undefined>();
+  useEffect(() => {
+    const ending = new AbortController();
+    const held = new LogLines();
+    const show = (failure?: RequestFailure) => {
+      const { lines, forgotten, dropped, faults } = held;
+      if (!ending.signal.aborted) setState({ lines, forgotten, dropped, faults, failure });
+    };
+    request<{ readonly podLogs: readonly PreviousLog[] }>(previousQuery, { ...selectionOf(of, choice), tailLines }, ending.signal).then(
+      ({ podLogs }) => {
+        for (const log of podLogs) held.apply({ ...log, type: log.fault === null ? 'LINES' : 'FAILED', dropped: 0 });
+        show();
+      },
+      (failure: RequestFailure) => show(failure),
+    );
+    return () => ending.abort();
+  }, [cluster, namespace, JSON.stringify(choice)]);
+  return state === undefined ? <p class="status-line">Loading</p> : <LogView name={name} empty="No lines." {...state} />;
+}
+
+interface LogViewProps extends LogState {
+  readonly name: string;
+  /** The text instead of lines. */
+  readonly empty: string;
+}
+
+function LogView({ name, empty, lines, forgotten, dropped, faults, failure }: LogViewProps) {
   const sources = new Set(lines.map(sourceOf));
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
@@ -79,8 +133,8 @@ function FollowedLogs({ of, choice }: { readonly of: LogsOf; readonly choice: Po
       {faults.length === 0 ? null : <Alert>{faults.join('\n')}</Alert>}
       {lost.length === 0 ? null : <p class="status-line">{lost.join('; ')}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled region must be reached by keyboard */}
-      <div role="log" aria-label={`Logs of ${of.name}`} class="log" tabIndex={0} ref={box} onScroll={onScroll}>
-        {lines.length === 0 ? <p class="dim">No lines yet. New ones appear here.</p> : null}
+      <div role="log" aria-label={`Logs of ${name}`} class="log" tabIndex={0} ref={box} onScroll={onScroll}>
+        {lines.length === 0 ? <p class="dim">{empty}</p> : null}
         {lines.map((line) => (
           <div key={line.at} class="log-line">
             {sources.size > 1 ? <span class="log-source">{sourceOf(line)} </span> : null}
@@ -96,7 +150,12 @@ function sourceOf({ pod, container }: ShownLine): string {
   return `${pod}/${container}`;
 }
 
-function useLogs({ cluster, namespace }: LogsOf, choice: PodChoice): LogState {
+function selectionOf({ cluster, namespace }: LogsOf, choice: PodChoice): object {
+  return { clusters: [cluster], namespaces: namespace === undefined ? undefined : [namespace], ...choice };
+}
+
+function useLogs(of: LogsOf, choice: PodChoice): LogState {
+  const { cluster, namespace } = of;
   const [state, setState] = useState<LogState>({ lines: [], forgotten: 0, dropped: 0, faults: [], failure: undefined });
   useEffect(() => {
     const ending = new AbortController();
@@ -107,7 +166,7 @@ function useLogs({ cluster, namespace }: LogsOf, choice: PodChoice): LogState {
       const { lines, forgotten, dropped, faults } = held;
       if (!ending.signal.aborted) setState({ lines, forgotten, dropped, faults, failure });
     };
-    const selection = { clusters: [cluster], namespaces: namespace === undefined ? undefined : [namespace], ...choice };
+    const selection = selectionOf(of, choice);
     void followStream<LogMessage>(
       {
         query: logQuery,
@@ -117,7 +176,7 @@ function useLogs({ cluster, namespace }: LogsOf, choice: PodChoice): LogState {
           held.apply(message);
           timer ??= window.setTimeout(() => show(), renderMs);
         },
-        onRefused: show,
+        onFailure: show,
       },
       ending.signal,
     );

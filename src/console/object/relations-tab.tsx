@@ -5,7 +5,7 @@ import { usePolled } from '../gateway/use-polled.ts';
 import type { ShownKind } from '../objects/kind-names.ts';
 import { hrefOfObject, toneOfStatus } from '../objects/object-columns.ts';
 import { Alert } from '../parts/alert.tsx';
-import { ownersOf, relationsQuery, type TreeObject } from './relations.ts';
+import { ownersOf, relationsQuery, type TreeObject, type TreeObjects } from './relations.ts';
 
 interface RelationsAnswer {
   readonly resource: TreeObject | null;
@@ -26,6 +26,19 @@ export function RelationsTab({ id, kind }: { readonly id: string; readonly kind:
       <div role="tree" aria-label="Relations" class="tree" onKeyDown={moveInTree}>
         <Chain owners={owners} item={item} />
       </div>
+      {item.selected === undefined || item.selected === null ? null : <SelectedPods pods={item.selected} />}
+    </>
+  );
+}
+
+function SelectedPods({ pods }: { readonly pods: TreeObjects }) {
+  if (pods.items.length === 0) return <p class="status-line">It selects no Pods.</p>;
+  return (
+    <>
+      <h2>Pods that it selects</h2>
+      <div role="tree" aria-label="Pods that it selects" class="tree" onKeyDown={moveInTree}>
+        <TreeItems {...pods} />
+      </div>
     </>
   );
 }
@@ -45,6 +58,14 @@ function TreeItem({ item, isCurrent = false }: { readonly item: TreeObject; read
   if (items.length === 0) return <TreeNode item={item} isCurrent={isCurrent} />;
   return (
     <TreeNode item={item} isCurrent={isCurrent}>
+      <TreeItems items={items} totalCount={totalCount} />
+    </TreeNode>
+  );
+}
+
+function TreeItems({ items, totalCount }: TreeObjects) {
+  return (
+    <>
       {items.map((one) => (
         <TreeItem key={one.id} item={one} />
       ))}
@@ -53,7 +74,7 @@ function TreeItem({ item, isCurrent = false }: { readonly item: TreeObject; read
           and {totalCount - items.length} more
         </div>
       ) : null}
-    </TreeNode>
+    </>
   );
 }
 

@@ -6,7 +6,15 @@ import { keyOfKind } from '../../core/kinds.ts';
 export interface TreeObject extends ListedItem {
   readonly id: string;
   readonly owner?: TreeObject | null;
-  readonly owned?: { readonly totalCount: number; readonly items: readonly TreeObject[] } | null;
+  readonly owned?: TreeObjects | null;
+  /** The Pods that a Service selects. */
+  readonly selected?: TreeObjects | null;
+}
+
+/** Objects of the tree, and the number of all of them. */
+export interface TreeObjects {
+  readonly totalCount: number;
+  readonly items: readonly TreeObject[];
 }
 
 /** One level of the tree below an object. */
@@ -45,7 +53,9 @@ const maxOwners = 4;
 /** Returns the query for the tree of one object. */
 export function relationsQuery(kind: { readonly group: string; readonly kind: string; readonly source: string }): string {
   const levels = ownedLevels[keyOfKind(kind)] ?? (kind.source === 'CUSTOM' ? levelsOfCustomKinds : []);
-  return `query ($id: ID!) { resource(id: $id) { ...Line ${ownersFields(maxOwners)} ${ownedFields(levels)} } }
+  const selected =
+    keyOfKind(kind) === 'Service' ? `... on Service { selected: pods(first: ${pods.most}) { totalCount items { ...Line } } }` : '';
+  return `query ($id: ID!) { resource(id: $id) { ...Line ${ownersFields(maxOwners)} ${ownedFields(levels)} ${selected} } }
     fragment Line on Resource { id ...${summaryFragment} } ${summaryDefinition}`;
 }
 

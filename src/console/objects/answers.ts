@@ -16,19 +16,22 @@ export interface CountedObjects {
   readonly shown: number;
   readonly one: string;
   readonly many: string;
-  /** One entry for each cluster of the request. Undefined if the clusters are not known yet. */
+  /** One entry for each cluster that serves the kind. Undefined if the clusters are not known yet. */
   readonly answers: readonly ClusterAnswer[] | undefined;
+  /** True if the page has a filter. Default: false. */
+  readonly isFiltered?: boolean;
 }
 
 /**
  * Returns the sentence above a table, such as `9 pods; south does not answer (UNREACHABLE, last seen 12s ago)`. Says `No pods` only if every cluster
  * has answered.
  */
-export function countSentence({ count, shown, one, many, answers }: CountedObjects): string {
+export function countSentence({ count, shown, one, many, answers, isFiltered = false }: CountedObjects): string {
+  if (answers?.length === 0) return `No ${many}: no cluster serves them`;
   const silent = (answers ?? []).filter(({ problem }) => problem !== undefined).map(({ cluster, problem }) => `${cluster} ${problem}`);
   const isLoading = answers === undefined || answers.some(({ isComplete, problem }) => !isComplete && problem === undefined);
   const limited = shown < count ? [`the first ${shown.toLocaleString('en')} are shown`] : [];
-  return [counted({ count, one, many, isLoading, isSilent: silent.length > 0 }), ...limited, ...silent].join('; ');
+  return [counted({ count, one, many, isLoading, isSilent: silent.length > 0, isFiltered }), ...limited, ...silent].join('; ');
 }
 
 function counted({
@@ -37,16 +40,24 @@ function counted({
   many,
   isLoading,
   isSilent,
+  isFiltered,
 }: {
   count: number;
   one: string;
   many: string;
   isLoading: boolean;
   isSilent: boolean;
+  isFiltered: boolean;
 }): string {
   if (isLoading) return count === 0 ? 'Loading' : `${countedText(count, one, many)} so far`;
   if (count > 0) return countedText(count, one, many);
-  return isSilent ? `${countedText(0, one, many)} in the clusters that answer` : `No ${many}`;
+  if (isSilent) return `${countedText(0, one, many)} in the clusters that answer`;
+  return isFiltered ? `No ${many} match the filters` : `No ${many}`;
+}
+
+/** True if a cluster does not answer. */
+export function isPartial(answers: readonly ClusterAnswer[] = []): boolean {
+  return answers.some(({ problem }) => problem !== undefined);
 }
 
 /** How current the objects of one kind in one cluster are. */

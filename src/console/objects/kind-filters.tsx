@@ -23,12 +23,16 @@ export const kindFilters: readonly FilterField[] = [
   { name: 'columns', label: 'More columns', hint: 'spec.nodeName' },
 ];
 
-/** Fields for members of the query of the page. A change takes effect with Enter, or when the field loses the focus. */
-export function Filters({ fields, hasSearch = true }: { readonly fields: readonly FilterField[]; readonly hasSearch?: boolean }) {
+/**
+ * Fields for members of the query of the page. A change takes effect with Enter, or when the field loses the focus.
+ *
+ * @param search The label of the search box.
+ */
+export function Filters({ fields, search }: { readonly fields: readonly FilterField[]; readonly search: string }) {
   const used = fields.filter(({ name }) => (query.value.get(name) ?? '') !== '').length;
   return (
     <div class="filters">
-      {hasSearch ? <SearchBox label="Search names and labels" /> : null}
+      <SearchBox label={search} />
       <details open={used > 0}>
         <summary>{used === 0 ? 'Filters' : `Filters (${used})`}</summary>
         <form

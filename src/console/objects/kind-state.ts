@@ -6,6 +6,8 @@ import { parseSort, type SortOrder } from '../table/table-column.ts';
 /** The state of a page of objects, from its query. */
 export interface KindState {
   readonly selection: ObjectFilter;
+  /** True if the selection leaves out objects. */
+  readonly isFiltered: boolean;
   readonly sort: SortOrder | undefined;
   /** The path to group by. */
   readonly group: string | undefined;
@@ -27,14 +29,16 @@ interface ObjectFilter {
 /** Parses the query of a page of objects. */
 export function kindStateOf(query: URLSearchParams): KindState {
   const where = whereOf(query.getAll('where'));
+  const selection = {
+    clusters: listOf(query.get('clusters')),
+    namespaces: listOf(query.get('namespaces')),
+    labels: textOf(query.get('labels')),
+    search: textOf(query.get('search')),
+    where: 'problem' in where ? undefined : where.condition,
+  };
   return {
-    selection: {
-      clusters: listOf(query.get('clusters')),
-      namespaces: listOf(query.get('namespaces')),
-      labels: textOf(query.get('labels')),
-      search: textOf(query.get('search')),
-      where: 'problem' in where ? undefined : where.condition,
-    },
+    selection,
+    isFiltered: Object.values(selection).some((value) => value !== undefined),
     sort: parseSort(query.get('sort')),
     group: textOf(query.get('group')),
     columns: (listOf(query.get('columns')) ?? []).map(schemaPath),

@@ -57,7 +57,7 @@ export function useLiveRows<Item extends { readonly id: string }, Message extend
           showSoon();
         },
         onRestart: () => rows.restart(),
-        onRefused: show,
+        onFailure: show,
       },
       ending.signal,
     );

@@ -49,7 +49,7 @@ export function FleetPage() {
       />
       {failure === undefined ? null : <Alert>{failure.message}</Alert>}
       {data?.gateway.schemaProblem ? <Alert>{data.gateway.schemaProblem}</Alert> : null}
-      <p role="status" class="status-line">
+      <p role="status" class={silentIn(data?.clusters).length > 0 ? 'status-line warn' : 'status-line'}>
         {data === undefined ? 'Loading' : fleetText(data.clusters)}
       </p>
       <DataTable name="Clusters" rows={data?.clusters ?? []} columns={columns} keyOf={({ name }) => name} isMain />
@@ -57,10 +57,15 @@ export function FleetPage() {
   );
 }
 
+/** Returns the names of the clusters that do not answer. */
+function silentIn(clusters: readonly ClusterRow[] = []): readonly string[] {
+  return clusters.filter(({ phase }) => phase === 'UNREACHABLE' || phase === 'CONNECTING').map(({ name }) => name);
+}
+
 /** Returns `3 clusters, 1 does not answer: south`. */
 function fleetText(clusters: readonly ClusterRow[]): string {
   if (clusters.length === 0) return 'No clusters. Add contexts to the kubeconfig, or register a cluster with muster join.';
-  const silent = clusters.filter(({ phase }) => phase === 'UNREACHABLE' || phase === 'CONNECTING').map(({ name }) => name);
+  const silent = silentIn(clusters);
   const rest =
     silent.length === 0 ? 'all answer' : `${silent.length} ${silent.length === 1 ? 'does' : 'do'} not answer: ${silent.join(', ')}`;
   return `${countedText(clusters.length, 'cluster', 'clusters')}, ${rest}`;

@@ -1,10 +1,12 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { JobState } from '../../core/columns/job-cells.ts';
 import { changeQuery, query } from '../browser/location.ts';
+import { usePolled } from '../gateway/use-polled.ts';
 import { jobColumns, sortedJobs } from '../jobs/job-columns.ts';
 import { jobsQuery, type ShownJobMessage, type ShownJobSummary, summaryColumns, summaryRows } from '../jobs/job-summary.ts';
-import { type ClusterAnswer, countSentence, problemOfSync } from '../objects/answers.ts';
+import { type ClusterAnswer, countSentence, isPartial, problemOfSync } from '../objects/answers.ts';
 import { Filters, objectFilters } from '../objects/kind-filters.tsx';
+import { type KindSyncAnswer, kindSyncQuery } from '../objects/kind-names.ts';
 import { kindStateOf } from '../objects/kind-state.ts';
 import { useLiveRows } from '../objects/use-live-rows.ts';
 import { Alert } from '../parts/alert.tsx';
@@ -15,7 +17,7 @@ import { sortAfterClick } from '../table/table-column.ts';
 /** Shows the Jobs of all clusters, live, and how many are in each phase. */
 export function JobsPage() {
   const text = query.value.toString();
-  const { selection, sort, problem: wrongInput } = useMemo(() => kindStateOf(new URLSearchParams(text)), [text]);
+  const { selection, isFiltered, sort, problem: wrongInput } = useMemo(() => kindStateOf(new URLSearchParams(text)), [text]);
   const { search, ...variables } = selection;
   const [summary, setSummary] = useState<ShownJobSummary | undefined>();
   const live = useLiveRows<JobState, ShownJobMessage>(
@@ -23,6 +25,7 @@ export function JobsPage() {
       ? { query: jobsQuery, field: 'jobStatus', variables, onMessage: (message) => setSummary(message.summary) }
       : undefined,
   );
+  const answers = useAnswers(summary, live.complete);
   const wanted = search?.toLowerCase();
   const jobs = useMemo(
     () => sortedJobs(wanted === undefined ? live.items : live.items.filter(({ name }) => name.includes(wanted)), sort),
@@ -35,17 +38,18 @@ export function JobsPage() {
     shown: jobs.length,
     one: 'Job',
     many: 'Jobs',
-    answers: summary === undefined ? undefined : answersOf(summary, live.complete),
+    answers,
+    isFiltered,
   });
   return (
     <>
       <Heading title="Jobs" />
-      <Filters fields={objectFilters} />
+      <Filters fields={objectFilters} search="Search names" />
       {problem === undefined ? null : <Alert>{problem}</Alert>}
       {summary === undefined ? null : (
         <DataTable name="Summary" rows={summaryRows(summary)} columns={summaryColumns(summary)} keyOf={({ name }) => name} isShort />
       )}
-      <p role="status" class="status-line">
+      <p role="status" class={isPartial(answers) ? 'status-line warn' : 'status-line'}>
         {problem === undefined ? sentence : ''}
       </p>
       <DataTable
@@ -59,6 +63,18 @@ export function JobsPage() {
       />
     </>
   );
+}
+
+/**
+ * Returns whether each cluster answers. The first summary says so. No summary comes without clusters, so until then the page asks which clusters
+ * serve Jobs.
+ */
+function useAnswers(summary: ShownJobSummary | undefined, complete: ReadonlySet<string>): readonly ClusterAnswer[] | undefined {
+  const { data } = usePolled<KindSyncAnswer>(
+    summary === undefined ? { query: kindSyncQuery, variables: { kinds: ['jobs.batch'] }, everyMs: 5_000 } : undefined,
+  );
+  if (summary !== undefined) return answersOf(summary, complete);
+  return data?.resources.sync.length === 0 ? [] : undefined;
 }
 
 function answersOf({ byCluster }: ShownJobSummary, complete: ReadonlySet<string>): readonly ClusterAnswer[] {

@@ -3,7 +3,7 @@ import { keyOfKind } from '../../core/kinds.ts';
 import type { ChangeMessage } from '../../core/streams/streamed-objects.ts';
 import { changeQuery, query } from '../browser/location.ts';
 import { usePolled } from '../gateway/use-polled.ts';
-import { type ClusterAnswer, countSentence, problemOfSync } from '../objects/answers.ts';
+import { type ClusterAnswer, countSentence, isPartial, problemOfSync } from '../objects/answers.ts';
 import { GroupTable } from '../objects/group-table.tsx';
 import { Filters, kindFilters } from '../objects/kind-filters.tsx';
 import { type KindSync, type KindSyncAnswer, kindSyncQuery, type ShownKind } from '../objects/kind-names.ts';
@@ -42,10 +42,12 @@ export function KindPage({ kind: name }: { readonly kind: string }) {
   return (
     <>
       <Heading title={many} kicker={<KindKicker kinds={kinds} />} />
-      <Filters fields={kindFilters} />
+      {failure !== undefined && sync === undefined ? null : <Filters fields={kindFilters} search="Search names and labels" />}
       {problem === undefined ? null : <Alert>{problem}</Alert>}
-      <p role="status" class="status-line">
-        {problem === undefined ? countSentence({ count: live.count, shown: live.items.length, one, many, answers }) : ''}
+      <p role="status" class={isPartial(answers) ? 'status-line warn' : 'status-line'}>
+        {problem === undefined
+          ? countSentence({ count: live.count, shown: live.items.length, one, many, answers, isFiltered: state.isFiltered })
+          : ''}
       </p>
       {state.group === undefined || found === undefined ? null : (
         <GroupTable path={state.group} variables={{ kinds: [name], ...state.selection }} />

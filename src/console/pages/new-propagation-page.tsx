@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Json } from '../../core/json.ts';
 import { navigate } from '../browser/location.ts';
 import { propagationPath } from '../browser/paths.ts';
@@ -7,6 +7,7 @@ import { Heading } from '../parts/heading.tsx';
 import { ChangeDialog } from '../propagation/change-dialog.tsx';
 import { changedClusters, planIntent, type ShownPlan } from '../propagation/plan-query.ts';
 import { PlanView } from '../propagation/plan-view.tsx';
+import type { IntentRead } from '../propagation/read-intent.ts';
 import { useWriteAccess } from '../propagation/write-access.ts';
 
 /** A plan with the intent that it is for. */
@@ -36,6 +37,8 @@ spec:
 export function NewPropagationPage() {
   const [text, setText] = useState('');
   const [state, setState] = useState<PlanState>({ phase: 'idle' });
+  // A plan then needs no further file, and works after the gateway was away.
+  useEffect(() => void loadParser().catch(() => undefined), []);
   const plan = async () => {
     setState({ phase: 'planning' });
     setState(await planned(text).catch((error: Error) => ({ phase: 'refused', message: error.message }) as const));
@@ -130,9 +133,15 @@ function PropagateButton({ planned, onStale }: { readonly planned: PlannedIntent
   );
 }
 
+/** Loads the parser of intents. It is large, and only this page needs it. */
+function loadParser(): Promise<{ readIntent: (text: string) => IntentRead }> {
+  return import('../propagation/read-intent.ts').catch(() => {
+    throw new Error('the gateway does not answer; press Plan again, or load the page again');
+  });
+}
+
 async function planned(text: string): Promise<PlanState> {
-  // The parser is large, and only this page needs it.
-  const { readIntent } = await import('../propagation/read-intent.ts');
+  const { readIntent } = await loadParser();
   const read = readIntent(text);
   if (read.result === 'refused') return { phase: 'refused', message: read.message };
   const { namespace, name, input } = read;

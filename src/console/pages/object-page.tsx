@@ -69,7 +69,9 @@ export function ObjectPage(names: ObjectPageNames) {
       {isKnownAbsent && shown !== undefined ? <Alert>{`${name} is gone. This is its last state.`}</Alert> : null}
       {isKnownAbsent && shown === undefined ? <Alert>{`There is no ${sync?.kind.kind ?? kindName} ${name} ${place}.`}</Alert> : null}
       {shown === undefined && !isKnownAbsent && problem === undefined && silence === undefined ? <p class="status-line">Loading</p> : null}
-      {shown === undefined || sync === undefined ? null : <Tabs label="About the object" tabs={tabsOf(shown, sync.kind, names)} />}
+      {shown === undefined || sync === undefined ? null : (
+        <Tabs label="About the object" tabs={tabsOf(shown, sync.kind, { ...names, isSilent: silence !== undefined })} />
+      )}
     </>
   );
 }
@@ -89,7 +91,11 @@ function ObjectKicker({ cluster, kind, namespace, known }: ObjectPageNames & { r
   );
 }
 
-function tabsOf({ id, yaml }: WholeObject, kind: ShownKind, { cluster, namespace, name }: ObjectPageNames): readonly Tab[] {
+function tabsOf(
+  { id, yaml }: WholeObject,
+  kind: ShownKind,
+  { cluster, namespace, name, isSilent }: ObjectPageNames & { readonly isSilent: boolean },
+): readonly Tab[] {
   const isPod = keyOfKind(kind) === 'Pod';
   const logs: Tab = {
     id: 'logs',
@@ -99,7 +105,7 @@ function tabsOf({ id, yaml }: WholeObject, kind: ShownKind, { cluster, namespace
   return [
     { id: 'yaml', title: 'YAML', content: () => <YamlView text={yaml} label={`YAML of ${name}`} /> },
     { id: 'relations', title: 'Relations', content: () => <RelationsTab id={id} kind={kind} /> },
-    { id: 'events', title: 'Events', content: () => <EventsTab id={id} /> },
+    { id: 'events', title: 'Events', content: () => <EventsTab id={id} isSilent={isSilent} hasParts={hasPods(keyOfKind(kind))} /> },
     ...(isPod || hasPods(keyOfKind(kind)) ? [logs] : []),
   ];
 }

@@ -69,13 +69,18 @@ export function ObjectsPage() {
       </div>
       {failure === undefined ? null : <Alert>{failure.message}</Alert>}
       <p role="status" class="status-line">
-        {data === undefined
-          ? 'Loading'
-          : `${countedText(rows.length, 'kind', 'kinds')}${search === '' ? '' : ` of ${all.length}`}. A kind is counted once it has been opened.`}
+        {data === undefined ? 'Loading' : kindsText(data, search, { shown: rows.length, all: all.length })}
       </p>
       <DataTable name="Kinds" rows={rows} columns={columns(data?.clusters.length ?? 0)} keyOf={({ kind }) => pathNameOfKind(kind)} isMain />
     </>
   );
+}
+
+/** Returns `64 kinds. A kind is counted once it has been opened.` */
+function kindsText({ clusters }: KindsAnswer, search: string, { shown, all }: { readonly shown: number; readonly all: number }): string {
+  if (clusters.length === 0) return 'No kinds, because there are no clusters.';
+  const count = `${countedText(shown, 'kind', 'kinds')}${search === '' ? '' : ` of ${all}`}`;
+  return `${count}. A kind is counted once it has been opened.`;
 }
 
 /** Makes the gateway read and count every kind. It costs memory, so it happens only on request. */

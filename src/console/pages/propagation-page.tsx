@@ -1,6 +1,7 @@
 import { ageText, phaseText } from '../../core/columns/kubectl-text.ts';
 import { propagationSummary } from '../../core/columns/propagation-texts.ts';
 import { kindPath, type PropagationPageNames } from '../browser/paths.ts';
+import type { RequestFailure } from '../gateway/graphql.ts';
 import { Alert } from '../parts/alert.tsx';
 import { Heading } from '../parts/heading.tsx';
 import { Tabs } from '../parts/tabs.tsx';
@@ -45,13 +46,19 @@ export function SinglePropagationPage({ namespace, name }: PropagationPageNames)
         {state === undefined || failure !== undefined ? null : <PropagationActions state={state} access={access} />}
       </Heading>
       {access.problem === undefined ? null : <p class="remark">{access.problem}</p>}
-      {failure === undefined ? null : <Alert>{state === undefined ? failure.message : `${name} is gone. This is its last state.`}</Alert>}
+      {failure === undefined ? null : <Alert>{failureText(failure, state !== undefined, { namespace, name })}</Alert>}
       <p role="status" class="status-line">
         {state === undefined ? (failure === undefined ? 'Loading' : '') : propagationSummary(state)}
       </p>
       {state === undefined ? null : <PropagationTabs state={state} mayChange={access.change && failure === undefined} />}
     </>
   );
+}
+
+/** Returns why a Propagation cannot be followed. The gateway refuses one that does not exist with `BAD_INPUT`. */
+function failureText({ code, message }: RequestFailure, wasShown: boolean, { namespace, name }: PropagationPageNames): string {
+  if (code !== 'BAD_INPUT') return message;
+  return wasShown ? `${name} is gone. This is its last state.` : `There is no Propagation ${name} in namespace ${namespace}.`;
 }
 
 function PropagationTabs({ state, mayChange }: { readonly state: WholePropagation; readonly mayChange: boolean }) {

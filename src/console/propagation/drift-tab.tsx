@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { isJsonObject, type Json } from '../../core/json.ts';
 import { Alert } from '../parts/alert.tsx';
-import { planIntent, type ShownPlan } from './plan-query.ts';
+import { planIntent, type ShownPlan, silentInPlan } from './plan-query.ts';
 import { PlanView } from './plan-view.tsx';
 
 /** Milliseconds between two plans. Each plan tries every copy in its cluster. */
@@ -31,7 +31,14 @@ export function DriftTab({ spec }: { readonly spec: Json }) {
   }, [key]);
   if (state.problem !== undefined) return <Alert>{state.problem}</Alert>;
   if (state.plan === undefined) return <p class="status-line">Comparing the copies with the intent</p>;
-  return <PlanView plan={state.plan} unchanged="No copy differs from the intent." />;
+  return <PlanView plan={state.plan} unchanged={unchangedText(state.plan)} />;
+}
+
+/** Says that no copy differs only of the clusters that answer. */
+function unchangedText(plan: ShownPlan): string {
+  return silentInPlan(plan).length === 0
+    ? 'No copy differs from the intent.'
+    : 'In the clusters that answer, no copy differs from the intent.';
 }
 
 /** Returns the intent without its suspension, which would hide all differences. */

@@ -6,7 +6,7 @@ import { propagationQuery, type WholePropagation } from './propagation-state.ts'
 /** The last known state of a Propagation. */
 export interface FollowedState {
   readonly state: WholePropagation | undefined;
-  /** Why the Propagation is no longer followed, for example because it was deleted. Undefined while it is followed. */
+  /** Why the Propagation cannot be followed, for example because it was deleted. Undefined while it is followed. */
   readonly failure: RequestFailure | undefined;
 }
 
@@ -22,7 +22,7 @@ export function usePropagation(namespace: string, name: string): FollowedState {
         // Each attempt begins with the whole state, so there is no cursor.
         variables: () => ({ namespace, name }),
         onMessage: (state) => setFollowed({ state, failure: undefined }),
-        onRefused: (failure) => setFollowed(({ state }) => ({ state, failure })),
+        onFailure: (failure) => setFollowed(({ state }) => ({ state, failure })),
       },
       ending.signal,
     );

@@ -22,10 +22,19 @@ const accessQuery = `query ($namespace: String!) { gateway { readOnly } ${['crea
 
 const nothing: WriteAccess = { propagate: false, change: false, delete: false, problem: undefined };
 
+/** Why the gateway keeps no Propagations, for example because it has no hub. */
+const hubQuery = '{ gateway { controllerProblem } }';
+
+interface HubAnswer {
+  readonly gateway: { readonly controllerProblem: string | null };
+}
+
 /** Asks which rights the user has. Before the answer there are none. Only the hub serves Propagations, so a right in one cluster is enough. */
 export function useWriteAccess(namespace: string): WriteAccess {
   const { data, failure } = usePolled<AccessAnswers>({ query: accessQuery, variables: { namespace }, everyMs: 30_000 });
-  if (failure !== undefined) return { ...nothing, problem: `No Propagation can be written here: ${failure.message}.` };
+  const hub = usePolled<HubAnswer>(failure === undefined ? undefined : { query: hubQuery, everyMs: 30_000 });
+  if (failure !== undefined)
+    return { ...nothing, problem: `No Propagation can be written here: ${hub.data?.gateway.controllerProblem ?? failure.message}.` };
   if (data === undefined) return nothing;
   if (data.gateway.readOnly) return { ...nothing, problem: 'This gateway is read-only: Propagations can be planned, but not changed.' };
   const may = (answers: AccessAnswers['create'] = []) => answers.some(({ allowed }) => allowed === true);
