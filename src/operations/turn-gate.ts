@@ -85,7 +85,10 @@ export class TurnGate {
     if (worked === undefined) return;
     const nowMs = this.#clock.monotonic();
     const tookMs = nowMs - worked.sinceMs;
-    if (tookMs > costlyMs) this.#restsUntilMs.set(worked.caller, nowMs + tookMs);
+    if (tookMs <= costlyMs) return;
+    this.#restsUntilMs.set(worked.caller, nowMs + tookMs);
+    // No request of another caller could come in this time, so it does not count as their absence.
+    this.#callerChangedMs += tookMs;
   }
 
   #rests(caller: string): boolean {

@@ -115,6 +115,27 @@ test('callers that come while another one rests and has more requests do not wai
   expect(done.at(-1)).toBe('eve');
 });
 
+test('a caller whose request took longer than others count as present rests too, because nothing could come meanwhile', async () => {
+  let nowMs = 0;
+  const gate = new TurnGate({ monotonic: () => nowMs, sleep: () => new Promise(() => {}) });
+  const done: string[] = [];
+  const come = async (caller: string, workMs: number) => {
+    await gate.pass(caller);
+    done.push(caller);
+    nowMs += workMs;
+  };
+  void come('ann', 1);
+  await nextTurn();
+  void come('eve', 2_500);
+  await Promise.resolve();
+  void come('eve', 2_500);
+  for (let turn = 0; turn < 4; turn++) await nextTurn();
+  expect(done).toEqual(['ann', 'eve']);
+  void come('ann', 1);
+  for (let turn = 0; turn < 4; turn++) await nextTurn();
+  expect(done).toEqual(['ann', 'eve', 'ann']);
+});
+
 test('a caller that is alone never rests', async () => {
   const { come, done } = createCrowd();
   for (let name = 0; name < 3; name++) void come(name, 50);
