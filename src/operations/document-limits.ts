@@ -2,6 +2,7 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, validate } 
 import { MusterError } from '../core/errors.ts';
 import { refusalOfCost } from '../graph/context/cost.ts';
 import { documentLimits, limitRules } from '../graph/context/limits.ts';
+import { refusalOfVariables } from '../graph/context/variables.ts';
 import type { OperationPlugin } from './operation.ts';
 
 /**
@@ -32,12 +33,15 @@ function verdictOf(schema: GraphQLSchema, document: DocumentNode, rest: () => re
   return over.length > 0 ? over : rest();
 }
 
-/** Returns a plugin that refuses operations that could cost too much. Building the context is the last hook before an operation runs. */
+/** Returns a plugin that refuses operations that could cost too much, by their lists or by their variables. Building the context is the last hook before an operation runs. */
 export function useCostLimit(): OperationPlugin {
   return {
     onContextBuilding: ({ context: { servedSchema, definition, document, params } }) => {
       if (servedSchema === undefined || definition === undefined || document === undefined) return;
-      const refusal = refusalOfCost({ schema: servedSchema.schema, document, operation: definition, variables: params?.variables });
+      const { schema } = servedSchema;
+      const variables = params?.variables;
+      const refusal =
+        refusalOfVariables(schema, definition, variables) ?? refusalOfCost({ schema, document, operation: definition, variables });
       if (refusal !== undefined) throw refusal;
     },
   };

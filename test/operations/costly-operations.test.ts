@@ -15,7 +15,7 @@ function readSchema(onRound: () => void = () => undefined) {
   });
   const podsField = {
     type: new GraphQLList(pod),
-    args: { first: { type: GraphQLInt, default: { value: 20 } } },
+    args: { first: { type: GraphQLInt, default: { value: 20 } }, only: { type: new GraphQLList(GraphQLInt) } },
     resolve: () => {
       reads++;
       return [{ name: 'web' }];
@@ -40,7 +40,7 @@ function readSchema(onRound: () => void = () => undefined) {
 
 interface Asked {
   readonly query: string;
-  readonly variables?: Readonly<Record<string, number | null>>;
+  readonly variables?: Readonly<Record<string, number | readonly number[] | null>>;
 }
 
 interface Told {
@@ -66,6 +66,16 @@ async function askEverywhere(url: string, { query, variables = {} }: Asked): Pro
 }
 
 const nested = (...firsts: readonly string[]) => firsts.reduceRight((inner, first) => `pods(first: ${first}) { name ${inner} }`, '');
+
+test('variables with too many values are refused before they are coerced, over every transport', async () => {
+  const { schema, reads } = readSchema();
+  await using edge = await startServing({ schema: () => schema });
+  const variables = { n: Array.from({ length: 20_000 }, () => 1) };
+  for (const told of await askEverywhere(edge.url, { query: 'query ($n: [Int]) { pods(only: $n) { name } }', variables })) {
+    expect(told).toMatchObject({ message: expect.stringContaining('values in the variables'), extensions: { code: 'BAD_INPUT' } });
+  }
+  expect(reads()).toBe(0);
+});
 
 test.each<[string, Asked, number | undefined]>([
   ['what is affordable', { query: `{ ${nested('500', '500', '2')} }` }, undefined],
