@@ -2,8 +2,9 @@ import { MusterError } from '../core/errors.ts';
 import { fault } from '../core/faults.ts';
 import { groupOfApiVersion } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
+import { runAtOnce, type Steps } from '../core/scheduling/operation-scheduler.ts';
 import type { Manifest } from '../manifests/manifest.ts';
-import { readManifestJson, readManifestText } from '../manifests/read-manifests.ts';
+import { manifestJsonInSteps, manifestTextInSteps } from '../manifests/read-manifests.ts';
 import { writeRankOf } from '../manifests/write-order.ts';
 import { addressOfTarget, type ChangeTarget, checkCount, visibleCluster } from './change-targets.ts';
 import { createRedaction, type ObjectChangesOptions, recordChanges, unlessAborted } from './changes-outcome.ts';
@@ -29,10 +30,10 @@ export function applyManifests(
   { manifests: given, clusters: names, force, dryRun }: Parameters<ObjectChanges['apply']>[1],
 ): Promise<ObjectChangesOutcome> {
   const { members, access } = options;
-  const { caller, signal } = context;
+  const { caller, timeSlices, signal } = context;
   return recordChanges(options, { context, verb: 'apply', dryRun, force }, async () => {
     const clusters = [...new Set(names)].map((name) => visibleCluster(name, { members, access, caller }));
-    const manifests = given.flatMap(readOne);
+    const manifests = await (timeSlices === undefined ? runAtOnce(readAll(given)) : timeSlices.run(readAll(given)));
     checkCount(manifests.length * clusters.length);
     const inOrder = manifests.toSorted((a, b) => applyRankOf(a) - applyRankOf(b));
     const columns = await Promise.all(
@@ -58,8 +59,15 @@ function applyRankOf({ apiVersion, kind }: Manifest): number {
   return Math.min(writeRankOf({ group: groupOfApiVersion(apiVersion), kind }), writeRankOf({ group: '', kind: 'ServiceAccount' }));
 }
 
-function readOne(input: ManifestInput, index: number): readonly Manifest[] {
-  const read = 'yaml' in input ? readManifestText(input.yaml, { lists: 'opened' }) : readManifestJson(input.json, { lists: 'opened' });
+function* readAll(given: readonly ManifestInput[]): Steps<readonly Manifest[]> {
+  const manifests: Manifest[] = [];
+  for (const [index, input] of given.entries()) for (const manifest of yield* readOne(input, index)) manifests.push(manifest);
+  return manifests;
+}
+
+function* readOne(input: ManifestInput, index: number): Steps<readonly Manifest[]> {
+  const opened = { lists: 'opened' } as const;
+  const read = yield* 'yaml' in input ? manifestTextInSteps(input.yaml, opened) : manifestJsonInSteps(input.json, opened);
   if (read.result === 'read') return read.manifests;
   const below = read.path === '' ? '' : read.path.startsWith('[') ? read.path : `.${read.path}`;
   throw new MusterError('BAD_INPUT', `manifests[${index}]${below}: ${read.message}`);

@@ -1,11 +1,12 @@
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../core/json.ts';
 import { listAt, textAt, valueAt } from '../core/json-at.ts';
 import { isPathSegment } from '../core/names.ts';
+import { runAtOnce, type Steps } from '../core/scheduling/operation-scheduler.ts';
 import { utf8Length } from '../core/text.ts';
 import { isDeeperThan, withoutMembers } from './json-edits.ts';
 import type { Manifest } from './manifest.ts';
 import { withoutServerFields } from './portable-object.ts';
-import { maxDepth, maxManifestBytes, readYamlDocuments } from './yaml-documents.ts';
+import { maxDepth, maxManifestBytes, yamlDocumentsInSteps } from './yaml-documents.ts';
 
 /**
  * The result of reading manifests: all of them, or the first problem. `path` is the path of the field. With several documents, the path
@@ -25,8 +26,13 @@ interface ReadManifestsOptions {
  * belong to one cluster, such as status and uid.
  */
 export function readManifestText(text: string, options: ReadManifestsOptions = {}): ManifestsRead {
-  const read = readYamlDocuments(text);
-  return read.result === 'refused' ? refused('', read.message) : readAll(read.documents, options);
+  return runAtOnce(manifestTextInSteps(text, options));
+}
+
+/** Like `readManifestText`, but the caller can interrupt it, as `yamlDocumentsInSteps`, and between two manifests. */
+export function* manifestTextInSteps(text: string, options: ReadManifestsOptions = {}): Steps<ManifestsRead> {
+  const read = yield* yamlDocumentsInSteps(text);
+  return read.result === 'refused' ? refused('', read.message) : yield* allInSteps(read.documents, options);
 }
 
 /**
@@ -34,14 +40,21 @@ export function readManifestText(text: string, options: ReadManifestsOptions = {
  * belong to one cluster, such as status and uid.
  */
 export function readManifestJson(json: Json, options: ReadManifestsOptions = {}): ManifestsRead {
-  // The depth is checked first, because JSON.stringify recurses.
-  if (isDeeperThan(json, maxDepth)) return refused('', `expected at most ${maxDepth} levels, got more`);
-  if (utf8Length(JSON.stringify(json)) > maxManifestBytes)
-    return refused('', `expected at most ${maxManifestBytes} bytes of JSON, got more`);
-  return readAll([json], options);
+  return runAtOnce(manifestJsonInSteps(json, options));
 }
 
-function readAll(documents: readonly Json[], { lists = 'refused' }: ReadManifestsOptions): ManifestsRead {
+/** Like `readManifestJson`, but the caller can interrupt it, also between two manifests of a `List`. */
+export function* manifestJsonInSteps(json: Json, options: ReadManifestsOptions = {}): Steps<ManifestsRead> {
+  // The depth is checked first, because JSON.stringify recurses.
+  if (isDeeperThan(json, maxDepth)) return refused('', `expected at most ${maxDepth} levels, got more`);
+  yield;
+  if (utf8Length(JSON.stringify(json)) > maxManifestBytes)
+    return refused('', `expected at most ${maxManifestBytes} bytes of JSON, got more`);
+  yield;
+  return yield* allInSteps([json], options);
+}
+
+function* allInSteps(documents: readonly Json[], { lists = 'refused' }: ReadManifestsOptions): Steps<ManifestsRead> {
   const found = documents.flatMap((document, index): readonly DocumentAtPath[] => {
     const path = documents.length === 1 ? '' : `[${index}]`;
     if (lists === 'refused' || !isList(document)) return [{ path, document }];
@@ -53,6 +66,7 @@ function readAll(documents: readonly Json[], { lists = 'refused' }: ReadManifest
     const read = readManifest(document);
     if (read.result === 'refused') return refused([path, read.path].filter((part) => part !== '').join('.'), read.message);
     manifests.push(read.manifest);
+    yield;
   }
   return { result: 'read', manifests };
 }
@@ -155,16 +169,22 @@ function checkLabels(json: JsonObject, field: 'labels' | 'annotations'): Refused
  * Returns a refusal for the first integer beyond 64 bits. Undefined if there is none. An API server would store it rounded in a custom
  * resource, without an error.
  */
-function longInteger(json: Json, path = ''): Refused | undefined {
+function longInteger(json: JsonObject): Refused | undefined {
+  const path = pathOfLongInteger(json);
+  return path === undefined ? undefined : refused(path.startsWith('.') ? path.slice(1) : path, 'expected an integer of 64 bits');
+}
+
+/** Returns the path of the first integer beyond 64 bits, such as `.spec.ports[0]`. Undefined if there is none. */
+function pathOfLongInteger(json: object): string | undefined {
   if (isRawNumber(json)) {
     const value = BigInt(json.rawJSON);
-    return BigInt.asIntN(64, value) === value ? undefined : refused(path, 'expected an integer of 64 bits');
+    return BigInt.asIntN(64, value) === value ? undefined : '';
   }
-  if (typeof json !== 'object' || json === null) return undefined;
+  // Only the members that may hold one are visited, because a manifest may have 200,000 texts.
   for (const [key, member] of Object.entries(json)) {
-    const at = Array.isArray(json) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
-    const problem = member === undefined ? undefined : longInteger(member as Json, at);
-    if (problem !== undefined) return problem;
+    if (typeof member !== 'object' || member === null) continue;
+    const below = pathOfLongInteger(member);
+    if (below !== undefined) return `${Array.isArray(json) ? `[${key}]` : `.${key}`}${below}`;
   }
   return undefined;
 }
