@@ -322,7 +322,7 @@ describe('an invalid command line prints one line and exits with 2', () => {
     [
       'a gateway that is not there',
       ['list', 'pods', '--gateway', 'http://127.0.0.1:1'],
-      'muster: the gateway at http://127.0.0.1:1/graphql cannot be reached: bad port\n',
+      'muster: the gateway at http://127.0.0.1:1/graphql cannot be reached: ECONNREFUSED\n',
     ],
   ])('%s', async (_, args, line) => {
     const { code, out, err } = await runCli(gateway, args);
