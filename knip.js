@@ -8,6 +8,7 @@ const isProduction = process.argv.includes('--production');
  */
 export default {
   entry: [
+    'src/main.ts!',
     'scripts/*.ts',
     'test/bench/{bench,programs/**/*,store-hold}.ts',
     'test/execution/oracle.ts',

@@ -1,12 +1,6 @@
 #!/usr/bin/env node
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import module, { createRequire } from 'node:module';
-import os from 'node:os';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-// Runs on the Node that a machine has: only syntax and functions of Node 20, and no build.
+// Runs on the Node that a machine has: only syntax and functions of Node 20, and no build. What begins with `getBuiltinModule` runs on a
+// Node that is new enough. Unlike an `import`, it reads only the exports that are used, which makes each start faster.
 
 /** The oldest Node that knows all that the rest is written in. */
 const leastMajor = 24;
@@ -14,20 +8,41 @@ const leastMajor = 24;
 /** Of a command line that cannot be served, as in `exitCodes`. */
 const refused = 2;
 
-/** The source in a checkout, which Node 24 reads too: `dist` there may be an old build. An installed package has only `dist`. */
-const main = [new URL('../src/main.ts', import.meta.url), new URL('../dist/main.js', import.meta.url)].find(existsSync);
-
 if (Number.parseInt(process.versions.node, 10) >= leastMajor) {
   keepCompiled();
-  await import(main.href);
+  await import(main());
 } else {
-  const runtime = runtimeOfPackages();
+  const runtime = await runtimeOfPackages();
   if (runtime === undefined) refuse();
-  else runBy(runtime);
+  else await runBy(runtime);
+}
+
+/** Returns the URL of the program. A checkout may have no build, or an older one: then it runs its source. An installed package has only `dist`. */
+function main() {
+  const [fs, path, url] = ['node:fs', 'node:path', 'node:url'].map((name) => process.getBuiltinModule(name));
+  const [built, source] = ['../dist/main.js', '../src/main.ts'].map((file) => path.join(import.meta.dirname, file));
+  const isBuilt = !fs.existsSync(source) || isNewer(built, path.dirname(source));
+  return url.pathToFileURL(isBuilt ? built : source).href;
+
+  function isNewer(file, folder) {
+    const builtMs = fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const isOlder = (name) => fs.statSync(name).mtimeMs < builtMs;
+    // A folder changes when a file comes or goes. The console has a build of its own.
+    const areOlder = (parent) =>
+      isOlder(parent) &&
+      fs.readdirSync(parent, { withFileTypes: true }).every((entry) => {
+        const name = path.join(parent, entry.name);
+        return entry.isDirectory() ? entry.name === 'console' || areOlder(name) : isOlder(name);
+      });
+    return areOlder(folder);
+  }
 }
 
 /** The Node that an optional dependency has brought for this platform, wherever npm has put it; undefined if there is none. */
-function runtimeOfPackages() {
+async function runtimeOfPackages() {
+  const { spawnSync } = await import('node:child_process');
+  const { createRequire } = await import('node:module');
+  const path = await import('node:path');
   const require = createRequire(import.meta.url);
   const { optionalDependencies = {} } = require('../package.json');
   const platform = `-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
@@ -50,6 +65,7 @@ function runtimeOfPackages() {
  * plant code. A folder that cannot be written changes nothing, and `NODE_DISABLE_COMPILE_CACHE=1` turns the cache off.
  */
 function keepCompiled() {
+  const [module, os, path] = ['node:module', 'node:os', 'node:path'].map((name) => process.getBuiltinModule(name));
   const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   try {
     const caches = XDG_CACHE_HOME || (process.platform === 'win32' && LOCALAPPDATA) || path.join(os.homedir(), '.cache');
@@ -60,7 +76,9 @@ function keepCompiled() {
 }
 
 /** Runs this program by that Node, as if it were this process: it has its terminal, its signals and its end. */
-function runBy(runtime) {
+async function runBy(runtime) {
+  const { spawn } = await import('node:child_process');
+  const { fileURLToPath } = await import('node:url');
   const child = spawn(runtime, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
   const passOn = (signal) => void child.kill(signal);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];

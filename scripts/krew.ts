@@ -111,14 +111,25 @@ export interface KrewRelease {
 /** Copies the built package and its production dependencies into a folder. */
 function copyPackage(to: string): void {
   const { files } = readJson('package.json') as { readonly files: readonly string[] };
-  execFileSync(
-    process.execPath,
-    [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', path.join(to, 'dist')],
-    {
-      cwd: root,
-      stdio: 'inherit',
-    },
-  );
+  // The program first: its build empties the folder of the console too.
+  for (const [config, outDir] of [
+    ['vite.program.config.ts', 'dist'],
+    ['vite.config.ts', 'dist/console'],
+  ] as const)
+    execFileSync(
+      process.execPath,
+      [
+        path.join(root, 'node_modules/vite/bin/vite.js'),
+        'build',
+        '--config',
+        config,
+        '--outDir',
+        path.join(to, outDir),
+        '--logLevel',
+        'error',
+      ],
+      { cwd: root, stdio: 'inherit' },
+    );
   for (const file of ['package.json', ...files.filter((name) => name !== 'dist' && name !== 'bin')])
     cpSync(path.join(root, file), path.join(to, file), { recursive: true });
   const { packages } = readJson('package-lock.json') as PackageLock;

@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
@@ -171,16 +171,46 @@ describe.skipIf(old === undefined || process.platform === 'win32')('npm start wh
   });
 });
 
-test.each(['without a build', 'with an older build'])('a checkout %s runs its source', async (build) => {
-  if (build === 'without a build') rmSync(path.join(muster, 'dist'), { recursive: true });
-  else writeFileSync(path.join(muster, 'dist/main.js'), 'process.exitCode = 1;\n');
-  // Node does not strip types below node_modules, and `npm link` creates no copy there.
-  const checkout = path.join(folder, 'checkout');
-  cpSync(muster, checkout, { recursive: true });
-  muster = checkout;
-  mkdirSync(path.join(muster, 'src'));
-  writeFileSync(path.join(muster, 'src/main.ts'), `const typed: boolean = true;\n${main}`);
-  expect(await launch(process.execPath, 'exit', '3').ended).toEqual({ out: '[true,"exit","3"]\n', err: '', end: 3 });
+describe('a checkout', () => {
+  const [old, recent] = [new Date('2026-01-01T00:00:00Z'), new Date('2026-01-02T00:00:00Z')];
+  let source: string;
+  let built: string;
+
+  beforeEach(() => {
+    // Node does not strip types below node_modules, and `npm link` creates no copy there.
+    const checkout = path.join(folder, 'checkout');
+    cpSync(muster, checkout, { recursive: true });
+    muster = checkout;
+    [source, built] = [path.join(muster, 'src/main.ts'), path.join(muster, 'dist/main.js')];
+    mkdirSync(path.join(muster, 'src/cli'), { recursive: true });
+    writeFileSync(source, `const typed: boolean = true;\n${main.replace('[Number', "['source', Number")}`);
+    writeFileSync(path.join(muster, 'src/cli/program.ts'), '');
+    for (const name of ['cli/program.ts', 'main.ts', 'cli', '']) utimesSync(path.join(muster, 'src', name), old, old);
+    utimesSync(built, recent, recent);
+  });
+
+  const byBuild = { out: '[true,"exit","3"]\n', err: '', end: 3 };
+  const bySource = { out: '["source",true,"exit","3"]\n', err: '', end: 3 };
+
+  test('without a build runs its source', async () => {
+    rmSync(path.join(muster, 'dist'), { recursive: true });
+    expect(await launch(process.execPath, 'exit', '3').ended).toEqual(bySource);
+  });
+
+  test('with a build that is newer than all of its source runs the build', async () => {
+    expect(await launch(process.execPath, 'exit', '3').ended).toEqual(byBuild);
+  });
+
+  test.each(['main.ts', 'cli/program.ts', 'cli'])('with a build that is older than src/%s runs its source', async (name) => {
+    utimesSync(path.join(muster, 'src', name), recent, new Date('2026-01-03T00:00:00Z'));
+    expect(await launch(process.execPath, 'exit', '3').ended).toEqual(bySource);
+  });
+
+  test('with a newer source of the console alone runs the build, because the console has a build of its own', async () => {
+    mkdirSync(path.join(muster, 'src/console'));
+    utimesSync(path.join(muster, 'src'), old, old);
+    expect(await launch(process.execPath, 'exit', '3').ended).toEqual(byBuild);
+  });
 });
 
 test('the commands of the package are the launcher', () => {
