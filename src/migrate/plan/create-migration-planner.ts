@@ -66,9 +66,10 @@ interface Draft {
 
 async function planMigration(ports: MigrationPlannerPorts, request: MigrationPlanRequest): Promise<MigrationPlan> {
   const { spec, signal } = request;
-  const [from, to] = [spec.from, spec.to].map((name) => reached(ports, name)) as [Reached, Reached];
-  const blocked = [to, ...(spec.source === 'Live' ? [from] : [])].flatMap((one) => (one.fault === undefined ? [] : [one.fault]));
   if (ports.sight !== undefined && spec.requester === undefined) return refused(ports, request, { notes: [requesterMissing], faults: [] });
+  const isVisible = await ports.sight?.clusters(spec, signal);
+  const [from, to] = [spec.from, spec.to].map((name) => reached(ports, name, isVisible)) as [Reached, Reached];
+  const blocked = [to, ...(spec.source === 'Live' ? [from] : [])].flatMap((one) => (one.fault === undefined ? [] : [one.fault]));
   if (blocked.length > 0) return refused(ports, request, { notes: blocked.map((one) => unreachableNote(one, spec)), faults: blocked });
   const read = await readSource(ports, request, from);
   if ('note' in read) return refused(ports, request, { notes: [read.note], faults: read.faults });
@@ -164,11 +165,13 @@ interface Reached {
   readonly fault?: Fault;
 }
 
-function reached({ members }: MigrationPlannerPorts, name: string): Reached {
+/** Finds a cluster. A cluster that is hidden from the requester is no member for the requester. Default: none is hidden. */
+function reached({ members }: MigrationPlannerPorts, name: string, isVisible: (cluster: ClusterName) => boolean = () => true): Reached {
   const member: MemberCluster | undefined = members.get(name);
   const cluster = member?.name ?? (name as ClusterName);
   const about = { cluster, retry: 'LATER' } as const;
-  if (member === undefined) return { name: cluster, fault: fault('GONE', 'the cluster is not a member of the fleet', about) };
+  if (member === undefined || !isVisible(cluster))
+    return { name: cluster, fault: fault('GONE', 'the cluster is not a member of the fleet', about) };
   if (member.phase !== 'UNREACHABLE') return { name: cluster };
   return { name: cluster, fault: member.faults[0] ?? fault('UNREACHABLE', 'the cluster cannot be reached', about) };
 }

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Access } from '../../../src/access/access.ts';
+import { createLocalAccess } from '../../../src/access/local-access.ts';
 import { createActingClients } from '../../../src/changes/acting-clients.ts';
 import { createObjectClient } from '../../../src/changes/create-object-client.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
@@ -200,6 +202,21 @@ describe('a plan of a migration', () => {
     expect(plan.apps.map(({ skipped }) => skipped?.message)).toEqual([undefined, 'the target has too little free room for its replicas']);
     expect(plan.faults.map(({ code, cluster }) => [code, cluster])).toEqual([['FORBIDDEN', 'west']]);
     expect(full.faults).toEqual([]);
+  });
+
+  test.each(['to', 'from'])('answers for a hidden cluster in `%s` as for one that does not exist', async (side) => {
+    const access: Access = { ...createLocalAccess(), maySeeCluster: (_caller, cluster) => cluster !== (side === 'to' ? 'west' : 'east') };
+    const { sight } = createActingClients({ member: () => undefined, access, accounts: 'many' });
+    const requester = { user: 'alice', groups: [], at: '2026-01-01T00:00:00Z' };
+    await using planner = await startPlanner([web('a')], [node('n')], { sight });
+    const [hidden, unknown] = [side === 'to' ? 'west' : 'east', 'moon'];
+    const textOf = async (cluster: string) => {
+      const { asOfMs: _time, digest: _digest, ...plan } = await planner.plan({ requester, [side]: cluster });
+      return [JSON.stringify(plan).replaceAll(cluster, 'CLUSTER'), plan.notes.map((one) => one.code)];
+    };
+    const [ofHidden, ofUnknown] = [await textOf(hidden), await textOf(unknown)];
+    expect(ofHidden).toEqual(ofUnknown);
+    expect(ofHidden[1]).toEqual(['UNREACHABLE']);
   });
 
   test('skips a custom workload whose StatefulSet deletes its claims', async () => {
