@@ -3,46 +3,18 @@ import type { EnvironmentVariables, Flags } from '../config/config.ts';
 import { remoteGateway } from '../config/remote-gateway.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
-import { withCommandFirst } from './arguments/command-first.ts';
+import { withCommandFirst, withDryRunValues } from './arguments/command-first.ts';
 import type { CommandEffect, GatewayFlags } from './arguments/gateway-options.ts';
 import { CommandFailure, exitCodes } from './client/command-failure.ts';
 import { createGatewayClient, type GatewayAddress, type GatewayClient } from './client/gateway-client.ts';
 import type { ManifestReader } from './client/manifest-reader.ts';
-import { type OpenSubscription, webSocketSubscriptions } from './client/open-stream.ts';
 import type { Registrations } from './client/registrations.ts';
 import type { Command } from './client/session.ts';
-import { addApplyCommand } from './commands/apply.ts';
-import { addAuthCommand } from './commands/auth.ts';
-import { addClustersCommand } from './commands/clusters.ts';
-import { addConfigCommand } from './commands/config.ts';
-import { addDeleteCommand } from './commands/delete.ts';
-import { addDemoCommand } from './commands/demo.ts';
-import { addDescribeCommand } from './commands/describe.ts';
-import { addDiscoveryCommands } from './commands/discovery/api-resources.ts';
-import { addVersionCommand } from './commands/discovery/version.ts';
-import { addImportCommand } from './commands/import.ts';
-import { addRegistrationCommands } from './commands/join.ts';
-import { addLabelCommands } from './commands/label.ts';
-import { addListCommand } from './commands/list.ts';
-import { addLogsCommand } from './commands/logs.ts';
-import { addMigrateCommand } from './commands/migrate.ts';
-import { addDiffCommand } from './commands/objects/diff.ts';
-import { addWaitCommand } from './commands/objects/wait.ts';
-import { addPatchCommand } from './commands/patch.ts';
-import { addPlanCommand } from './commands/plan.ts';
-import { addPropagateCommand } from './commands/propagate.ts';
-import { addQueryCommand } from './commands/query.ts';
-import { addRolloutCommand } from './commands/rollout.ts';
-import { addSchemaCommand, addServeCommand } from './commands/serve.ts';
-import { addTreeCommand } from './commands/tree.ts';
-import { addWatchCommand } from './commands/watch.ts';
-import { addRestartCommand, addScaleCommand } from './commands/workloads.ts';
-import { addCompletionCommand, runCompletion } from './completion/run-completion.ts';
+import type { OpenSubscription } from './client/subscription.ts';
+import { addCommands } from './command-table.ts';
 import { StartLine, type StartProgress } from './output/start-view.ts';
 import { printable } from './output/table.ts';
 import type { Terminal } from './output/terminal.ts';
-import { withDryRunValues } from './writes/write-options.ts';
-import { targetClusters } from './writes/write-targets.ts';
 
 /** A gateway in this process, for one command. Disposing it ends it. */
 export interface OwnGateway extends AsyncDisposable {
@@ -95,27 +67,28 @@ export async function runProgram(args: readonly string[], options: ProgramOption
       writeErr: terminal.err,
       outputError: (text, write) => write(oneLine(text)),
     });
-  const serving = addServeCommand(program, async (flags) => {
-    exitCode = await serve(flags);
+  const isCompletion = args[0] === '__complete';
+  const words = args.slice(isCompletion ? 1 : 0);
+  await addCommands(program, isCompletion ? words.slice(0, -1) : words, {
+    ...options,
+    run: async (flags, command, effect = {}) => {
+      exitCode = await runCommand({ command, flags, effect }, options);
+    },
+    serve: async (flags) => {
+      exitCode = await serve(flags);
+    },
+    onEnd: (code) => {
+      exitCode = code;
+    },
   });
-  const run = async (flags: GatewayFlags, command: Command, effect: CommandEffect = {}) => {
-    exitCode = await runCommand({ command, flags, effect }, options);
-  };
-  for (const add of [...readers, ...writers]) add(program, run);
-  addConfigCommand(program, options);
-  addCompletionCommand(program, terminal);
-  addVersionCommand(program, run, version);
-  const onEnd = (code: number) => {
-    exitCode = code;
-  };
-  const { schema, registrations } = options;
-  if (registrations !== undefined) addRegistrationCommands(program, { ...options, registrations, onEnd });
-  if (schema !== undefined) addSchemaCommand(program, async (flags) => void terminal.out(await schema(flags)));
-  if (args[0] === '__complete')
-    return runCompletion(program, args.slice(1), { terminal, signal: options.signal, gateway: (flags) => remoteOf(flags, options) });
+  if (isCompletion) {
+    const { runCompletion } = await import('./completion/run-completion.ts');
+    return runCompletion(program, words, { terminal, signal: options.signal, gateway: (flags) => remoteOf(flags, options) });
+  }
   // `serve` is the default command, so the help of the program lists its flags too.
   const ownOptions = (of: Commander) => new Help().visibleOptions(of);
-  program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving.options, ...ownOptions(of)] : ownOptions(of)) });
+  const serving = program.commands.find((command) => command.name() === 'serve')?.options ?? [];
+  program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving, ...ownOptions(of)] : ownOptions(of)) });
   try {
     await program.parseAsync([...withCommandFirst(withDryRunValues(args), program)], { from: 'user' });
     return exitCode;
@@ -125,34 +98,6 @@ export async function runProgram(args: readonly string[], options: ProgramOption
     return error.exitCode === 0 ? exitCodes.good : exitCodes.refused;
   }
 }
-
-const readers = [
-  addClustersCommand,
-  addListCommand,
-  addDescribeCommand,
-  addTreeCommand,
-  addWatchCommand,
-  addLogsCommand,
-  addQueryCommand,
-  addWaitCommand,
-  addDiscoveryCommands,
-  addAuthCommand,
-];
-const writers = [
-  addPlanCommand,
-  addDiffCommand,
-  addPropagateCommand,
-  addImportCommand,
-  addRolloutCommand,
-  addMigrateCommand,
-  addApplyCommand,
-  addDeleteCommand,
-  addScaleCommand,
-  addRestartCommand,
-  addLabelCommands,
-  addPatchCommand,
-  addDemoCommand,
-];
 
 /** A parsed command with its flags. */
 interface NamedCommand {
@@ -184,25 +129,29 @@ function reportFailure(error: CommandFailure | MusterError, terminal: Terminal):
 }
 
 async function askGateway({ command, flags, effect }: NamedCommand, options: ProgramOptions): Promise<number> {
-  const { terminal, reader, clock, signal, streams = webSocketSubscriptions } = options;
+  const { terminal, reader, clock, signal, streams = lazySubscriptions } = options;
   const remote = await remoteOf(flags, options);
   await using own = remote === undefined ? await startOwn({ flags, effect }, options) : undefined;
   const address = remote ?? own?.address;
   if (address === undefined) throw new CommandFailure(exitCodes.refused, 'expected a gateway');
   signal.throwIfAborted();
-  const gateway = createGatewayClient(address, signal);
-  if (await isDemo(gateway)) terminal.err('DEMO the embedded fleet answers: its clusters are not yours, and nothing in them is real\n');
+  const announced = announceDemo(createGatewayClient(address, signal), terminal);
+  const gateway = createGatewayClient(address, signal, announced);
   const clusters = await namedClusters();
-  return await command({
-    gateway,
-    openStream: streams(address),
-    terminal,
-    reader,
-    clock,
-    signal,
-    clusters,
-    ownsGateway: own !== undefined,
-  });
+  try {
+    return await command({
+      gateway,
+      openStream: streams(address),
+      terminal,
+      reader,
+      clock,
+      signal,
+      clusters,
+      ownsGateway: own !== undefined,
+    });
+  } finally {
+    await announced;
+  }
 
   /**
    * Returns the names of the clusters that `--context` selects. Null: all clusters. A gateway in this process has only these clusters, but
@@ -211,6 +160,7 @@ async function askGateway({ command, flags, effect }: NamedCommand, options: Pro
   async function namedClusters(): Promise<readonly string[] | null> {
     if (flags.context === undefined) return null;
     if (own === undefined) return flags.context;
+    const { targetClusters } = await import('./writes/write-targets.ts');
     return targetClusters({ gateway, clusters: null });
   }
 }
@@ -224,10 +174,19 @@ async function remoteOf(flags: GatewayFlags, { environment, directory }: Program
   return remoteGateway({ flags, environment: isOwn ? {} : environment, directory });
 }
 
-/** True if the gateway serves the embedded fleet. */
-async function isDemo(gateway: GatewayClient): Promise<boolean> {
-  const { data } = await gateway.send({ query: '{ gateway { demo } }' });
-  return (data as { readonly gateway?: { readonly demo?: boolean } } | null | undefined)?.gateway?.demo === true;
+/** Opens subscriptions over WebSocket. Imported at the first one, because most commands open none. */
+function lazySubscriptions(address: GatewayAddress): OpenSubscription {
+  return async function* open(request, signal) {
+    const { webSocketSubscriptions } = await import('./client/open-stream.ts');
+    yield* webSocketSubscriptions(address)(request, signal);
+  };
+}
+
+/** Prints a line if the gateway serves the embedded fleet. The question is sent beside the first request of the command, which reports failures. */
+async function announceDemo(gateway: GatewayClient, terminal: Terminal): Promise<void> {
+  const { data } = await gateway.send({ query: '{ gateway { demo } }' }).catch(() => ({ data: undefined }));
+  const isDemo = (data as { readonly gateway?: { readonly demo?: boolean } } | null | undefined)?.gateway?.demo === true;
+  if (isDemo) terminal.err('DEMO the embedded fleet answers: its clusters are not yours, and nothing in them is real\n');
 }
 
 async function startOwn({ flags, effect }: Omit<NamedCommand, 'command'>, { start, terminal }: ProgramOptions): Promise<OwnGateway> {

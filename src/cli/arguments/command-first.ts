@@ -59,3 +59,8 @@ function flagsOf(commands: readonly Commander[]): ReadonlyMap<string, Arity> {
   }
   return arities;
 }
+
+/** Replaces a `--dry-run` without value by `--dry-run=server`. As in kubectl, a value follows only after `=`, never as the next word. */
+export function withDryRunValues(args: readonly string[]): readonly string[] {
+  return args.map((arg) => (arg === '--dry-run' ? '--dry-run=server' : arg));
+}

@@ -2,8 +2,8 @@ import type { Clock } from '../../core/clock.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import type { GatewayAnswer } from './gateway-client.ts';
-import { type OpenSubscription, StreamLost, StreamRefused } from './open-stream.ts';
 import type { Session } from './session.ts';
+import { type OpenSubscription, StreamLost, StreamRefused } from './subscription.ts';
 
 /** An event of a subscription that is kept open. */
 export type FollowedEvent =

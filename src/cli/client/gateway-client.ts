@@ -37,9 +37,17 @@ export interface GatewayClient {
   query<Data>(query: string, variables: JsonObject): Promise<Data>;
 }
 
-/** Creates a client. The signal ends pending requests. */
-export function createGatewayClient(address: GatewayAddress, signal: AbortSignal): GatewayClient {
-  const send = async (request: GatewayRequest) => parseAnswer(await post(address, request, signal), address);
+/**
+ * Creates a client. The signal ends pending requests.
+ *
+ * @param before The client returns no answer until this promise is fulfilled, but sends requests at once. Default: it waits for nothing.
+ */
+export function createGatewayClient(address: GatewayAddress, signal: AbortSignal, before?: Promise<void>): GatewayClient {
+  const send = async (request: GatewayRequest) => {
+    const answer = parseAnswer(await post(address, request, signal), address);
+    await before;
+    return answer;
+  };
   return {
     address,
     send,

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { GatewayClient } from './gateway-client.ts';
 import type { ManifestReader } from './manifest-reader.ts';
-import type { OpenSubscription } from './open-stream.ts';
+import type { OpenSubscription } from './subscription.ts';
 
 /** Everything a command works with once it has a gateway. */
 export interface Session {

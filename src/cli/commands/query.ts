@@ -5,8 +5,8 @@ import { type GatewayFlags, type RunCommand, withGatewayOptions } from '../argum
 import { readTextFile } from '../arguments/read-sources.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
 import type { GatewayRequest } from '../client/gateway-client.ts';
-import { StreamLost } from '../client/open-stream.ts';
 import type { Session } from '../client/session.ts';
+import { StreamLost } from '../client/subscription.ts';
 import { jsonText } from '../output/json-text.ts';
 import type { Terminal } from '../output/terminal.ts';
 

@@ -1,4 +1,4 @@
-import { Argument, type Command as Commander } from 'commander';
+import type { Command as Commander } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
 import type { GatewayFlags } from '../arguments/gateway-options.ts';
 import { exitCodes } from '../client/command-failure.ts';
@@ -6,7 +6,6 @@ import { createGatewayClient, type GatewayAddress } from '../client/gateway-clie
 import { printable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { type Candidate, findCompletion } from './candidates.ts';
-import { shellScripts, shells } from './shell-scripts.ts';
 
 /** Milliseconds that completion waits for a gateway. Candidates that the gateway has not sent by then are left out. */
 const patienceMs = 1_800;
@@ -57,24 +56,4 @@ function gatewayFlags(words: readonly string[]): GatewayFlags {
   };
   const [gateway, tokenFile] = [flagValue('--gateway'), flagValue('--token-file')];
   return { ...(gateway === undefined ? {} : { gateway }), ...(tokenFile === undefined ? {} : { tokenFile }) };
-}
-
-const help = `
-Prints the script that completes commands, flags, clusters, kinds, namespaces and
-names of objects in the shell. Names come from the gateway of MUSTER_GATEWAY:
-  bash  source <(muster completion bash)
-  zsh   source <(muster completion zsh)
-  fish  muster completion fish | source
-kubectl muster is completed by kubectl's own script, with kubectl_complete-muster
-on the path.`;
-
-/** Adds `muster completion`: prints the completion script of a shell. */
-export function addCompletionCommand(program: Commander, terminal: Pick<Terminal, 'out'>): void {
-  program
-    .command('completion')
-    .description('print the completion script of a shell')
-    .allowExcessArguments(false)
-    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
-    .addHelpText('after', help)
-    .action((shell: (typeof shells)[number]) => terminal.out(shellScripts[shell]));
 }

@@ -73,12 +73,14 @@ function endOfLast(lines: readonly string[]): string {
   return width === 0 ? '\r' : `\r\x1b[${width}C`;
 }
 
-const graphemes = new Intl.Segmenter();
+/** Made at the first line that is too long, because that takes 10 ms of CPU. */
+let graphemes: Intl.Segmenter | undefined;
 const colors = /((?!\s)\p{Cc}\[[\d;]*m)/u;
 
 /** Cuts a line to a number of terminal columns, and resets its colors. */
 export function cutTo(line: string, columns: number): string {
   if (terminalWidth(line) <= columns) return line;
+  graphemes ??= new Intl.Segmenter();
   let left = columns - 1;
   let kept = '';
   for (const part of line.split(colors)) {

@@ -1,6 +1,6 @@
 import { followSubscriptionField } from '../client/follow-subscription.ts';
-import { StreamRefused } from '../client/open-stream.ts';
 import type { Session } from '../client/session.ts';
+import { StreamRefused } from '../client/subscription.ts';
 import type { PropagationKey } from '../writes/write-targets.ts';
 import type { PropagationShow } from './propagation-show.ts';
 import { endVerdict, propagationFields, type ShownPropagation } from './propagation-state.ts';

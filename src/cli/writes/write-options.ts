@@ -10,11 +10,6 @@ export interface DryRunFlags {
   readonly dryRun?: DryRun;
 }
 
-/** Replaces a `--dry-run` without value by `--dry-run=server`. As in kubectl, a value follows only after `=`, never as the next word. */
-export function withDryRunValues(args: readonly string[]): readonly string[] {
-  return args.map((arg) => (arg === '--dry-run' ? '--dry-run=server' : arg));
-}
-
 /** Adds `--dry-run`. */
 export function withDryRun(command: Commander, description: string): Commander {
   return command.addOption(new Option('--dry-run <how>', description).choices(['server', 'client', 'none']));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CommandFailure } from '../../../src/cli/client/command-failure.ts';
 import { followSubscription } from '../../../src/cli/client/follow-subscription.ts';
 import type { GatewayAnswer, GatewayRequest } from '../../../src/cli/client/gateway-client.ts';
-import { type OpenSubscription, StreamLost, StreamRefused } from '../../../src/cli/client/open-stream.ts';
+import { type OpenSubscription, StreamLost, StreamRefused } from '../../../src/cli/client/subscription.ts';
 import { createManualClock, turns } from '../../support/manual-clock.ts';
 
 type Step = GatewayAnswer | Error | 'stay';

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { GatewayAnswer } from '../../../src/cli/client/gateway-client.ts';
-import { StreamLost, StreamRefused, webSocketSubscriptions } from '../../../src/cli/client/open-stream.ts';
+import { webSocketSubscriptions } from '../../../src/cli/client/open-stream.ts';
+import { StreamLost, StreamRefused } from '../../../src/cli/client/subscription.ts';
 
 /** The reaction of a gateway to a request, given the socket and the id of the operation. */
 type Script = (socket: WebSocket, id: string) => void;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { StreamLost } from '../../../src/cli/client/open-stream.ts';
+import { StreamLost } from '../../../src/cli/client/subscription.ts';
 import { type CliOptions, runCli, startCli } from '../../support/cli/run-cli.ts';
 import { createScriptedStreams } from '../../support/cli/scripted-streams.ts';
 import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { StreamLost, StreamRefused } from '../../../src/cli/client/open-stream.ts';
+import { StreamLost, StreamRefused } from '../../../src/cli/client/subscription.ts';
 import { jobState, summaryOf } from '../../support/cli/job-states.ts';
 import { type CliOptions, startCli } from '../../support/cli/run-cli.ts';
 import { createScriptedStreams } from '../../support/cli/scripted-streams.ts';

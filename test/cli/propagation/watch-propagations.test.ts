@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CommandFailure } from '../../../src/cli/client/command-failure.ts';
-import { StreamLost, StreamRefused } from '../../../src/cli/client/open-stream.ts';
+import { StreamLost, StreamRefused } from '../../../src/cli/client/subscription.ts';
 import { createPropagationShow, silentShow } from '../../../src/cli/propagation/propagation-show.ts';
 import type { ShownPropagation } from '../../../src/cli/propagation/propagation-state.ts';
 import { type FollowedPropagation, type PropagationEnd, watchPropagations } from '../../../src/cli/propagation/watch-propagations.ts';

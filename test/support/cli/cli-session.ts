@@ -1,6 +1,6 @@
 import type { GatewayRequest } from '../../../src/cli/client/gateway-client.ts';
-import type { OpenSubscription } from '../../../src/cli/client/open-stream.ts';
 import type { Session } from '../../../src/cli/client/session.ts';
+import type { OpenSubscription } from '../../../src/cli/client/subscription.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
 import { createFakeTerminal, type FakeTerminal, type FakeTerminalOptions } from './fake-terminal.ts';

@@ -1,5 +1,5 @@
 import type { GatewayAnswer, GatewayRequest } from '../../../src/cli/client/gateway-client.ts';
-import type { OpenSubscription } from '../../../src/cli/client/open-stream.ts';
+import type { OpenSubscription } from '../../../src/cli/client/subscription.ts';
 
 /** Streams whose messages the test sends. */
 export interface ScriptedStreams {

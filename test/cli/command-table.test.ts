@@ -1,0 +1,41 @@
+import { Command } from 'commander';
+import { expect, test, vi } from 'vitest';
+import { addCommands, type CommandParts, commandTable } from '../../src/cli/command-table.ts';
+import { createFakeTerminal } from '../support/cli/fake-terminal.ts';
+
+function partsOf(): CommandParts {
+  return {
+    run: vi.fn(),
+    version: '1.2.3',
+    terminal: createFakeTerminal(),
+    directory: '/',
+    environment: {},
+    serve: vi.fn(),
+    schema: vi.fn(),
+    registrations: { join: vi.fn(), leave: vi.fn() },
+    onEnd: vi.fn(),
+  };
+}
+
+async function namesFor(...words: readonly string[]): Promise<readonly string[]> {
+  const program = new Command('muster');
+  await addCommands(program, words, partsOf());
+  return program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
+}
+
+test('the table has the names that the commands have, in the order of the help', async () => {
+  expect(await namesFor()).toEqual(commandTable.flatMap(({ names }) => names));
+  expect(await namesFor('-n', 'shop', 'get')).toEqual(await namesFor());
+});
+
+test.each(commandTable.flatMap(({ names }) => names.map((name) => [name, names] as const)))(
+  'only %s is added for its name',
+  async (name, names) => {
+    expect(await namesFor(name, 'pods')).toEqual(names);
+  },
+);
+
+test('no command is added for --version alone', async () => {
+  expect(await namesFor('--version')).toEqual([]);
+  expect(await namesFor('--version', 'get')).toContain('get');
+});
