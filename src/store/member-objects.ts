@@ -45,6 +45,17 @@ export type MemberChange =
   /** The sync of a mirror changed, or its changes are unknown. Read every object of interest again. */
   | { readonly type: 'mirror'; readonly cluster: ClusterName; readonly kind: GroupKind };
 
+/** A mirror to wait for. */
+export interface WantedMirror {
+  readonly cluster: ClusterName;
+  readonly kind: GroupKind;
+  /**
+   * True: if the cluster answers again after it was away, the wait lasts until the mirror is in sync again. It ends if the cluster goes
+   * away once more, or answers the mirror with an error. Default: the objects of before are enough.
+   */
+  readonly inSync?: boolean;
+}
+
 /**
  * Reads the mirrors of member clusters, for the code that propagates objects. Created by `watch/clusters/member-objects.ts`.
  *
@@ -73,11 +84,7 @@ export interface MemberObjects {
    * Resolves when the first list of each of these mirrors is complete or has failed, after `waitMs`, or when the signal aborts. A kind that
    * is not served is not waited for.
    */
-  whenRead(
-    wanted: readonly { readonly cluster: ClusterName; readonly kind: GroupKind }[],
-    waitMs: number,
-    signal: AbortSignal,
-  ): Promise<void>;
+  whenRead(wanted: readonly WantedMirror[], waitMs: number, signal: AbortSignal): Promise<void>;
   /**
    * Calls back with changes of clusters, of held mirrors and of their objects, until the signal aborts. A callback that throws is logged,
    * and the other callbacks are still called.

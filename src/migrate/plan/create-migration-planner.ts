@@ -74,7 +74,7 @@ async function planMigration(ports: MigrationPlannerPorts, request: MigrationPla
   const read = await readSource(ports, request, from);
   if ('note' in read) return refused(ports, request, { notes: [read.note], faults: read.faults });
   await ports.members.objects.whenRead(
-    roomKinds.map((kind) => ({ cluster: to.name, kind })),
+    roomKinds.map((kind) => ({ cluster: to.name, kind, inSync: true })),
     timeLimitMs,
     signal,
   );

@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
-import { type Fault, fault } from '../../core/faults.ts';
+import { type Fault, type FaultCode, fault } from '../../core/faults.ts';
 import { type GroupKind, groupOfApiVersion, keyOfKind, type ServedResource, versionOfApiVersion } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { MemberObjects, MirroredObject, NamespacedName } from '../../store/member-objects.ts';
+import type { MemberObjects, MirroredObject, NamespacedName, WantedMirror } from '../../store/member-objects.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import type { MirrorLease, MirrorReader, Mirrors } from '../mirrors.ts';
 import { createMemberChanges, type MemberChanges } from './member-changes.ts';
@@ -215,23 +215,56 @@ function releaseMirror(held: HeldMirror): void {
 
 async function whenRead(
   { mirrors, clock }: Pick<MemberObjectsOptions, 'mirrors' | 'clock'>,
-  { wanted, waitMs }: { readonly wanted: readonly { readonly cluster: ClusterName; readonly kind: GroupKind }[]; readonly waitMs: number },
+  { wanted, waitMs }: { readonly wanted: readonly WantedMirror[]; readonly waitMs: number },
   signal: AbortSignal,
 ): Promise<void> {
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);
   using leases = new DisposableStack();
-  const settle = async ({ cluster, kind }: { readonly cluster: ClusterName; readonly kind: GroupKind }) => {
+  const settle = async ({ cluster, kind, inSync = false }: WantedMirror) => {
     if (servedNow(mirrors, cluster, kind) === undefined) await mirrors.whenDiscovered(cluster, either);
     if (either.aborted) return;
     const lease = mirrors.acquire(cluster, kind);
     if (lease === undefined) return;
     leases.use(lease);
     await lease.mirror.whenSettled(either);
+    if (inSync) await whenCaughtUp({ mirrors, clock }, lease.mirror, either);
   };
   try {
     await Promise.race([Promise.all(wanted.map(settle)), clock.sleep(waitMs, either)]);
   } finally {
     done.abort();
   }
+}
+
+/** The faults of a mirror whose connection was lost, until its stream is open or its list is complete again. */
+const lostConnection: ReadonlySet<FaultCode> = new Set(['UNREACHABLE', 'TIMED_OUT', 'EXPIRED']);
+
+/**
+ * Milliseconds after a stream has opened in which the server sends the changes that the mirror has missed. A watch from a version does not
+ * mark the last of them.
+ */
+const missedChangesMs = 250;
+
+/** Resolves when the mirror is not behind a cluster that answers again, or when the signal aborts. */
+async function whenCaughtUp(
+  { mirrors, clock }: Pick<MemberObjectsOptions, 'mirrors' | 'clock'>,
+  mirror: MirrorReader,
+  signal: AbortSignal,
+): Promise<void> {
+  const isBehind = () => {
+    const { phase, fault } = mirror.sync();
+    const isAway = mirrors.cluster(mirror.cluster)?.phase === 'UNREACHABLE';
+    return !isAway && phase === 'STALE' && fault !== undefined && lostConnection.has(fault.code);
+  };
+  if (signal.aborted || !isBehind()) return;
+  const ended = new AbortController();
+  const until = AbortSignal.any([signal, ended.signal]);
+  await new Promise<void>((resolve) => {
+    until.addEventListener('abort', () => resolve(), { once: true });
+    mirrors.onChange(({ cluster }) => {
+      if (cluster === mirror.cluster && !isBehind()) ended.abort();
+    }, until);
+  });
+  if (mirror.sync().phase === 'SYNCED') await clock.sleep(missedChangesMs, signal);
 }

@@ -158,6 +158,53 @@ test('waits for first lists no longer than requested, and releases its leases', 
   await late;
 });
 
+test('waits until a mirror is in sync, if its cluster answers again and the caller needs it in sync', async () => {
+  const { mirrors, objects, clock } = world();
+  const cluster = mirrors.join('north');
+  cluster.discover(deployments);
+  const mirror = cluster.mirror(kind);
+  mirror.list();
+  mirror.fail(broken);
+  const { signal } = new AbortController();
+  const waits = async (inSync: boolean) => {
+    let isDone = false;
+    const waiting = objects.whenRead([{ cluster: north, kind, inSync }], 1_000, signal).then(() => {
+      isDone = true;
+    });
+    await turns();
+    return { isDone: () => isDone, waiting };
+  };
+  expect((await waits(false)).isDone()).toBe(true);
+
+  const caughtUp = await waits(true);
+  expect(caughtUp.isDone()).toBe(false);
+  mirror.list();
+  await turns();
+  expect(caughtUp.isDone()).toBe(false);
+  await clock.advance(250);
+  expect(caughtUp.isDone()).toBe(true);
+
+  mirror.fail(broken);
+  const refused = await waits(true);
+  mirror.fail({ ...broken, code: 'SERVER_ERROR' });
+  await turns();
+  expect(refused.isDone()).toBe(true);
+
+  mirror.fail(broken);
+  const cutOff = await waits(true);
+  cluster.fail(broken);
+  await turns();
+  expect(cutOff.isDone()).toBe(true);
+  expect((await waits(true)).isDone()).toBe(true);
+
+  cluster.discover(deployments);
+  const bounded = await waits(true);
+  expect(bounded.isDone()).toBe(false);
+  await clock.advance(1_000);
+  await bounded.waiting;
+  expect([cluster.leases, mirrors.followers]).toEqual([0, 1]);
+});
+
 test('B10: logs a subscriber that throws, and still calls the others', async () => {
   const { mirrors, objects, life, names, errors } = world();
   objects.onChange(() => {

@@ -17,7 +17,7 @@ import { membersWithLocations, whenLocationsAreRead } from './cluster-locations.
 import { changedSourceNotes, frozenSourcesOf, isForOneGeneration, withPinnedSecret } from './frozen-sources.ts';
 import { hideObjects, listablePodsIn, visibleAutoscaledIn } from './hide-objects.ts';
 import { isRoomHidden } from './hide-room.ts';
-import { capacitiesIn, capacityKinds, type TemplateWorkloads } from './member-workloads.ts';
+import { capacitiesIn, capacityKinds, isCapacityKind, type TemplateWorkloads } from './member-workloads.ts';
 import type { ExistingPropagation, PlannerPorts, PlanRequest } from './plan-request.ts';
 import { maxMirrorWaitMs } from './read-dependencies.ts';
 import { type ReadTemplates, readTemplates } from './read-templates.ts';
@@ -30,8 +30,8 @@ import { createdKindOf, creationsOf, type TemplateCreations } from './template-c
  * Gathers the snapshot from which the plan of this request is made. Next: `renderPlan` (render-plan.ts) renders the plan from it.
  *
  * The snapshot has objects from the mirrors of clusters that may be chosen or that have copies. Nodes are read where the intent depends on
- * the location of clusters. Templates given as references are read live. The function waits for mirrors that were never read before, at
- * most 10 s for all together.
+ * the location of clusters. Templates given as references are read live. The function waits for mirrors that were never read before, and
+ * for the Nodes and Pods of clusters that have just returned, at most 10 s for all together.
  *
  * @throws {MusterError} `UNAVAILABLE` if the inventory must be read from the hub, and the hub does not answer.
  */
@@ -54,7 +54,9 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
     served: members.objects,
     shares,
   });
-  const wanted = reads.flatMap(({ cluster, kinds }) => kinds.map((kind) => ({ cluster: cluster.name, kind })));
+  const wanted = reads.flatMap(({ cluster, kinds }) =>
+    kinds.map((kind) => ({ cluster: cluster.name, kind, inSync: isCapacityKind(kind) })),
+  );
   await members.objects.whenRead(wanted, untilMs - clock.monotonic(), signal);
   signal.throwIfAborted();
   const workloads = { spec, manifests: templates.objects.map(({ manifest }) => manifest) };

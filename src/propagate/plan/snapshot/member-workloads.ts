@@ -1,6 +1,6 @@
 import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
 import type { Members } from '../../../changes/members.ts';
-import type { GroupKind } from '../../../core/kinds.ts';
+import { type GroupKind, keyOfKind } from '../../../core/kinds.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import { type Stored, textOrUndefined } from '../../../core/stored.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
@@ -31,6 +31,14 @@ export function capacityKinds({ spec, manifests }: TemplateWorkloads): readonly 
   if (spec.replicas.mode === 'External' || !manifests.some((manifest) => plannedCountOf(manifest, spec) !== undefined)) return [];
   if (isDividedAsKubeFed(spec)) return [pods, autoscalers];
   return needsCapacity(spec) ? [nodes, pods, autoscalers] : [autoscalers];
+}
+
+/**
+ * True for the kinds of `capacityKinds`. Their objects must be those of now: replicas are placed by them, and no dry run would notice that
+ * the mirror is behind.
+ */
+export function isCapacityKind(kind: GroupKind): boolean {
+  return [...roomKinds, autoscalers].some((one) => keyOfKind(one) === keyOfKind(kind));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { clusterName } from '../../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import type { PropagationPlan } from '../../../../src/propagate/model/plan.ts';
 import { firstIn, shown, startPlannerWorld } from '../planner-world.ts';
 import { configMap, deployment, entry, shareOf } from '../snapshots.ts';
 
@@ -97,27 +98,58 @@ test('rejects clusters that do not serve a kind, but counts a kind that the temp
   expect(shown(defined, 'hub').objects[1]?.key.namespace).toBe('default');
 });
 
-test('reads the free capacity before dividing by it', async () => {
-  const node = (name: string, cpu: string): KubernetesObject => ({
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name },
-    status: { allocatable: { cpu, memory: '8Gi', pods: '110' }, conditions: [{ type: 'Ready', status: 'True' }] },
-  });
+const node = (name: string, cpu: string): KubernetesObject => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name },
+  status: { allocatable: { cpu, memory: '8Gi', pods: '110' }, conditions: [{ type: 'Ready', status: 'True' }] },
+});
+
+/** An intent of four replicas that request one CPU each, divided by the free capacity. */
+const dividedByCapacity = () => {
   const web = deployment('web', 4);
   const containers = [{ name: 'web', image: 'web', resources: { requests: { cpu: '1' } } }];
-  const manifest = {
-    ...web,
-    spec: {
-      replicas: 4,
-      selector: { matchLabels: { app: 'web' } },
-      template: { metadata: { labels: { app: 'web' } }, spec: { containers } },
-    },
+  const spec = {
+    replicas: 4,
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers } },
   };
-  await using planner = await startPlannerWorld({ hub: [node('n', '1')], south: [node('n', '3')] });
-  const plan = await planner.plan({ template: [{ json: manifest }], replicas: { mode: 'Divided', strategy: 'Available' } });
+  return { template: [{ json: { ...web, spec } }], replicas: { mode: 'Divided', strategy: 'Available' } };
+};
 
-  expect(plan.clusters.map(({ cluster, rendered }) => [cluster, rendered?.share?.capacity, rendered?.share?.to])).toEqual([
+/** The capacity and the new count of each cluster that the plan chose. */
+const sharesIn = ({ clusters }: PropagationPlan) =>
+  clusters.map(({ cluster, rendered }) => [cluster, rendered?.share?.capacity, rendered?.share?.to]);
+
+test('reads the free capacity before dividing by it', async () => {
+  await using planner = await startPlannerWorld({ hub: [node('n', '1')], south: [node('n', '3')] });
+
+  expect(sharesIn(await planner.plan(dividedByCapacity()))).toEqual([
+    ['hub', 1, 1],
+    ['south', 3, 3],
+  ]);
+});
+
+test('divides by the Nodes that a cluster has now, if it has just returned', async () => {
+  await using planner = await startPlannerWorld({ hub: [node('n', '1')], south: [node('n', '1')] });
+  const { world } = planner;
+  const south = world.cluster('south');
+  const before = await planner.plan(dividedByCapacity());
+  const away = south.refuse();
+  south.disconnect();
+  await world.until(() => world.members.get('south')?.phase === 'UNREACHABLE');
+  await world.pass(20_000);
+  south.put(node('n', '3'));
+  using _slow = south.delay(2_000, { resource: 'nodes' });
+  away[Symbol.dispose]();
+  await world.until(() => world.members.get('south')?.phase !== 'UNREACHABLE');
+  const after = await planner.plan(dividedByCapacity());
+
+  expect(sharesIn(before).map(([cluster, capacity]) => [cluster, capacity])).toEqual([
+    ['hub', 1],
+    ['south', 1],
+  ]);
+  expect(sharesIn(after)).toEqual([
     ['hub', 1, 1],
     ['south', 3, 3],
   ]);
