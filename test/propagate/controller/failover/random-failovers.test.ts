@@ -27,6 +27,51 @@ function uidsIn({ world }: ControllerWorld) {
   return { live: live.toSorted(), owned: owned.toSorted() };
 }
 
+/** The replicas that the copies in all clusters want. */
+const wantedIn = (fleet: ControllerWorld) =>
+  names.reduce((sum, name) => sum + (numberAt(copyIn(fleet, name) ?? {}, 'spec', 'replicas') ?? 0), 0);
+
+/**
+ * Lets time pass until the Propagation is settled without evictions, and its inventory owns exactly the copies that exist.
+ *
+ * @throws {Error} With the status, the copies and the shares after 600 s of the clock.
+ */
+async function untilAtRest(fleet: ControllerWorld, troubled: TroubledFleet, replicas: number): Promise<void> {
+  const { world } = fleet;
+  try {
+    await world.until(() => {
+      troubled.sample();
+      const status = fleet.mirrored('web')?.status;
+      const { live, owned } = uidsIn(fleet);
+      // The mirror of a hub that was away can still have the status from before.
+      return (
+        status?.phase === 'Settled' && status.evictions === undefined && wantedIn(fleet) === replicas && String(owned) === String(live)
+      );
+    }, 600_000);
+  } catch (error) {
+    const clusters = names.map((name) => {
+      const copy = copyIn(fleet, name);
+      const pods = world
+        .cluster(name)
+        .objects('Pod')
+        .map(({ metadata, status }) => ({ name: metadata.name, status }));
+      return {
+        name,
+        member: world.members.get(name),
+        copy: copy && { metadata: copy.metadata, spec: copy.spec, status: copy.status },
+        pods,
+      };
+    });
+    const [stored] = world.cluster('hub').objects('Propagation.muster.dev');
+    const shares = world
+      .cluster('hub')
+      .objects('ClusterShare.muster.dev')
+      .map(({ metadata, objects }) => ({ name: metadata.name, objects }));
+    const facts = { at: world.clock.now(), wanted: wantedIn(fleet), mirrored: fleet.mirrored('web')?.status, stored, shares, clusters };
+    throw new Error(`expected the fleet to be at rest, got ${JSON.stringify(facts, null, 1)}`, { cause: error });
+  }
+}
+
 /** Clusters that go away or whose Pods crash, and the losses of healthy copies that the gateway causes meanwhile. */
 class TroubledFleet {
   readonly #fleet: ControllerWorld;
@@ -172,14 +217,7 @@ test.each(Array.from({ length: 20 }, (_, index) => index + 1))(
     process.kill();
     fleet.freeLease();
     fleet.startProcess();
-    const wanted = () => names.reduce((sum, name) => sum + (numberAt(copyIn(fleet, name) ?? {}, 'spec', 'replicas') ?? 0), 0);
-    await fleet.world.until(() => {
-      troubled.sample();
-      const status = fleet.mirrored('web')?.status;
-      const { live, owned } = uidsIn(fleet);
-      // The mirror of a hub that was away can still have the status from before.
-      return status?.phase === 'Settled' && status.evictions === undefined && wanted() === replicas && String(owned) === String(live);
-    }, 600_000);
+    await untilAtRest(fleet, troubled, replicas);
     expect(troubled.losses).toEqual([]);
     if (!mayCrash) expect(troubled.leastAvailable).toBeGreaterThanOrEqual(replicas);
   },
