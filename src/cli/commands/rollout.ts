@@ -22,7 +22,7 @@ import {
   reportEnd,
   showFor,
 } from '../propagation/propagation-outcome.ts';
-import { endVerdict, obstacleLines, propagationFields, type ShownPropagation } from '../propagation/propagation-state.ts';
+import { endVerdict, failoverLines, obstacleLines, propagationFields, type ShownPropagation } from '../propagation/propagation-state.ts';
 import { showHistory } from '../propagation/show-history.ts';
 import { watchPropagations } from '../propagation/watch-propagations.ts';
 import { rolloutOfWorkload } from '../waits/workload-rollout.ts';
@@ -147,8 +147,8 @@ async function status(session: Session, place: PropagationKey, { watch, output }
     else if (output !== undefined) await terminal.out(printAnswers([state], output));
     else {
       const lines = propagationLines(state, { nowMs: clock.now(), room: Number.POSITIVE_INFINITY, paint: paintFor(terminal) });
-      const obstacles = endVerdict(state) === 'bad' ? obstacleLines(state).map((line) => `  ${printable(line)}`) : [];
-      await terminal.out(textOfLines([...lines, ...obstacles]));
+      const more = endVerdict(state) === 'bad' ? obstacleLines(state) : failoverLines(state);
+      await terminal.out(textOfLines([...lines, ...more.map((line) => `  ${printable(line)}`)]));
     }
     return exitCodes.good;
   }

@@ -12,7 +12,7 @@ import { type Plan, planFields } from './plan.ts';
 import { printPlan } from './plan-intents.ts';
 import { noteLine, refusalLines } from './plan-lines.ts';
 import { createPropagationShow, silentShow } from './propagation-show.ts';
-import { obstacleLines, propagationFields, type ShownPropagation } from './propagation-state.ts';
+import { failoverLines, obstacleLines, propagationFields, type ShownPropagation } from './propagation-state.ts';
 import { type FollowedPropagation, type PropagationEnd, watchPropagations } from './watch-propagations.ts';
 
 /** The result of a mutation of a Propagation. */
@@ -129,9 +129,9 @@ export function reportEnd(
   }
   const { state, result } = end;
   terminal.err(`${printable(`${namespace}/${name}: ${propagationSummary(state)}`)}\n`);
-  if (result === 'good') return true;
-  for (const obstacle of obstacleLines(state)) terminal.err(`  ${printable(obstacle)}\n`);
-  return false;
+  const isGood = result === 'good';
+  for (const line of isGood ? failoverLines(state) : obstacleLines(state)) terminal.err(`  ${printable(line)}\n`);
+  return isGood;
 }
 
 const nowhere = { namespace: '', name: '', until: 'settled' } as const;

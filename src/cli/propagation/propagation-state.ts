@@ -66,17 +66,24 @@ export function obstacleLines(state: ShownPropagation): readonly string[] {
   );
   return [
     ...unmet.map(({ type, reason, message }) => `${type}: ${reason ?? ''} ${message ?? ''}`),
-    ...notes
-      .filter(({ severity, code }) => severity === 'ERROR' || awayNotes.has(code))
-      .map(({ code, path, message }) => `${code}${path === null ? '' : ` ${path}`}: ${message}`),
+    ...notes.filter(({ severity, code }) => severity === 'ERROR' || failoverNotes.has(code)).map(noteLine),
     ...hintsOf(phase, state),
   ];
 }
 
+/** Returns the warnings that a settled Propagation can have: about copies that a failover left behind. */
+export function failoverLines({ notes }: Pick<ShownPropagation, 'notes'>): readonly string[] {
+  return notes.filter(({ code }) => failoverNotes.has(code)).map(noteLine);
+}
+
+function noteLine({ code, path, message }: IntentNote): string {
+  return `${code}${path === null ? '' : ` ${path}`}: ${message}`;
+}
+
 const causes = new Set(['Accepted', 'Planned', 'Applied', 'Healthy', 'Progressing', 'Fresh', 'Led']);
 
-/** The warnings about copies in clusters that do not answer. */
-const awayNotes = new Set(['POSSIBLY_DOUBLED', 'FATE_UNKNOWN']);
+/** The warnings about copies of a failover that a user must look after. */
+const failoverNotes = new Set(['POSSIBLY_DOUBLED', 'LEFT_BEHIND', 'FATE_UNKNOWN']);
 
 function hintsOf(phase: string, { namespace, name, conditions }: ShownPropagation): readonly string[] {
   const verb = (words: string) => `muster rollout ${words}`;

@@ -9,6 +9,7 @@ import { roomRecheckMs } from '../plan/snapshot/running-replicas.ts';
 import { isRestarted } from '../rollout/resumption.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import type { ClusterFacts } from '../status/facts.ts';
+import { leftBehindFactsOf, leftBehindIn } from '../status/left-behind.ts';
 import { summarize } from '../status/summarize.ts';
 import { assessClusters, type ClusterAssessment, nonEmptyShares } from './clusters/cluster-assessment.ts';
 import { startClusterJob } from './clusters/cluster-job.ts';
@@ -34,10 +35,11 @@ import { writeStatus } from './write-status.ts';
  * 2. `saveDecision` saves the revision and the status on the hub, before this generation writes to a cluster. Skipped if it has saved them
  *    before.
  * 3. `rollBackAfterBreach` restores the previous revision. Without a breach, it returns the snapshot unchanged.
- * 4. `startJobs` starts a job for each started cluster with needs. The job (`clusters/cluster-job.ts`) runs a task
+ * 4. `saveLeftBehind` saves which copies `purge` Never will release. Skipped if there are none.
+ * 5. `startJobs` starts a job for each started cluster with needs. The job (`clusters/cluster-job.ts`) runs a task
  *    (`clusters/cluster-task.ts`), which calls `applyCopies`.
- * 5. `restorePlaced` restores copies of older generations, where this generation may not write yet. This step may come before step 4.
- * 6. `finishPass` writes the status. The jobs may still be running.
+ * 6. `restorePlaced` restores copies of older generations, where this generation may not write yet. This step may come before step 4.
+ * 7. `finishPass` writes the status. The jobs may still be running.
  */
 export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promise<PassResult> {
   const { state } = pass;
@@ -55,8 +57,11 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
   const kept = isFirst ? await restorePlaced(pass, now, after) : undefined;
   // Another process has saved the inventory since it was read. So the snapshot is void, and the next pass reads the inventory first.
   if (state.shares === undefined) return { result: 'passed', againMs: 0 };
-  if (after.rollback === undefined) startJobs(pass, now, after);
-  return await finishPass(pass, now, kept ?? (await restorePlaced(pass, now, after)));
+  const recorded = await saveLeftBehind(pass, now, after);
+  if ('result' in recorded) return recorded;
+  const next = { ...now, propagation: recorded };
+  if (after.rollback === undefined) startJobs(pass, next, after);
+  return await finishPass(pass, next, kept ?? (await restorePlaced(pass, next, after)));
 }
 
 /**
@@ -69,13 +74,14 @@ function assessAndBegin({ state, ports, drift }: Pass, { propagation, spec, plan
   const scene = { members: ports.hub.members, state, propagation, spec, plan, isKept, drift, nowMs };
   const assessments = assessClusters(scene);
   const rollout = decideRollout({ clusters: assessments, propagation, spec, plan, nowMs });
-  if (rollout.start.size === 0 || !mayAct(plan)) return { clusters: withSurge(assessments, rollout), rollout, nowMs };
+  const leftBehind = leftBehindFactsOf(ports.hub.members.objects, propagation);
+  if (rollout.start.size === 0 || !mayAct(plan)) return { clusters: withSurge(assessments, rollout), rollout, leftBehind, nowMs };
   for (const { cluster, rendered } of assessments) {
     if (!rollout.start.has(cluster) || rendered === undefined) continue;
     state.begun.set(cluster, wantedHashOf(rendered.objects));
     forgetFailures(state, cluster);
   }
-  return { clusters: withSurge(assessClusters(scene), rollout), rollout, nowMs };
+  return { clusters: withSurge(assessClusters(scene), rollout), rollout, leftBehind, nowMs };
 }
 
 function mayAct({ verdict }: CurrentPlan): boolean {
@@ -124,10 +130,28 @@ async function saveDecision(
     const marked = await ports.stores.revisions.markRange(propagation, passed, term.signal);
     if (marked.result === 'failed') return { result: 'passed', ...retryHubLater(pass) };
   }
-  const status = summarize(factsOf({ propagation, spec, plan, unreadable: state.unreadable, ...snapshot }));
-  const written = await writeStatus(pass, { propagation, status, urgency: 'urgent' });
+  const saved = await saveStatus(pass, { propagation, spec, plan }, snapshot);
+  if ('result' in saved) state.begun.clear();
+  return saved;
+}
+
+/**
+ * Saves the copies that `purge` Never will release, before a job releases the first one: afterwards the inventory does not have them. Does
+ * nothing if the status has all of them. Returns the Propagation, or the result of the pass if the hub did not save them.
+ */
+async function saveLeftBehind(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<Propagation | PassResult> {
+  const { propagation, spec } = planned;
+  if (spec.failover?.purge !== 'Never') return propagation;
+  const known = new Set(propagation.status.leftBehind?.map(({ uid }) => uid));
+  const copies = leftBehindIn(factsOf({ ...planned, unreadable: pass.state.unreadable, ...snapshot }));
+  return copies.every(({ uid }) => known.has(uid)) ? propagation : await saveStatus(pass, planned, snapshot);
+}
+
+/** Writes the status at once. Returns the saved Propagation, or the result of the pass if the hub did not save the status. */
+async function saveStatus(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<Propagation | PassResult> {
+  const status = summarize(factsOf({ ...planned, unreadable: pass.state.unreadable, ...snapshot }));
+  const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency: 'urgent' });
   if (written.result === 'saved') return written.propagation;
-  state.begun.clear();
   return { result: 'passed', ...(written.result === 'outdated' ? { againMs: 0 } : retryHubLater(pass)) };
 }
 

@@ -1,5 +1,6 @@
 import type { Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
+import type { LeftBehindFacts } from '../status/facts.ts';
 import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
 import type { RolloutDecision } from './decide-rollout.ts';
 import type { CurrentPlan } from './state/propagation-state.ts';
@@ -15,6 +16,8 @@ export interface PlannedPropagation {
 export interface PassSnapshot {
   readonly clusters: readonly ClusterAssessment[];
   readonly rollout: RolloutDecision;
+  /** The copies that `purge` Never has released. */
+  readonly leftBehind: readonly LeftBehindFacts[];
   /** Unix milliseconds. */
   readonly nowMs: number;
   /** Set after a breach with `onFailure: Rollback`. `running`: the generation is being rolled back. `done`: it was, or it cannot be. */

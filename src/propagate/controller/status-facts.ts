@@ -1,7 +1,7 @@
 import type { Note } from '../model/notes.ts';
 import { isDecided, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
-import type { PlanFacts, PropagationFacts } from '../status/facts.ts';
+import type { LeftBehindFacts, PlanFacts, PropagationFacts } from '../status/facts.ts';
 import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
 import type { RolloutDecision } from './decide-rollout.ts';
 import type { CurrentPlan } from './state/propagation-state.ts';
@@ -13,6 +13,7 @@ export interface PlannedStatus {
   readonly plan: CurrentPlan;
   readonly clusters: readonly ClusterAssessment[];
   readonly rollout?: RolloutDecision;
+  readonly leftBehind: readonly LeftBehindFacts[];
   readonly rollback?: PropagationFacts['rollback'];
   readonly whyNotRolledBack?: string;
   readonly unreadable: readonly string[];
@@ -21,7 +22,7 @@ export interface PlannedStatus {
 
 /** Collects the facts for the status of a Propagation that has a plan, whatever the verdict on the plan is. */
 export function factsOf(planned: PlannedStatus): PropagationFacts {
-  const { propagation, spec, plan, clusters: assessments, rollout, rollback, whyNotRolledBack, unreadable, nowMs } = planned;
+  const { propagation, spec, plan, clusters: assessments, rollout, rollback, whyNotRolledBack, unreadable, leftBehind, nowMs } = planned;
   return {
     generation: plan.generation,
     spec,
@@ -29,6 +30,7 @@ export function factsOf(planned: PlannedStatus): PropagationFacts {
     clusters: assessments.map(({ facts }) => facts),
     ...verdictFacts(plan, isDecided(propagation) ? 'NotPlannedAgain' : 'Refused'),
     unreadable,
+    leftBehind,
     ...(plan.requested === undefined ? {} : { requestedPlan: plan.requested }),
     ...(rollout === undefined ? {} : { waves: rollout.waves }),
     isDeleting: false,

@@ -45,6 +45,8 @@ export type NoteCode =
   | 'CIRCLE'
   /** Copies of a cluster that does not answer may run in addition to those that replace them. */
   | 'POSSIBLY_DOUBLED'
+  /** Copies that a failover has released (`purge` Never) are still in the cluster that they left. */
+  | 'LEFT_BEHIND'
   /** StatefulSets or Jobs stay planned in a cluster that does not answer, because it is unknown whether they run there. */
   | 'FATE_UNKNOWN'
   /** The old status has no value for a label of `failover.preserve`. */

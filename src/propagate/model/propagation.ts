@@ -43,6 +43,8 @@ export type HeldPrune = NonNullable<PropagationStatus['prune']>;
 export type Eviction = NonNullable<PropagationStatus['evictions']>[number];
 /** The labels of the copies in one cluster that have their values from the status of the copies that they replace. */
 export type PreservedIn = NonNullable<PropagationStatus['preserved']>[number];
+/** A copy that `purge` Never releases, or has released. */
+export type CopyLeftBehind = NonNullable<PropagationStatus['leftBehind']>[number];
 /** The plan that a user requested by its digest, with the generation of that request. */
 export type RequestedPlan = NonNullable<PropagationStatus['asked']>;
 

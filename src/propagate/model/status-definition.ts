@@ -208,6 +208,24 @@ const source = translatedSchema(
   },
 );
 
+/** Maximum number of copies in `leftBehind`. Further ones are not recorded. */
+export const maxLeftBehind = 200;
+
+const copyLeftBehind = translatedSchema(
+  structureSchema({
+    cluster: clusterText.describe('The cluster of the copy.'),
+    ...objectKeyFields,
+    uid: anyText.describe('The uid of the copy.'),
+  }),
+  {
+    decode(flat) {
+      const [key, rest] = withKey(flat);
+      return { key, ...rest };
+    },
+    encode: ({ key, ...rest }) => ({ ...key, ...rest }),
+  },
+);
+
 const asked = structureSchema({
   digest: anyText.describe('The digest of the plan.'),
   generation: generation.describe('The generation in which the digest was first requested. Later generations need not be that plan.'),
@@ -251,6 +269,11 @@ export const status = structureSchema({
   preserved: listSchema(preservedIn, { max: maxLines })
     .exactOptional()
     .describe('The labels that copies got from the status of their predecessors in other clusters.'),
+  leftBehind: listSchema(copyLeftBehind, { max: maxLeftBehind })
+    .exactOptional()
+    .describe(
+      'The copies that `failover.purge` `Never` releases or has released. A copy stays in the list until it is deleted or managed again.',
+    ),
   sources: listSchema(source, { max: maxSources })
     .exactOptional()
     .describe(

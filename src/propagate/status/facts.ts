@@ -3,7 +3,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import type { InventoryEntry, RecordedFault } from '../model/inventory.ts';
 import type { RenderedObject } from '../model/plan.ts';
-import type { ClusterLine, CopyReason } from '../model/propagation.ts';
+import type { ClusterLine, CopyLeftBehind, CopyReason } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import type { PropagationStatus } from '../model/status-definition.ts';
 import type { WavesDecision } from '../rollout/next-waves.ts';
@@ -12,6 +12,18 @@ import type { WavesDecision } from '../rollout/next-waves.ts';
 export interface CopyFacts {
   readonly entry: InventoryEntry;
   readonly mirrored: MirroredObject;
+}
+
+/** A copy that `purge` Never has released, with what is known about it now. */
+export interface LeftBehindFacts {
+  readonly copy: CopyLeftBehind;
+  /**
+   * - `there`: it exists, and no other Propagation manages it.
+   * - `over`: it does not exist any more, or another Propagation manages it.
+   * - `unread`: its cluster does not answer or is not read yet.
+   * - `outsideFleet`: its cluster has left the fleet.
+   */
+  readonly presence: 'there' | 'over' | 'unread' | 'outsideFleet';
 }
 
 /** The facts about one cluster. */
@@ -128,6 +140,8 @@ export interface PropagationFacts {
   /** Set if the rollout continues only after a user has confirmed or changed something. */
   readonly held?: { readonly reason: 'PruneHeld' | 'PlanStale' | typeof deletionHeld; readonly message: string };
   readonly clusters: readonly ClusterFacts[];
+  /** The copies in `leftBehind` of the previous status. Default: nothing is known about them. */
+  readonly leftBehind?: readonly LeftBehindFacts[];
   /** Absent without a plan. */
   readonly waves?: WavesDecision;
   /** True if the Propagation is being deleted. */

@@ -1,5 +1,5 @@
 import type { Members } from '../../../changes/members.ts';
-import { type ClusterName, parseClusterName } from '../../../core/names.ts';
+import { type ClusterName, clusterName, parseClusterName } from '../../../core/names.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
 import { groupKindOfKey, keyOfManifest, objectPlaceOf } from '../../../manifests/object-key.ts';
 import type { RejectionReason } from '../../model/placement.ts';
@@ -12,7 +12,7 @@ import type { Interest } from './interests.ts';
 
 /** The objects whose changes concern a Propagation. */
 export interface PropagationInterests {
-  /** Existing and planned copies. */
+  /** Existing and planned copies, and those that `purge` Never has released. */
   readonly copies: readonly Interest[];
   /** Objects that keep copies from being written. */
   readonly blockers: readonly Interest[];
@@ -23,7 +23,8 @@ export interface PropagationInterests {
 }
 
 /**
- * Collects the objects whose changes concern a Propagation. `copies` has the planned objects and those in the inventory. For a cluster that
+ * Collects the objects whose changes concern a Propagation. `copies` has the planned objects, those in the inventory, and those
+ * that `purge` Never has released. For a cluster that
  * could not be planned, `copies` has all objects of the template.
  */
 export function interestsOf({ plan, shares, latest, clusters }: PropagationState, members: Pick<Members, 'all'>): PropagationInterests {
@@ -35,9 +36,10 @@ export function interestsOf({ plan, shares, latest, clusters }: PropagationState
       : templateKeys(spec, namespace).map((key) => interestIn(cluster, key)),
   );
   const recorded = [...(shares?.values() ?? [])].flatMap(({ cluster, entries }) => entries.map(({ key }) => interestIn(cluster, key)));
+  const leftBehind = (latest?.status.leftBehind ?? []).map(({ cluster, key }) => interestIn(clusterName(cluster), key));
   const sources = (plan?.rendered.sources ?? []).map(({ cluster, key }) => interestIn(cluster, key));
   return {
-    copies: [...(planned ?? []), ...recorded],
+    copies: [...(planned ?? []), ...recorded, ...leftBehind],
     blockers: [...clusters].flatMap(([cluster, known]) => blockersOf(cluster, known)),
     sources: [...sourcesOf(spec), ...sources],
     nodes: nodesOf(spec, plan, members),

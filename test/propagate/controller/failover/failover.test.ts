@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/core/json.ts';
-import { numberAt } from '../../../../src/core/json-at.ts';
+import { numberAt, objectAt } from '../../../../src/core/json-at.ts';
 import type { PropagationInput } from '../../../../src/propagate/model/propagations.ts';
 import { type ControllerWorld, configMap, deployment, intent, startControllerWorld } from '../controller-world.ts';
 
@@ -143,6 +143,7 @@ test('leaves StatefulSets and Jobs where they are while their fate is unknown', 
   for (const name of ['db', 'moved', 'free']) await fleet.phase(name, 'Settled', 120_000);
   await fleet.world.until(() => fleet.mirrored('free')?.status.evictions === undefined);
   expect(codesOf(fleet, 'db')).toEqual([]);
+  await fleet.world.until(() => codesOf(fleet, 'free')?.join() === 'LEFT_BEHIND');
   expect(copyIn(fleet, 'south', 'db', stateful)?.metadata.uid).toBe(db);
   expect(copyIn(fleet, 'east', 'db', stateful)).toBeUndefined();
   const released = copyIn(fleet, 'south', 'free', stateful);
@@ -170,4 +171,76 @@ test('leaves a cluster with a taint without a confirmation, and keeps the decisi
   expect(settled.status.clusters?.map(({ cluster }) => cluster)).toEqual([to]);
   expect(copyIn(fleet, from, 'map-0', 'ConfigMap')).toBeUndefined();
   expect(settled.status.evictions).toMatchObject([{ cluster: from, cause: 'Taint', to: [to] }]);
+}, 60_000);
+
+const statusPath = (name: string) => `/apis/muster.dev/v1alpha1/namespaces/default/propagations/${name}/status`;
+
+/** Starts a Propagation in south with `purge: NEVER`, and evicts its copy there by a taint. */
+async function releasedFromSouth(fleet: ControllerWorld, name: string, more: object = {}) {
+  const groups = ['south', 'east'].map((cluster) => ({ name: cluster, set: { clusters: [cluster] } }));
+  const failover = { after: '5s', purge: 'NEVER', ...more };
+  const settings = { placement: { affinityGroups: groups }, conflict: 'ADOPT', failover };
+  const process = fleet.startProcess();
+  await fleet.propagate(intent(name, [deployment(name, 2)], settings as never));
+  await fleet.phase(name, 'Settled');
+  const taint = (taints: readonly object[]) => {
+    fleet.world.setTraits('south', { taints } as never);
+    // Members are not notified of a change of traits alone.
+    fleet.world.leave('south');
+    fleet.world.join('south');
+  };
+  const released = () => copyIn(fleet, 'south', name)?.metadata.labels?.['muster.dev/propagation'] === undefined;
+  return { process, taint, released };
+}
+
+test('says which copies `purge` Never left behind, until they are gone', async () => {
+  await using fleet = await startControllerWorld(emptyFleet, { living: true });
+  const { process, taint, released } = await releasedFromSouth(fleet, 'left');
+  const uid = copyIn(fleet, 'south', 'left')?.metadata.uid;
+  taint([{ key: 'maintenance', effect: 'NoExecute' }]);
+  await fleet.world.until(released, 120_000);
+  await fleet.world.until(() => codesOf(fleet, 'left')?.join() === 'LEFT_BEHIND', 120_000);
+  taint([]);
+  const settled = await fleet.phase('left', 'Settled', 120_000);
+  await fleet.world.until(() => fleet.mirrored('left')?.status.evictions === undefined, 120_000);
+  expect(settled.status.leftBehind).toMatchObject([{ cluster: 'south', key: { kind: 'Deployment', name: 'left' }, uid }]);
+  process.kill();
+  fleet.freeLease();
+  fleet.startProcess();
+  await fleet.world.pass(30_000);
+  expect(codesOf(fleet, 'left')).toEqual(['LEFT_BEHIND']);
+  fleet.world.cluster('south').remove('Deployment.apps', 'left', 'default');
+  await fleet.world.until(() => codesOf(fleet, 'left')?.length === 0, 30_000);
+  expect(fleet.mirrored('left')?.status.leftBehind).toBeUndefined();
+}, 60_000);
+
+test('forgets that copies were left behind when they are copies again', async () => {
+  await using fleet = await startControllerWorld(emptyFleet, { living: true });
+  const { taint, released } = await releasedFromSouth(fleet, 'again', { return: 'BACK', returnAfter: '20s' });
+  const uid = copyIn(fleet, 'south', 'again')?.metadata.uid;
+  taint([{ key: 'maintenance', effect: 'NoExecute' }]);
+  await fleet.world.until(released, 120_000);
+  await fleet.world.until(() => codesOf(fleet, 'again')?.join() === 'LEFT_BEHIND', 120_000);
+  taint([]);
+  await fleet.world.until(() => codesOf(fleet, 'again')?.length === 0 && !released(), 180_000);
+  expect(copyIn(fleet, 'south', 'again')?.metadata.uid).toBe(uid);
+}, 60_000);
+
+test('releases no copy before the hub has recorded that it is left behind', async () => {
+  await using fleet = await startControllerWorld(emptyFleet, { living: true });
+  const { taint, released } = await releasedFromSouth(fleet, 'known');
+  const hub = fleet.world.cluster('hub');
+  let refused: Disposable | undefined;
+  hub.onWrite(({ kind, subresource, object }) => {
+    const isEvicted = kind === 'Propagation' && subresource === 'status' && objectAt(object, 'status').evictions !== undefined;
+    // The eviction is saved. All later statuses are refused.
+    if (isEvicted) refused ??= hub.answer({ status: 500, times: Number.POSITIVE_INFINITY }, { path: statusPath('known') });
+    return undefined;
+  });
+  taint([{ key: 'maintenance', effect: 'NoExecute' }]);
+  await fleet.world.until(() => refused !== undefined, 120_000);
+  await fleet.world.pass(60_000);
+  expect(released()).toBe(false);
+  refused?.[Symbol.dispose]();
+  await fleet.world.until(() => released() && codesOf(fleet, 'known')?.join() === 'LEFT_BEHIND', 120_000);
 }, 60_000);

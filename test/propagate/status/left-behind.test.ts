@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { clusterName } from '../../../src/core/names.ts';
+import { defaultFailover } from '../../../src/propagate/model/failover-definition.ts';
+import type { CopyLeftBehind, Eviction } from '../../../src/propagate/model/propagation.ts';
+import type { ClusterFacts, PlanFacts } from '../../../src/propagate/status/facts.ts';
+import { leftBehindFactsOf, leftBehindIn, releasedCopyNotes } from '../../../src/propagate/status/left-behind.ts';
+import { ago, copyOf } from './cluster-facts.ts';
+
+const eviction: Eviction = { cluster: 'north', cause: 'Unreachable', since: ago(60), to: ['south'] };
+const plan = { evictions: [eviction], unplaced: 0, notes: [] } as unknown as PlanFacts;
+const key = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'web' };
+const copy: CopyLeftBehind = { cluster: 'north', key, uid: 'u1' };
+const spec = { failover: { ...defaultFailover, purge: 'Never' } } as never;
+const leaving = { cluster: 'north', stage: 'leaving', copies: [copyOf()], member: undefined } as unknown as ClusterFacts;
+const empty = { generation: 2, spec, plan, previous: {}, clusters: [] };
+
+test.each<[string, object, readonly CopyLeftBehind[]]>([
+  ['records the copies of an evicted cluster before their release', { clusters: [leaving] }, [copy]],
+  ['records none with another purge', { clusters: [leaving], spec: { failover: defaultFailover } }, []],
+  ['records none while copies are planned there', { clusters: [{ ...leaving, stage: 'begun' }] }, []],
+  [
+    'records none before all copies have a place elsewhere',
+    { clusters: [leaving], plan: { ...plan, evictions: [{ ...eviction, to: undefined }] } },
+    [],
+  ],
+  [
+    'records none of a cluster that is left by a return',
+    { clusters: [leaving], plan: { ...plan, evictions: [{ ...eviction, cause: 'Return' }] } },
+    [],
+  ],
+  ['records no shared object', { clusters: [{ ...leaving, copies: [copyOf({ entry: { state: 'Shared' } })] }] }, []],
+  ['keeps a released copy', { previous: { leftBehind: [copy] }, leftBehind: [{ copy, presence: 'there' }] }, [copy]],
+  ['keeps a copy that is not read yet', { previous: { leftBehind: [copy] }, leftBehind: [{ copy, presence: 'unread' }] }, [copy]],
+  [
+    'keeps all of them without a plan',
+    { previous: { leftBehind: [copy] }, leftBehind: [{ copy, presence: 'over' }], plan: undefined },
+    [copy],
+  ],
+  ['forgets a copy that is gone', { previous: { leftBehind: [copy] }, leftBehind: [{ copy, presence: 'over' }] }, []],
+  ['forgets a copy that is planned again', { previous: { leftBehind: [copy] }, clusters: [{ ...leaving, stage: 'begun' }] }, []],
+  [
+    'keeps a copy of a cluster outside the fleet in the same generation',
+    { previous: { leftBehind: [copy], observedGeneration: 2 }, leftBehind: [{ copy, presence: 'outsideFleet' }] },
+    [copy],
+  ],
+  [
+    'forgets a copy of a cluster outside the fleet with the next generation',
+    { previous: { leftBehind: [copy], observedGeneration: 1 }, leftBehind: [{ copy, presence: 'outsideFleet' }] },
+    [],
+  ],
+])('%s', (_title, given, expected) => {
+  expect(leftBehindIn({ ...empty, ...given } as never)).toEqual(expected);
+});
+
+test('records at most 200 copies', () => {
+  const copies = Array.from({ length: 201 }, (_, index) =>
+    copyOf({ name: `web-${index}`, entry: { key: { ...key, name: `web-${index}` } } }),
+  );
+  expect(leftBehindIn({ ...empty, clusters: [{ ...leaving, copies }] })).toHaveLength(200);
+});
+
+const held = (metadata: object) => ({ result: 'held', asOfMs: 0, object: { metadata: { name: 'web', uid: 'u1', ...metadata } } });
+
+test.each<[string, object, string]>([
+  ['is there', held({}), 'there'],
+  ['is there while the mirror still shows the mark of its Propagation', held({ labels: { 'muster.dev/propagation': 'own' } }), 'there'],
+  ['is over if another Propagation has it', held({ labels: { 'muster.dev/propagation': 'other' } }), 'over'],
+  ['is over if another object has its name', held({ uid: 'u2' }), 'over'],
+  ['is over if it is deleted', { result: 'absent', asOfMs: 0 }, 'over'],
+  ['is unread while its cluster is not read', { result: 'unread', fault: { code: 'SYNCING' } }, 'unread'],
+  ['is outside the fleet with its cluster', { result: 'unread', fault: { code: 'GONE' } }, 'outsideFleet'],
+])('a released copy %s', (_title, mirrored, presence) => {
+  const propagation = { metadata: { uid: 'own' }, status: { leftBehind: [copy] } } as never;
+  expect(leftBehindFactsOf({ read: () => mirrored as never }, propagation)).toEqual([{ copy, presence }]);
+});
+
+test('a note names the copies of each cluster that the inventory no longer has', () => {
+  const many = Array.from(
+    { length: 7 },
+    (_, index): CopyLeftBehind => ({ cluster: 'east', key: { ...key, name: `web-${index}` }, uid: `u${index}` }),
+  );
+  const clusterWide: CopyLeftBehind = { cluster: 'west', key: { apiVersion: 'v1', kind: 'Namespace', name: 'shop' }, uid: 'u9' };
+  const notes = releasedCopyNotes([copy, ...many, clusterWide], [{ ...leaving, cluster: clusterName('north') }]);
+
+  expect(notes.map(({ severity, code }) => [severity, code])).toEqual(Array.from({ length: 2 }, () => ['WARNING', 'LEFT_BEHIND']));
+  expect(notes[0]?.message).toContain('cluster east');
+  expect(notes[0]?.message).toContain('Deployment default/web-0, Deployment default/web-1,');
+  expect(notes[0]?.message).toContain('Deployment default/web-4 and 2 more.');
+  expect(notes[1]?.message).toContain('Namespace shop.');
+});
