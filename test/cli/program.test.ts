@@ -286,6 +286,22 @@ describe('a command with a gateway', () => {
     });
   });
 
+  test('is asked whether it serves the embedded fleet beside the first request, and its line comes first', async () => {
+    const arrived = { question: Promise.withResolvers<void>(), request: Promise.withResolvers<void>() };
+    const server = createServer(async (request, response) => {
+      const { query } = (await new Response(Readable.toWeb(request) as ReadableStream).json()) as { query: string };
+      const isQuestion = query.includes('demo');
+      arrived[isQuestion ? 'question' : 'request'].resolve();
+      await arrived[isQuestion ? 'request' : 'question'].promise;
+      const data = isQuestion ? { gateway: { demo: true } } : { clusters: [] };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ data }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { err } = await runWith(['clusters', '--gateway', `127.0.0.1:${(server.address() as AddressInfo).port}`, '-o', 'name']);
+    server.close();
+    expect(err).toMatch(/^DEMO [^\n]+\nNo clusters found\n$/);
+  });
+
   test.each([
     ['wants a token', 401, 'application/json', '{}', /requires a token: expected --token-file or MUSTER_TOKEN\n$/],
     [

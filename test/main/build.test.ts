@@ -40,6 +40,15 @@ test('the built program imports no module of Node at its start, as an import rea
   expect(imports).toEqual([]);
 });
 
+test('the modules of list and of completion are in one file, because each file of a start takes time', () => {
+  const [file = '', ...others] = readdirSync(path.join(folder, 'dist')).filter((name) => name.startsWith('everyday-'));
+  expect(others).toEqual([]);
+  const text = readFileSync(path.join(folder, 'dist', file), 'utf8');
+  expect(text).toContain('function addListCommand(');
+  expect(text).toContain('function runCompletion(');
+  expect(text.match(/^import .*$/gm)).toBe(null);
+});
+
 test('the licenses of the packages in the build are beside it', () => {
   expect(readFileSync(path.join(folder, 'dist/licenses.md'), 'utf8')).toMatch(/## commander .*## graphql-ws /s);
 });
