@@ -127,6 +127,23 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect(lines).toEqual(['old', 'new', 'closed']);
   });
 
+  test('a log that is not read stops the server, and comes whole once it is read', async () => {
+    const sim = await start({ protocols });
+    const line = 'x'.repeat(64 << 10);
+    const count = 256;
+    sim.writeLog(main, ...Array.from({ length: count }, () => line));
+    using south = connect(endpointFor(sim));
+    const unread = logOf(south)[Symbol.asyncIterator]();
+    expect((await unread.next()).value).toEqual({ type: 'opened' });
+    // The same log, read at once. Without back-pressure, the log before it would have come as quickly.
+    expect((await read(logOf(south))).lines.length).toBe(count);
+    const [first, second] = sim.requests;
+    await until(() => second?.endedMs !== undefined);
+    expect(first?.endedMs).toBeUndefined();
+    expect((await read({ [Symbol.asyncIterator]: () => unread })).lines.length).toBe(count);
+    await until(() => first?.endedMs !== undefined);
+  });
+
   test('an abort ends the request upstream, without a further part', async () => {
     const sim = await start({ protocols });
     using south = connect(endpointFor(sim));
