@@ -84,7 +84,7 @@ describe('the API of a caller', () => {
     expect(sent).toEqual(Array.from({ length: 4 }, () => ({ as: impersonationIn(undefined, alice), requestId: 'r-1' })));
   });
 
-  test('has 20 requests and logs in flight, so that a user with many does not delay another; a followed log does not count', async () => {
+  test('has 20 requests, pages of lists and logs in flight, so that a user with many delays no other; a followed log does not count', async () => {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const hold = async ({ as }: ActingFor) => {
@@ -99,6 +99,10 @@ describe('the API of a caller', () => {
         await hold(request);
         yield { type: 'closed' };
       },
+      async *list(page) {
+        await hold(page);
+        yield { type: 'pageEnded' };
+      },
     };
     const of = (user: string) => apiForCaller({ api: slow, settings: {} }, { caller: { key: user, user: { ...alice, user } } });
     const log = { namespace: 'a', pod: 'b', container: 'c', previous: false, timestamps: true };
@@ -106,15 +110,18 @@ describe('the API of a caller', () => {
       for await (const _part of of(user).logs({ ...log, follow }, never));
     };
     const all = Array.from({ length: 25 }, () => of('eve').send({ method: 'GET', path: ['api'] }, never));
-    const logs = [read('eve', false), read('eve', true), read('ann', false)];
+    const list = async (user: string) => {
+      for await (const _part of of(user).list({ resource, form: 'object' }, never));
+    };
+    const logs = [read('eve', false), read('eve', true), read('ann', false), list('eve'), list('ann')];
     await turns();
-    expect(begun).toEqual([...Array.from({ length: 20 }, () => 'eve'), 'eve', 'ann']);
+    expect(begun).toEqual([...Array.from({ length: 20 }, () => 'eve'), 'eve', 'ann', 'ann']);
     const gone = new AbortController();
     const aborted = of('eve').send({ method: 'GET', path: ['api'] }, gone.signal);
     gone.abort();
     await turns();
-    expect(begun).toHaveLength(23);
-    while (begun.length < 28 + 1) {
+    expect(begun).toHaveLength(24);
+    while (begun.length < 30 + 1) {
       ends.shift()?.();
       await turns();
     }
