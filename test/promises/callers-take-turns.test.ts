@@ -7,7 +7,7 @@ import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
 // A caller cannot have more turns by using several ways at once: the work of all callers passes one gate, whichever way it comes.
 
-test('requests over HTTP, operations over WebSockets and the lists of a cluster with authorization: live pass the same gate', async () => {
+test('P2: requests over HTTP, operations over WebSockets and the lists of a cluster with authorization: live pass the same gate', async () => {
   await using cluster = await startSimCluster({ name: 'north', authorization: 'rbac' });
   const objects = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
