@@ -6,6 +6,7 @@ import { maxInputValues, refusalOfVariables } from '../../../src/graph/context/v
 const schema = buildSchema(`
   scalar JSON
   input Where { and: [Where!] path: String in: [JSON!] }
+  input Operation { op: String path: String value: JSON }
   type Query { pods(where: Where, names: [String!], patch: JSON): Int }
 `);
 
@@ -32,8 +33,14 @@ test.each<[string, string, JsonObject, boolean]>([
     { w: { and: Array.from({ length: maxInputValues / 2 }, () => ({ path: 'a' })) } },
     false,
   ],
-  ['a list in a list', 'query ($w: [Where!]) { pods }', { w: Array.from({ length: 200 }, () => ({ in: many(100) })) }, false],
-  ['several variables together', 'query ($a: [String!], $b: [String!]) { pods }', { a: many(12_000), b: many(12_000) }, false],
+  ['a list in a list', 'query ($w: [Where!]) { pods }', { w: Array.from({ length: 500 }, () => ({ in: many(100) })) }, false],
+  ['several variables together', 'query ($a: [String!], $b: [String!]) { pods }', { a: many(30_000), b: many(30_000) }, false],
+  [
+    'the 10,000 operations of the longest patch',
+    'query ($o: [Operation!]) { pods }',
+    { o: Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/a', value: 1 })) },
+    true,
+  ],
   ['the members of a JSON scalar', 'query ($p: JSON) { pods(patch: $p) }', { p: many(100_000) }, true],
   ['a variable that is not defined', '{ pods }', { n: many(100_000) }, true],
   [
