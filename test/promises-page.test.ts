@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 
 const root = path.join(import.meta.dirname, '..');
 /** The number of rows per section. */
-const sections = { A: 18, B: 20, C: 9, D: 18, E: 12, M: 7, P: 18 };
-const rowName = /\b([ABCDEMP])(\d{1,2})\b/g;
+const sections = { A: 18, B: 20, C: 9, D: 18, E: 12, F: 8, M: 7, P: 18 };
+const rowName = /\b([ABCDEFMP])(\d{1,2})\b/g;
 
 interface PageRow {
   readonly name: string;
@@ -17,7 +17,7 @@ const page: readonly PageRow[] = readFileSync(path.join(root, 'docs/promises.md'
   .split('\n')
   .flatMap((line) => {
     const [, name = '', , tests = ''] = line.split('|').map((cell) => cell.trim());
-    if (!/^[ABCDEMP]\d+$/.test(name)) return [];
+    if (!/^[ABCDEFMP]\d+$/.test(name)) return [];
     return [{ name, tests: [...tests.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file), notYet: /^not yet: .{10}/.test(tests) }];
   });
 
@@ -29,7 +29,7 @@ function rowsNamedIn(file: string): ReadonlySet<string> {
   const text = readFileSync(path.join(root, file), 'utf8');
   const titles = [
     ...text.matchAll(
-      /['`](?:(?<first>[ABCDEMP]\d+(?:(?:, | and )[ABCDEMP]\d+)*):|[^'`\n]*\((?<last>[ABCDEMP]\d+(?:, [ABCDEMP]\d+)*)\)['`])/g,
+      /['`](?:(?<first>[ABCDEFMP]\d+(?:(?:, | and )[ABCDEFMP]\d+)*):|[^'`\n]*\((?<last>[ABCDEFMP]\d+(?:, [ABCDEFMP]\d+)*)\)['`])/g,
     ),
   ];
   return new Set(titles.flatMap(({ groups }) => [...(groups?.first ?? groups?.last ?? '').matchAll(rowName)].map(([name]) => name)));

@@ -1,10 +1,11 @@
-import { Command as Commander, CommanderError, Help } from 'commander';
+import { Command as Commander, CommanderError } from 'commander';
 import type { EnvironmentVariables, Flags } from '../config/config.ts';
 import { remoteGateway } from '../config/remote-gateway.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import { withCommandFirst, withDryRunValues } from './arguments/command-first.ts';
 import type { CommandEffect, GatewayFlags } from './arguments/gateway-options.ts';
+import { arrangeHelp } from './arguments/program-help.ts';
 import { CommandFailure, exitCodes } from './client/command-failure.ts';
 import { createGatewayClient, type GatewayAddress, type GatewayClient } from './client/gateway-client.ts';
 import type { ManifestReader } from './client/manifest-reader.ts';
@@ -85,10 +86,7 @@ export async function runProgram(args: readonly string[], options: ProgramOption
     const { runCompletion } = await import('./completion/run-completion.ts');
     return runCompletion(program, words, { terminal, signal: options.signal, gateway: (flags) => remoteOf(flags, options) });
   }
-  // `serve` is the default command, so the help of the program lists its flags too.
-  const ownOptions = (of: Commander) => new Help().visibleOptions(of);
-  const serving = program.commands.find((command) => command.name() === 'serve')?.options ?? [];
-  program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving, ...ownOptions(of)] : ownOptions(of)) });
+  arrangeHelp(program);
   try {
     await program.parseAsync([...withCommandFirst(withDryRunValues(args), program)], { from: 'user' });
     return exitCode;

@@ -113,6 +113,12 @@ test.each([
   ['an unknown flag', ['--prot', '4000'], "muster: unknown option '--prot' (Did you mean --port?)\n"],
   ['an unknown command', ['lsit', 'pods'], 'muster: there is no command lsit: did you mean list?\n'],
   [
+    'a command that only kubectl has',
+    ['exec', 'web-0'],
+    'muster: there is no command exec: kubectl --context CLUSTER exec does it in one cluster\n',
+  ],
+  ['one that has another name', ['set', 'image'], /^muster: there is no command set: muster patch, .*\n$/],
+  [
     'one behind flags',
     ['--context', 'a', '-nshop', '--demo', 'xyzzy'],
     /^muster: there is no command xyzzy: expected one of serve, clusters, .*\n$/,
@@ -142,6 +148,16 @@ test.each([[['--help']], [['help']], [['serve', '--help']]])('prints the help wi
     '--config',
   ])
     expect(out.split(`\n  ${flag} `)).toHaveLength(2);
+});
+
+test('lists the commands by purpose, before the flags of a gateway', async () => {
+  const { out } = await run('--help');
+  const headings = ['Look:', 'Change objects:', 'Keep the same', 'Run a gateway:', 'Others:', 'Options:'];
+  const places = headings.map((heading) => out.indexOf(`\n${heading}`));
+  expect(places.every((place) => place > 0)).toBe(true);
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  expect(out.slice(places[0], places[1])).toMatch(/^ {2}list\|get /m);
+  expect(out.slice(places[4], places[5])).toMatch(/^ {2}completion [\s\S]*^ {2}help /m);
 });
 
 test('accepts flags before their command', async () => {

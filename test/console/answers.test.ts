@@ -18,7 +18,7 @@ test.each([
     '0 pods in the clusters that answer; south does not answer (UNREACHABLE, last seen 12s ago)',
   ],
   ['there are too many', { ...pods, count: 30_000, shown: 20_000, answers: [north] }, '30,000 pods; the first 20,000 are shown'],
-])('%s', (_case, counted, expected) => {
+])('F4: %s', (_case, counted, expected) => {
   expect(countSentence(counted)).toBe(expected);
 });
 

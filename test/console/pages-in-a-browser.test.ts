@@ -110,6 +110,27 @@ describe.skipIf(browserPath === undefined)(`the console in ${browserTitle}`, () 
     await logs.getByRole('log').filter({ hasText: 'msg=starting' }).waitFor();
   });
 
+  test('F5: nothing is written before the dialog that names the clusters is confirmed', async () => {
+    const page = await visit('/propagations/new');
+    const writes: string[] = [];
+    page.on('request', (sent) => {
+      if (sent.postData()?.includes('mutation') === true) writes.push(sent.postData() ?? '');
+    });
+    await page.getByRole('textbox', { name: 'Intent' }).fill(await readFile('deploy/examples/greeter.yaml', 'utf8'));
+    await page.getByRole('button', { name: 'Plan', exact: true }).click();
+    await page.getByRole('button', { name: 'Propagate', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.innerText()).toMatch(/eu-prod[\s\S]*staging[\s\S]*us-prod/);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(writes).toEqual([]);
+    await page.getByRole('button', { name: 'Propagate', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Propagate', exact: true }).click();
+    await expect.poll(() => new URL(page.url()).pathname, patience).toBe('/propagations/default/greeter');
+    expect(writes).toHaveLength(1);
+    await page.getByText('Settled, 3 of 3 clusters done').waitFor();
+  });
+
   test('the banner goes with the first answer, also on a page that sends no queries', async () => {
     const page = await visit('/');
     await expect.poll(() => rowsOf(page, 'Clusters').count(), patience).toBeGreaterThan(1);

@@ -154,6 +154,10 @@ const expected = new Map<RegExp, RegExp>([
   [/^muster (?:propagate|delete|rollout (?:pause|resume|rollback))/, /^propagation\.muster\.dev\/greeter /m],
   // The state of the Pod changes between CrashLoopBackOff, Running and Error.
   [/restarts>5/, /us-prod +payments +fraud-check/],
+  [/--previous/, /^us-prod\/payments\/fraud-check-/m],
+  [/status\.phase=Pending/, /staging +shop +recommendations-/],
+  [/phase=FAILED/, /staging +batch +schema-migration/],
+  [/involvedObject/, /deployment\/catalog/],
   [/us-east-1/, /us-prod/],
   [/eu-prod-node-0|deploy checkout|status\.phase=Failed|--context eu-prod/, /eu-prod/],
   [/list events/, /staging +shop +/],

@@ -211,14 +211,14 @@ describe('commands', () => {
     expect(list.err()).toMatch(demoLine);
   });
 
-  test('without a gateway and a kubeconfig read from the embedded fleet, with one line DEMO on standard error', async () => {
+  test('F3: without a gateway and a kubeconfig read from the embedded fleet, with one line DEMO on standard error', async () => {
     await using list = run(['list', 'deploy', '-n', 'shop', '-o', 'json']);
     expect(await list.ended).toBe(0);
     expect(JSON.stringify(JSON.parse(list.out()))).toContain('"checkout"');
     expect(list.err()).toMatch(demoLine);
   });
 
-  test('write to the embedded fleet only with --demo', async () => {
+  test('F3: write to the embedded fleet only with --demo', async () => {
     await using refused = run(['delete', 'deploy', 'checkout', '-n', 'shop']);
     expect([await refused.ended, refused.out()]).toEqual([2, '']);
     expect(refused.err()).toMatch(/^muster: [^\n]+--demo[^\n]+\n$/);

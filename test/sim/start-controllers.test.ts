@@ -145,6 +145,8 @@ describe('a Job', () => {
     expect(held(cluster, 'Job', 'once').status).toMatchObject({ active: 2, startTime: expect.any(String) });
     await clock.advance(40_000);
     expect(held(cluster, 'Job', 'once').status).toMatchObject({ succeeded: 3, completionTime: expect.any(String) });
+    const { metadata, spec } = held(cluster, 'Job', 'once');
+    expect(spec).toMatchObject({ selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': metadata.uid } } });
     expect(hasTrueCondition(held(cluster, 'Job', 'once'), 'Complete')).toBe(true);
     expect(cluster.objects('Pod').map(podPhaseOf)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
   });

@@ -73,7 +73,7 @@ const signal = new AbortController().signal;
 const noHeader = () => undefined;
 const path = ['api', 'v1', 'namespaces', 'shop', 'pods', 'web'];
 
-test('an operation has a span with one child for each call that it makes before its end', async () => {
+test('F8: an operation has a span with one child for each call that it makes before its end', async () => {
   using collector = await collectorOf(200);
   const { traces } = await tracesTo(collector.url);
   const traced = traces.traced(api);
@@ -114,7 +114,7 @@ test('a trace that the caller does not record is not sent', async () => {
   expect(collector.spans.map((span) => [span.parentSpanId, span.status.code])).toEqual([['00f067aa0ba902b7', 2]]);
 });
 
-test('a collector that refuses spans costs one warning', async () => {
+test('F8: a collector that refuses spans costs one warning', async () => {
   using collector = await collectorOf(400);
   const { traces, warnings } = await tracesTo(collector.url);
   for (const requestId of ['r1', 'r2', 'r3']) {

@@ -1,6 +1,7 @@
 import type { Command as Commander } from 'commander';
 import { nearestWord } from '../../core/nearest-word.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import { alternativeTo } from './kubectl-commands.ts';
 
 /**
  * Returns the arguments with the command moved to the front, because flags may precede the command, as in kubectl. Returns the arguments unchanged if
@@ -16,7 +17,7 @@ export function withCommandFirst(args: readonly string[], { commands }: Commande
   if (at === undefined || word === undefined) return args;
   if (names.includes(word)) return [word, ...args.slice(0, at), ...args.slice(at + 1)];
   const near = nearestWord(word, names);
-  const hint = near === undefined ? `expected one of ${names.join(', ')}` : `did you mean ${near}?`;
+  const hint = alternativeTo(word) ?? (near === undefined ? `expected one of ${names.join(', ')}` : `did you mean ${near}?`);
   throw new CommandFailure(exitCodes.refused, `there is no command ${word}: ${hint}`);
 }
 

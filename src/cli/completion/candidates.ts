@@ -59,7 +59,7 @@ export async function findCompletion(program: Commander, words: readonly string[
   const last = words.at(-1) ?? '';
   const typed = typedOf(program, words.slice(0, -1));
   if (typed.open !== undefined)
-    return { candidates: starting(await valuesOf(typed.open, query), last), takesFiles: fileFlags.has(typed.open.long ?? '') };
+    return { candidates: starting(await valuesOf(typed.open, typed.words, query), last), takesFiles: fileFlags.has(typed.open.long ?? '') };
   const { command } = typed;
   if (last.startsWith('-'))
     return { candidates: starting((command ?? program).options.filter(({ hidden }) => !hidden).flatMap(flagsOf), last), takesFiles: false };
@@ -112,7 +112,7 @@ function flagsOf({ long, short, description }: Option): readonly Candidate[] {
   return [long, short].flatMap((word) => (word === undefined || word === null ? [] : [{ word, description }]));
 }
 
-async function valuesOf(option: Option, query: CompletionQuery): Promise<readonly Candidate[]> {
+async function valuesOf(option: Option, words: readonly string[], query: CompletionQuery): Promise<readonly Candidate[]> {
   if (option.argChoices !== undefined) return option.argChoices.map((word) => ({ word }));
   switch (option.long) {
     case '--output':
@@ -124,9 +124,41 @@ async function valuesOf(option: Option, query: CompletionQuery): Promise<readonl
       const answer = await query(`{ namespaces(first: ${maxNames}, waitSeconds: 0) { items { metadata { name } } } }`, {});
       return itemNames(answer?.namespaces as JsonObject | undefined);
     }
+    case '--where':
+    case '--sort-by':
+      return pathsOf(words[0], query);
     default:
       return [];
   }
+}
+
+/** Paths of every kind. */
+const commonPaths: readonly Candidate[] = [
+  { word: 'metadata.name' },
+  { word: 'metadata.namespace' },
+  { word: 'metadata.creationTimestamp' },
+  { word: 'cluster.name' },
+  { word: 'cluster.region' },
+];
+
+/** Returns the computed fields of a kind, and paths of every kind. The other fields of a kind are too many to choose from. */
+async function pathsOf(word: string | undefined, query: CompletionQuery): Promise<readonly Candidate[]> {
+  const [name = ''] = (word ?? '').toLowerCase().split(/[,/]/);
+  const answer = await query('{ kinds { kind plural group shortNames columns { name description } } }', {});
+  const kinds = (answer?.kinds ?? []) as unknown as readonly NamedKind[];
+  const found = kinds.find(({ kind, plural, group, shortNames }) =>
+    [plural, kind.toLowerCase(), `${plural}.${group}`, ...shortNames].includes(name),
+  );
+  const columns = (found?.columns ?? []).map((column) => ({ word: column.name, description: column.description.split('\n')[0] }));
+  return [...columns, ...commonPaths];
+}
+
+interface NamedKind {
+  readonly kind: string;
+  readonly plural: string;
+  readonly group: string;
+  readonly shortNames: readonly string[];
+  readonly columns: readonly { readonly name: string; readonly description: string }[];
 }
 
 async function objectsOf({ command, words, values }: Typed, last: string, query: CompletionQuery): Promise<readonly Candidate[]> {

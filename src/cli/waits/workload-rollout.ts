@@ -34,7 +34,7 @@ export async function rolloutOfWorkload(session: Session, { action, word, flags 
   if (action !== 'status')
     throw new CommandFailure(
       exitCodes.refused,
-      `expected the name of a Propagation to ${action}, got ${word}: of workloads there are status and restart`,
+      `expected the name of a Propagation to ${action}, got ${word}: of workloads there are status and restart; kubectl --context CLUSTER rollout ${action} works in one cluster`,
     );
   const targets = parseListTargets([word]);
   for (const { kind, kinds } of await resolveListTargets(session, targets))

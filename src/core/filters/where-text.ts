@@ -8,6 +8,7 @@ labels, annotations and data it is always text:
   spec.replicas>3     greater; also = != >= < <=
   metadata.name~web   contains; ^= starts with
   spec.nodeName       is set; !spec.nodeName is not set
+  phase=Pending       the column STATUS of Pods; of Jobs: phase=FAILED
 or JSON of the input type Where of the schema. A path names fields of the
 schema, including computed ones (phase, restarts, requests.cpu),
 cluster.region, and metadata.labels["a.b/c"]. A path through a list matches any

@@ -83,7 +83,16 @@ function report(world: World, job: Job, { succeeded, failed, isOver }: Tally): v
   };
   const ended = isOver === undefined ? {} : endOf(world, job, isOver);
   const next = changedStatus(job, { ...status, ...ended });
-  if (next !== undefined) world.put(next);
+  if (next !== undefined) world.put(withSelector(next, job));
+}
+
+/** Adds the selector that a real API server gives a new Job, so that clients find its Pods. It comes with the first status. */
+function withSelector(next: KubernetesObject, { spec, metadata }: Job): KubernetesObject {
+  if (spec?.selector !== undefined) return next;
+  return {
+    ...next,
+    spec: { ...(next.spec as JsonObject), selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': metadata.uid ?? '' } } },
+  };
 }
 
 function endOf(world: World, job: Job, result: 'Complete' | 'Failed'): JsonObject {

@@ -72,7 +72,7 @@ describe('a selector', () => {
   });
 });
 
-describe('a person on a terminal', () => {
+describe('F2: a person on a terminal', () => {
   test.each(['', 'n', 'yess'])('who answers %j changes nothing', async (typed) => {
     const { code, err } = await run(['delete', 'cm', 'kept'], typed);
     expect(code).toBe(1);

@@ -13,7 +13,7 @@ const pod = {
 };
 const absences = /no resources found|there is no|in no cluster|no containers found|no cluster serves/i;
 
-describe('while no cluster answers', () => {
+describe('F1: while no cluster answers', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startGateway(
@@ -62,7 +62,7 @@ describe('while no cluster answers', () => {
   });
 });
 
-describe('while one of two clusters does not answer', () => {
+describe('F1: while one of two clusters does not answer', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startGateway({ north: [pod], south: [] });

@@ -46,6 +46,14 @@ describe('completes', () => {
       ['get', 'pods', '-o', 'js'],
       ['json', 'jsonpath=', 'jsonpath-file='],
     ],
+    [
+      ['get', 'po', '--where', ''],
+      [
+        ...['phase', 'ready', 'restarts', 'lastRestart', 'requests'],
+        ...['metadata.name', 'metadata.namespace', 'metadata.creationTimestamp', 'cluster.name', 'cluster.region'],
+      ],
+    ],
+    [['get', 'jobs.batch', '--sort-by', 'ph'], ['phase']],
     [['rollout', 'st'], ['status']],
     [
       ['completion', ''],

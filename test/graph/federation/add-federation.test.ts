@@ -95,7 +95,7 @@ describe('_entities', () => {
     expect(await entitiesOf(representation)).toEqual([null]);
   });
 
-  test('returns null for what the caller may not see', async () => {
+  test('F7: returns null for what the caller may not see', async () => {
     const graph = graphOfShop(createRestrictingAccess({ me: { north: ['other'] } }));
     const r = ['north', 'south'].flatMap((cluster) => [
       { __typename: 'Deployment', id: idOfObject({ ...web, cluster }) },
@@ -105,7 +105,7 @@ describe('_entities', () => {
     expect(data).toEqual({ _entities: [null, { __typename: 'Cluster', name: 'north' }, null, null] });
   });
 
-  test('returns a Secret without its values', async () => {
+  test('F7: returns a Secret without its values', async () => {
     const id = idOfObject({ cluster: 'north', group: '', kind: 'Secret', namespace: 'shop', name: 'key' });
     expect(await entitiesOf({ __typename: 'Secret', id })).toEqual([
       { __typename: 'Secret', cluster: { name: 'north' }, metadata: { name: 'key' } },

@@ -166,7 +166,7 @@ describe('GET', () => {
   });
 });
 
-test('a persisted query without its text is answered with a request for the text', async () => {
+test('F6: a persisted query without its text is answered with a request for the text', async () => {
   const body = JSON.stringify({ extensions: { persistedQuery: { version: 1, sha256Hash: 'x' } } });
   const [plain, newer] = await Promise.all([edge.post(body), edge.post(body, { accept: modern })]);
   expect([plain.status, newer.status]).toEqual([200, 400]);
