@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { type ClusterAnswers, type ClusterSync, syncFields } from './cluster-answers.ts';
 import { type ClusterFault, type ClusterFaultReport, faultFields, faultsInExtensions } from './cluster-faults.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
-import { dataOf } from './gateway-client.ts';
+import { dataOf, type GatewayAnswer, type GatewayRequest } from './gateway-client.ts';
 import type { Session } from './session.ts';
 
 /** The objects to list and their order, as arguments of the gateway. */
@@ -44,17 +44,18 @@ interface Page<Item> {
   readonly sync?: readonly ClusterSync[];
 }
 
-/**
- * Lists objects page by page, and prints the faults of clusters after the last page. A cursor continues after the previous page, even if
- * objects have changed since then.
- *
- * @throws {CommandFailure} if no cluster serves any of the named kinds.
- */
-export async function* listPages<Item>(
-  session: Session,
-  { kinds, selected, fields, fragments = '', pageSize = maxPageSize, report, answers }: ListPagesOptions,
-): AsyncIterable<readonly Item[]> {
-  const { gateway, clusters } = session;
+/** Returns the request of a page. `after` is the cursor of the page before, null for the first page. */
+export function pageRequest(
+  { clusters }: Pick<Session, 'clusters'>,
+  {
+    kinds,
+    selected,
+    fields,
+    fragments = '',
+    pageSize = maxPageSize,
+  }: Pick<ListPagesOptions, 'kinds' | 'selected' | 'fields' | 'fragments' | 'pageSize'>,
+  after: string | null,
+): GatewayRequest {
   const query = `query ($kinds: [String!], $clusters: [String!], $namespaces: [String!], $labels: String, $where: Where,
     $orderBy: [OrderBy!], $first: Int, $after: String) {
     resources(kinds: $kinds, clusters: $clusters, namespaces: $namespaces, labels: $labels, where: $where, orderBy: $orderBy,
@@ -62,11 +63,21 @@ export async function* listPages<Item>(
       items { ${fields} } pageInfo { hasNextPage endCursor } faults { ${faultFields} } ${kinds === null ? '' : `sync { ${syncFields} }`}
     }
   } ${fragments}`;
+  return { query, variables: { kinds, clusters, ...selected, first: pageSize, after } };
+}
+
+/**
+ * Lists objects page by page, and prints the faults of clusters after the last page. A cursor continues after the previous page, even if
+ * objects have changed since then.
+ *
+ * @throws {CommandFailure} if no cluster serves any of the named kinds.
+ */
+export async function* listPages<Item>(session: Session, options: ListPagesOptions): AsyncIterable<readonly Item[]> {
+  const { kinds, report, answers } = options;
   const faults: ClusterFault[] = [];
   let after: string | null = null;
   do {
-    const variables: JsonObject = { kinds, clusters, ...selected, first: pageSize, after };
-    const answer = await gateway.send({ query, variables });
+    const answer: GatewayAnswer = await session.gateway.send(pageRequest(session, options, after));
     const { resources } = dataOf<{ readonly resources: Page<Item> }>(answer);
     if (resources.sync?.length === 0) throw new CommandFailure(exitCodes.failed, `no cluster serves ${kinds?.join(',')}`);
     answers?.add(resources.sync ?? []);

@@ -15,12 +15,13 @@ import { type ListOutput, listFormats, parseListOutput } from '../arguments/list
 import { type ListTarget, parseListTargets } from '../arguments/object-words.ts';
 import { ClusterFaultReport } from '../client/cluster-faults.ts';
 import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import { withEarlyRequest } from '../client/gateway-client.ts';
 import type { ObjectSelection } from '../client/list-pages.ts';
 import type { Session } from '../client/session.ts';
 import { type ConditionFlags, whereOfFlags } from '../lists/field-conditions.ts';
 import { FoundNames, nameCondition } from '../lists/find-named.ts';
 import { listDocuments } from '../lists/list-documents.ts';
-import { listTables } from '../lists/list-tables.ts';
+import { likelyTableRequest, listTables } from '../lists/list-tables.ts';
 import { type ResolvedListTarget, resolveListTargets } from '../lists/target-kinds.ts';
 import { watchObjects } from '../watches/watch-objects.ts';
 
@@ -112,17 +113,18 @@ interface ListRequest {
   readonly output: ListOutput;
 }
 
-async function listObjects(session: Session, { targets: words, flags, output }: ListRequest): Promise<number> {
+async function listObjects(asked: Session, request: ListRequest): Promise<number> {
+  const { targets: words, flags, output } = request;
+  const session = await withLikelyTable(asked, request);
   const targets = await resolveListTargets(session, words);
   const kinds = targets.map(({ kind }) => kind);
   const [report, found] = [new ClusterFaultReport(session), new FoundNames()];
-  const orderBy = flags.sortBy === undefined ? null : [{ path: flags.sortBy }];
-  const selected: ObjectSelection = { ...selectionVariables(flags), where: await whereOfFlags(session, kinds, flags), orderBy };
-  const { headers: hasHeaders, showLabels: showsLabels = false, labelColumns = [], ignoreNotFound } = flags;
+  const selected = selectionOf(flags, await whereOfFlags(session, kinds, flags));
+  const { headers: hasHeaders, ignoreNotFound } = flags;
   const listed = { targets, selected, report, found, hasHeaders };
   const isFound =
     output.type === 'table'
-      ? await listTables(session, { ...listed, table: { ...output, hasHeaders, showsLabels, labelColumns } })
+      ? await listTables(session, { ...listed, table: tableFlags(flags, output) })
       : await listDocuments(session, {
           ...listed,
           output,
@@ -139,6 +141,30 @@ async function listObjects(session: Session, { targets: words, flags, output }: 
   }
   if (!isFound && output.type === 'table' && ignoreNotFound !== true) session.terminal.err('No resources found\n');
   return report.exitCode();
+}
+
+/**
+ * Returns a session that has sent the request for the table of one kind without conditions, if the kind is probably a built-in one. The command
+ * then waits once for the gateway, and not first for the kind and then for the objects.
+ */
+async function withLikelyTable(session: Session, { targets: [target, another], flags, output }: ListRequest): Promise<Session> {
+  const hasConditions = flags.where !== undefined || flags.fieldSelector !== undefined;
+  if (target === undefined || another !== undefined || target.names !== undefined || hasConditions || output.type !== 'table')
+    return session;
+  const table = { selected: selectionOf(flags, null), table: tableFlags(flags, output) };
+  const request = await likelyTableRequest(session, target.kind, table);
+  return request === undefined ? session : { ...session, gateway: withEarlyRequest(session.gateway, request) };
+}
+
+function selectionOf(flags: ListFlags, where: JsonObject | null): ObjectSelection {
+  return { ...selectionVariables(flags), where, orderBy: flags.sortBy === undefined ? null : [{ path: flags.sortBy }] };
+}
+
+function tableFlags(
+  { headers: hasHeaders, showLabels: showsLabels = false, labelColumns = [] }: ListFlags,
+  { isWide }: { readonly isWide: boolean },
+) {
+  return { isWide, hasHeaders, showsLabels, labelColumns };
 }
 
 /** Prints the objects, then each change of them, until the signal aborts. */

@@ -1,10 +1,11 @@
 import { columnsOfDefinitions, type Definition, definitionsQuery } from '../../core/columns/custom-columns.ts';
-import { columnsOfKind } from '../../core/columns/kind-tables.ts';
+import { columnsOfKind, kindTables } from '../../core/columns/kind-tables.ts';
 import { labelsText } from '../../core/columns/label-texts.ts';
 import { itemFields, type ListedItem, orNone, type PrintedColumn } from '../../core/columns/printed-column.ts';
 import type { ListTarget } from '../arguments/object-words.ts';
 import type { ClusterFaultReport } from '../client/cluster-faults.ts';
-import { listPages, type ObjectSelection } from '../client/list-pages.ts';
+import type { GatewayRequest } from '../client/gateway-client.ts';
+import { listPages, type ObjectSelection, pageRequest } from '../client/list-pages.ts';
 import { fullKindName, type ResolvedKind } from '../client/resolve-kinds.ts';
 import type { Session } from '../client/session.ts';
 import { stylesOf } from '../output/cell-style.ts';
@@ -84,6 +85,30 @@ async function customColumns({ gateway, clusters }: Session, { group, plural }: 
 export function selectionForColumns({ type }: ResolvedKind, columns: readonly PrintedColumn[]): string {
   const fields = [...new Set(columns.map((column) => column.fields))].filter((text) => text !== '');
   return `${itemFields}${fields.length === 0 ? '' : ` ... on ${type} { ${fields.join(' ')} }`}`;
+}
+
+/**
+ * Returns the first request for the table of the kind that a word probably means: a built-in kind of that name. Only the gateway knows the kind,
+ * as clusters may serve another one of that name. Undefined if no built-in kind has the name.
+ */
+export async function likelyTableRequest(
+  session: Session,
+  word: string,
+  { selected, table }: Pick<ListTablesOptions, 'selected' | 'table'>,
+): Promise<GatewayRequest | undefined> {
+  const known = kindTables.find(({ kind }) => [kind.toLowerCase(), pluralOf(kind.toLowerCase())].includes(word.toLowerCase()));
+  if (known === undefined) return undefined;
+  const { group, kind: type } = known;
+  const kind = { group, kind: type, type, plural: pluralOf(type.toLowerCase()), namespaced: true, source: 'BUILT_IN' };
+  const fields = selectionForColumns(kind, await tableColumns(session, kind, table));
+  return pageRequest(session, { kinds: [fullKindName(kind)], selected, fields }, null);
+}
+
+function pluralOf(name: string): string {
+  return name
+    .replace(/y$/, 'ie')
+    .replace(/(?<=ss|x|ch)$/, 'e')
+    .concat('s');
 }
 
 /** Returns the lines of the table of one kind. Reads all rows first, because the width of a column is known only at the end. */
