@@ -35,11 +35,11 @@ export interface NamesInDocument {
 
 /** Returns the clusters that an import of documents of one system knows. */
 export function importClustersOf(context: ImportContext, system: SourceSystem): ImportClusters {
-  const { isExact, clusters, living, leavesOutUnknownClusters } = context;
+  const { isExact, clusters, living, isKeptInSync } = context;
   const members = living?.members.get(system);
   return {
     isExact,
-    leavesOutUnknown: isExact || leavesOutUnknownClusters === true,
+    leavesOutUnknown: isExact || isKeptInSync === true,
     visible: new Map(clusters.map(({ name, labels }) => [name, labels])),
     locations: new Map(clusters.map(({ name, provider, region, zones = [] }) => [name, { provider, region, zones }])),
     ...(members === undefined ? {} : { members }),

@@ -1,6 +1,6 @@
 import { textAt } from '../../core/json-at.ts';
 import { propagationNameOf } from '../documents/source-documents.ts';
-import { warningNote } from '../model/import-notes.ts';
+import { infoNote } from '../model/import-notes.ts';
 import type { Proposal, ProposedDocument } from '../model/importer.ts';
 import { UniqueNotes } from '../model/unique-notes.ts';
 import type { ClaimedResource } from './attach-dependencies.ts';
@@ -41,20 +41,17 @@ function isSynced({ manifest: { apiVersion, kind, metadata } }: KarmadaResource)
   return textAt(metadata, 'labels', skipLabel)?.toLowerCase() !== 'true';
 }
 
-/**
- * Makes the Propagation of a Namespace to all clusters. The Namespace stays when its Propagation is deleted, because it may have other
- * objects.
- */
+/** Makes the Propagation of a Namespace to all clusters. */
 export function namespaceProposalOf(
   { resource, choice }: SyncedNamespace,
   { overrides, clusters, sourceCluster }: ProposalFacts,
 ): Proposal {
   const { document, manifest } = resource;
   const notes = new UniqueNotes();
-  const kept = `deleting the Propagation leaves the namespace ${manifest.metadata.name} in the clusters`;
-  const claim =
-    choice === undefined ? '' : `. It goes to every cluster, as in Karmada, whatever ${describeDocument(choice.winner.document)} chooses`;
-  notes.tell(warningNote('NAMESPACE_KEPT', document.path, `${kept}${claim}`));
+  if (choice !== undefined) {
+    const message = `Namespace ${manifest.metadata.name} goes to every cluster, as in Karmada, whatever ${describeDocument(choice.winner.document)} chooses`;
+    notes.tell(infoNote('CLAIMED_BY', document.path, message));
+  }
   const chosen = overrides.policiesFor(manifest);
   const { fields, problems } = overridesOf([{ manifest, writtenVersion: manifest.apiVersion, policies: chosen }], {
     clusters,
@@ -69,7 +66,6 @@ export function namespaceProposalOf(
       placement: translatePlacement({}, { clusters, path: document.path, tell: notes.tell }, sourceCluster),
       ...fields,
       conflict: 'Adopt',
-      deletion: { policy: 'Orphan' },
       ...(clusters.isExact ? { write: 'Replace', exact: { system: 'Karmada' } } : {}),
     },
     documents: [

@@ -6,7 +6,7 @@ import type { SpecDocument } from '../../propagate/model/spec.ts';
 import type { PatchedTemplate } from '../api-versions/converted-patch.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 import { type ObjectDocument, propagationNameOf } from '../documents/source-documents.ts';
-import { errorNote, infoNote, warningNote } from '../model/import-notes.ts';
+import { errorNote, infoNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { Proposal, ProposedDocument } from '../model/importer.ts';
 import type { ProposalOutcome } from '../model/translate-each.ts';
@@ -53,7 +53,7 @@ export function* proposalOf(object: FederatedObject, federation: Federation, fle
     replicas,
     { fields: { overrides: overrides.overrides }, notes: overrides.notes },
     { fields: { conflict: isAdoptionDisabled(federation) ? 'Abort' : 'Adopt' }, notes: [] },
-    deletionPart(current, target),
+    deletionPart(current),
     { fields: fleet.isExact ? exactFields(key, { target, policies }) : {}, notes: [] },
   ];
   const proposal: Proposal = {
@@ -124,14 +124,9 @@ function replicasPart({ spec, path, preference }: ReplicasToImport, fleet: Impor
   return { fields: { replicas: { mode: 'Divided', total, rules: rules.rules, rebalance } }, policies, notes: [...notes, ...retained] };
 }
 
-function deletionPart(object: ObjectDocument, { kind }: TargetKind): SpecPart {
+function deletionPart(object: ObjectDocument): SpecPart {
   const { deletion, notes } = importedDeletion(object);
-  if (kind !== 'Namespace') return { fields: Object.keys(deletion).length === 0 ? {} : { deletion }, notes };
-  const message = `deleting the Propagation leaves the namespace ${object.key.name} in the clusters`;
-  return {
-    fields: { deletion: { ...deletion, policy: 'Orphan' } },
-    notes: [...notes, warningNote('NAMESPACE_KEPT', object.path, message)],
-  };
+  return { fields: Object.keys(deletion).length === 0 ? {} : { deletion }, notes };
 }
 
 function exactFields(

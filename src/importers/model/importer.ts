@@ -16,10 +16,11 @@ export interface ImportContext {
   /** The cluster that the documents were read from. Absent: they come from a text. */
   readonly living?: LivingSource;
   /**
-   * True: placements leave out names of clusters that are not in the fleet, with the note `UNKNOWN_CLUSTER`. Set for resources that the
-   * leader keeps in sync, because their system does so too. Absent: such names are left out only if `isExact`.
+   * True: the leader keeps the Propagation in sync with a resource on the hub, so it does what the system of the resource does. Placements
+   * leave out names of clusters that are not in the fleet, with the note `UNKNOWN_CLUSTER`. A Namespace is deleted with its resource. Absent:
+   * such names are left out only if `isExact`, and an imported Namespace is never deleted with its Propagation.
    */
-  readonly leavesOutUnknownClusters?: true;
+  readonly isKeptInSync?: true;
 }
 
 /** A cluster in which the source system lives. */

@@ -14,6 +14,7 @@ import type { ImportContext, Proposal, ProposedDocument, Translation } from '../
 import { boundedNotes } from '../model/unique-notes.ts';
 import { ImportSize } from './import-size.ts';
 import { importers } from './importers.ts';
+import { withKeptNamespace } from './kept-namespaces.ts';
 import { type Bringer, notesOfSharedObjects } from './shared-objects.ts';
 
 /**
@@ -45,7 +46,11 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
     for (const { document } of documentsIn(translation)) taken.add(document);
     for (const one of translation.unread) unread.push(one);
     for (const note of translation.notes) notes.push(note);
-    for (const one of translation.proposals) proposed.push({ system, proposal: { ...one, notes: boundedNotes(one.notes) } });
+    for (const one of translation.proposals) {
+      // A Namespace that lives on as a resource is deleted with this resource, as by its system.
+      const proposal = context.isKeptInSync === true ? one : withKeptNamespace(one, pathOf(one));
+      proposed.push({ system, proposal: { ...proposal, notes: boundedNotes(proposal.notes) } });
+    }
   }
   const others = latest.filter((document) => !taken.has(document));
   const positions = new Map(documents.map((document, at) => [document, at]));

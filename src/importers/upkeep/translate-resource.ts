@@ -65,7 +65,7 @@ function readResource(resource: KubernetesObject, { clusters: names, hub, servic
   const documents = indexedDocuments([{ ...resource, apiVersion: resource.apiVersion ?? apiVersion, kind }]);
   const clusters = names.map((name) => ({ name: clusterName(name), labels: {} }));
   const living = { cluster: hub, members: new Map<never, never>() };
-  const imported = runAtOnce(importDocuments(documents, { isExact: false, clusters, hub, living, leavesOutUnknownClusters: true }));
+  const imported = runAtOnce(importDocuments(documents, { isExact: false, clusters, hub, living, isKeptInSync: true }));
   const [propagation] = imported.propagations;
   const notes = [...(propagation?.notes ?? []), ...imported.notes].map(withoutIndex);
   const problem = notes.find(({ severity }) => severity === 'ERROR');

@@ -319,3 +319,11 @@ test('an old annotation on an object of a living cluster is ignored', () => {
   const { propagations, notes } = importedTexts([deployment('{"clusters":{"*":{"weight":1}}}')], { clusters, living });
   expect([propagations, codesOf(notes)]).toEqual([[], ['UNCLAIMED']]);
 });
+
+test('a Namespace stays when its Propagation is deleted', () => {
+  const selector = 'federation.alpha.kubernetes.io/cluster-selector';
+  const text = `apiVersion: v1\nkind: Namespace\nmetadata: { name: fedns, annotations: { ${selector}: '[]' } }\n`;
+  const result = importedTexts([text], { clusters });
+  expect(specOf(result, 0).deletion).toEqual({ policy: 'ORPHAN' });
+  expect(imports(result, 0).notes).toMatchObject([{ severity: 'WARNING', code: 'NAMESPACE_KEPT', path: '[0]' }]);
+});

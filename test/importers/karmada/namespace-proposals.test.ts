@@ -33,7 +33,7 @@ test('a namespace that a policy claims goes to all clusters and stays too, and t
     [0, 'TEMPLATE'],
     [1, 'PLACEMENT'],
   ]);
-  expect(propagations.flatMap(noteTexts)).toEqual(['WARNING NAMESPACE_KEPT [0]']);
+  expect(propagations.flatMap(noteTexts)).toEqual(['WARNING NAMESPACE_KEPT [0]', 'INFO CLAIMED_BY [0]']);
 });
 
 test('ClusterOverridePolicies change namespaces', () => {
@@ -61,4 +61,13 @@ test.each([
   const { unread, notes } = imported([document, mapIn(used), policyIn(used)]);
   expect(unread.map(({ index }) => index)).toEqual([0]);
   expect(notes.map(({ code }) => code)).toEqual(['UNCLAIMED']);
+});
+
+test('a claimed namespace that Karmada does not create everywhere stays when its Propagation is deleted, too', () => {
+  const claim =
+    'apiVersion: policy.karmada.io/v1alpha1\nkind: ClusterPropagationPolicy\nmetadata: { name: c }\nspec:\n' +
+    '  resourceSelectors: [{ apiVersion: v1, kind: Namespace }]\n  placement: { clusterAffinity: { clusterNames: [member1] } }\n';
+  const { propagations } = imported([namespace('shop', ", labels: { namespace.karmada.io/skip-auto-propagation: 'true' }"), claim]);
+  expect(propagations[0]?.input).toMatchObject({ placement: { clusters: ['member1'] }, deletion: { policy: 'ORPHAN' } });
+  expect(propagations.flatMap(noteTexts)).toEqual(['WARNING NAMESPACE_KEPT [0]']);
 });

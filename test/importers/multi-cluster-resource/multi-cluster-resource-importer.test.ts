@@ -7,10 +7,8 @@ const resource = (spec: string) =>
   `apiVersion: mulitcluster.practice.com/v1alpha1\nkind: MultiClusterResource\nmetadata: { name: mydeployment.deployment, namespace: default }\nspec: { ${spec} }\n`;
 const customized = (action: string, more = template) =>
   resource(`${more}, placement: { clusters: [{ name: tencent1 }] }, customize: { clusters: [{ name: tencent1, action: [${action}] }] }`);
-const imported = (
-  text: string,
-  options: { readonly isExact?: boolean; readonly leavesOutUnknownClusters?: true; readonly hub?: string } = {},
-) => importedTexts([text], { clusters, ...options });
+const imported = (text: string, options: { readonly isExact?: boolean; readonly isKeptInSync?: true; readonly hub?: string } = {}) =>
+  importedTexts([text], { clusters, ...options });
 
 describe('a MultiClusterResource', () => {
   test('keeps its namespace and its name', () => {
@@ -115,7 +113,7 @@ describe('the placement', () => {
   test.each<[string, Parameters<typeof imported>[1], readonly string[], readonly string[]]>([
     ['{ name: tencent1 }, { name: other }', {}, ['tencent1', 'other'], ['UNKNOWN_CLUSTER']],
     ['{ name: tencent1 }, { name: other }', { isExact: true }, ['tencent1'], ['UNKNOWN_CLUSTER']],
-    ['{ name: tencent1 }, { name: other }', { leavesOutUnknownClusters: true }, ['tencent1'], ['UNKNOWN_CLUSTER']],
+    ['{ name: tencent1 }, { name: other }', { isKeptInSync: true }, ['tencent1'], ['UNKNOWN_CLUSTER']],
     ['{ name: other }', { isExact: true, hub: 'tencent2' }, ['tencent2'], ['UNKNOWN_CLUSTER', 'MASTER']],
     ['{ name: other }', { hub: 'tencent2' }, ['other'], ['UNKNOWN_CLUSTER', 'MASTER']],
     ['{ name: "" }', { hub: 'tencent2' }, ['tencent2'], ['UNKNOWN_CLUSTER', 'MASTER']],
@@ -207,4 +205,15 @@ describe('an action', () => {
       { code: 'INVALID', path: `[0].spec.customize.clusters[0].action[0].${field}` },
     ]);
   });
+});
+
+test('a Namespace stays when its Propagation is deleted, but not if the leader keeps it in sync', () => {
+  const text = resource(
+    'template: { apiVersion: v1, kind: Namespace, metadata: { name: mns } }, placement: { clusters: [{ name: tencent1 }] }',
+  );
+  const result = imported(text);
+  expect(specOf(result, 0).deletion).toEqual({ policy: 'ORPHAN' });
+  expect(imports(result, 0).notes).toMatchObject([{ severity: 'WARNING', code: 'NAMESPACE_KEPT', path: '[0]' }]);
+  const kept = imported(text, { isKeptInSync: true });
+  expect([specOf(kept, 0).deletion, imports(kept, 0).notes]).toEqual([undefined, []]);
 });

@@ -69,6 +69,12 @@ test('equal resources have equal hashes, and the status does not count', () => {
   expect(hashOf(translated((text) => text.replace('busybox', 'nginx')))).not.toBe(hashOf(translated()));
 });
 
+test('a Namespace is deleted with its resource, as by the operator', () => {
+  const translation = translated((text) => text.replace('kind: Pod', 'kind: Namespace'));
+  expect(translation.result === 'broken' ? translation.message : translation.document()).not.toHaveProperty('deletion');
+  expect(translation.notes.map(({ code }) => code)).not.toContain('NAMESPACE_KEPT');
+});
+
 test('without a usable cluster, the hub gets the copy', () => {
   const translation = translated((text) => text.replace(/tencent(\d)/g, 'other$1'));
   if (translation.result === 'broken') throw new Error(translation.message);
