@@ -54,3 +54,11 @@ function memberAt(value: Json | undefined, key: string): Json | undefined {
   }
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
+
+/**
+ * Returns the path of a patch as a JSON pointer (RFC 6901). The Go library json-patch, which Karmada and KubeFed use, ignores the text before
+ * the first slash, and reads `~` as itself unless 0 or 1 follows. A path without a slash stays, and fails there too.
+ */
+export function standardPatchPath(path: string): string {
+  return path.includes('/') ? path.slice(path.indexOf('/')).replaceAll(/~(?![01])/g, '~0') : path;
+}

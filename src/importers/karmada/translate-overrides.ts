@@ -1,10 +1,11 @@
 import { printDocument } from '../../core/json/documents.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { listAt, textAt } from '../../core/json-at.ts';
+import { standardPatchPath } from '../../manifests/json-pointer.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import { containersIn } from '../../manifests/pod-specs.ts';
 import { overrideRulesOf } from '../../propagate/karmada/override-policies.ts';
-import { type Overriders, overrideOf, standardPatchPath } from '../../propagate/karmada/overriders.ts';
+import { type Overriders, overrideOf } from '../../propagate/karmada/overriders.ts';
 import { override } from '../../propagate/model/override-definition.ts';
 import type { ImportClusters, TellNote } from '../clusters/import-clusters.ts';
 import type { ImportNote } from '../model/import-result.ts';
@@ -44,7 +45,7 @@ export function translateOverridePolicy(
   const translated = rules.flatMap((rule, index): readonly TranslatedRule[] => {
     const at = isList ? scopeBelow(scope, `overrideRules[${index}]`) : scope;
     const below = scopeBelow(at, 'overriders');
-    const changes = changesOf(rule.overriders, below);
+    const changes = changesOf(rule.overriders ?? {}, below);
     if (Object.keys(changes).length === 0) return [];
     const set = translateSet(rule.targetCluster ?? {}, scopeBelow(at, 'targetCluster'));
     const entryName = rules.length === 1 ? name : `${name}[${index}]`;

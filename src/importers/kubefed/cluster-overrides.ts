@@ -1,5 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { valueAt } from '../../core/json-at.ts';
+import type { JsonPatchOperation } from '../../manifests/json-patch-definition.ts';
+import { parsePointer, standardPatchPath } from '../../manifests/json-pointer.ts';
 
 /** One override as a federated object has it. KubeFed reads no other fields. */
 export interface WrittenOverride {
@@ -49,6 +51,30 @@ export function readClusterOverrides(spec: JsonObject): OverridesRead {
     throw error;
   }
   return { result: 'read', clusters };
+}
+
+/** An override as an operation of a JSON patch, or the field for which KubeFed cannot apply it. */
+type OverrideOperation =
+  | { readonly result: 'read'; readonly operation: JsonPatchOperation }
+  | { readonly result: 'refused'; readonly field: 'op' | 'path'; readonly message: string };
+
+const patchOperations: readonly string[] = ['add', 'remove', 'replace', 'test'];
+
+/**
+ * Returns an override as an operation with a JSON pointer (RFC 6901), whose path is read as by KubeFed (`standardPatchPath`). Refuses the
+ * empty path, because no override can replace the whole object.
+ */
+export function overrideOperationOf({ op, path, value = null }: WrittenOverride): OverrideOperation {
+  const kind = (op ?? '') === '' ? 'replace' : op;
+  if (kind === undefined || !patchOperations.includes(kind)) {
+    return { result: 'refused', field: 'op', message: `expected one of ${patchOperations.join(', ')}, got ${JSON.stringify(kind)}` };
+  }
+  const pointer = standardPatchPath(path);
+  if (pointer === '' || parsePointer(pointer) === undefined) {
+    return { result: 'refused', field: 'path', message: `expected a JSON pointer such as ${replicasPath}, got ${JSON.stringify(path)}` };
+  }
+  const operation = { op: kind as JsonPatchOperation['op'], path: pointer, ...(kind === 'remove' ? {} : { value }) };
+  return { result: 'read', operation };
 }
 
 class RefusedOverride extends Error {

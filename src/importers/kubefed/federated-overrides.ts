@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { JsonPatchOperation } from '../../manifests/json-patch-definition.ts';
-import { parsePointer, printPointer } from '../../manifests/json-pointer.ts';
+import { printPointer } from '../../manifests/json-pointer.ts';
 import { asStandardOperation } from '../../propagate/kubefed/kubefed-patch.ts';
 import { maxOverrides } from '../../propagate/model/spec-definition.ts';
 import { convertedPatch, type LocatedPatchOperation, type PatchedTemplate } from '../api-versions/converted-patch.ts';
@@ -9,7 +9,7 @@ import type { ImportClusters } from '../clusters/import-clusters.ts';
 import { knownClusters } from '../clusters/known-clusters.ts';
 import { errorNote, infoNote, warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
-import { type ClusterOverrides, protectedPaths, readClusterOverrides, replicasPath } from './cluster-overrides.ts';
+import { type ClusterOverrides, overrideOperationOf, protectedPaths, readClusterOverrides, replicasPath } from './cluster-overrides.ts';
 
 /** The overrides of a federated object as `overrides` of a spec, or why KubeFed would refuse the object. */
 export type ImportedOverrides =
@@ -33,7 +33,8 @@ interface OverridesToImport {
  *
  * Overrides of a template in an old version are converted with it (`convertedPatch`).
  *
- * Paths with dots, as KubeFed had them before June 2019, are converted. In exact mode they are refused, as by the last KubeFed.
+ * Paths that only KubeFed's library reads are converted (`standardPatchPath`). Paths with dots, as KubeFed had them before June 2019, are
+ * converted too, but in exact mode they are refused, as by the last KubeFed.
  *
  * Yields after each cluster, because each of them patches the whole template.
  */
@@ -98,23 +99,29 @@ interface ConvertedOverride {
   readonly notes: readonly ImportNote[];
 }
 
-const patchOperations: readonly string[] = ['add', 'remove', 'replace', 'test'];
-
-function convertedOverride({ op, path, value = null, at }: ClusterOverrides['overrides'][number], isExact: boolean): ConvertedOverride {
-  const kind = (op ?? '') === '' ? 'replace' : op;
-  if (kind === undefined || !patchOperations.includes(kind)) {
-    return { notes: [errorNote('INVALID', `${at}.op`, `expected one of ${patchOperations.join(', ')}, got ${JSON.stringify(kind)}`)] };
-  }
+function convertedOverride(override: ClusterOverrides['overrides'][number], isExact: boolean): ConvertedOverride {
+  const { path, at } = override;
   const isDotted = !path.includes('/') && path !== '';
-  const pointer = isDotted && !isExact ? pointerOfDottedPath(path) : path;
-  if (pointer === '' || parsePointer(pointer) === undefined || protectedPaths.includes(pointer)) {
-    return { notes: [errorNote('INVALID', `${at}.path`, `expected a JSON pointer such as ${replicasPath}, got ${JSON.stringify(path)}`)] };
+  const read = overrideOperationOf({ ...override, path: isDotted && !isExact ? pointerOfDottedPath(path) : path });
+  if (read.result === 'refused') return { notes: [errorNote('INVALID', `${at}.${read.field}`, read.message)] };
+  const { operation } = read;
+  const pointer = operation.path;
+  if (protectedPaths.includes(pointer)) {
+    return { notes: [errorNote('INVALID', `${at}.path`, `an override cannot change ${pointer}`)] };
   }
   if (/^\/status(\/|$)/.test(pointer) || (pointer === '/apiVersion' && !isExact)) {
     return { notes: [warningNote('UNSUPPORTED', `${at}.path`, `an override cannot change ${pointer}, so it is left out`)] };
   }
-  const operation = { op: kind as JsonPatchOperation['op'], path: pointer, ...(kind === 'remove' ? {} : { value }) };
-  return { operation: { operation, at }, notes: isDotted ? [infoNote('PATH_CONVERTED', `${at}.path`, `${path} became ${pointer}`)] : [] };
+  return {
+    operation: { operation, at },
+    notes: pointer === path ? [] : [infoNote('PATH_CONVERTED', `${at}.path`, messageOfPath(path, pointer))],
+  };
+}
+
+function messageOfPath(path: string, pointer: string): string {
+  return path.includes('/')
+    ? `KubeFed reads the path ${JSON.stringify(path)} as the JSON pointer ${JSON.stringify(pointer)}, and so the Propagation has this one`
+    : `${path} became ${pointer}`;
 }
 
 /** Converts a path with dots, such as `spec.template.spec.containers[0].image`, to a JSON pointer. */

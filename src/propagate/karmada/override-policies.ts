@@ -16,7 +16,8 @@ export interface OverridePolicySpec {
 export interface OverrideRule {
   /** The clusters of the rule. Absent: all clusters. */
   readonly targetCluster?: ClusterAffinity | null;
-  readonly overriders: Overriders;
+  /** Absent: the rule changes nothing. */
+  readonly overriders?: Overriders | null;
 }
 
 /** Returns the rules of a policy. The older form without `overrideRules` counts as one rule. */

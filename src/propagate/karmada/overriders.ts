@@ -1,5 +1,6 @@
 import type { Json } from '../../core/json.ts';
 import type { JsonPatchOperation } from '../../manifests/json-patch-definition.ts';
+import { standardPatchPath } from '../../manifests/json-pointer.ts';
 import type { FieldOverride, ImageOverride, ListOverride, MapOverride, Override, OverrideOperator } from '../model/spec.ts';
 
 /** Karmada's Overriders (policy/v1alpha1): the changes, without their target clusters. The type of `value` depends on the overrider. */
@@ -34,13 +35,15 @@ interface MapOverrider {
 }
 
 interface FieldOverrider {
-  readonly fieldPath: string;
+  /** Default: the empty text. */
+  readonly fieldPath?: string;
   readonly json?: readonly FieldPatch[] | null;
   readonly yaml?: readonly FieldPatch[] | null;
 }
 
 export interface FieldPatch {
-  readonly subPath: string;
+  /** Default: the empty text. */
+  readonly subPath?: string;
   readonly operator: OverriderOperator;
   readonly value?: Json;
 }
@@ -77,14 +80,6 @@ export function overrideOf(overriders: Overriders): Override {
   };
 }
 
-/**
- * Returns the path of a patch as a JSON pointer (RFC 6901). Karmada's library ignores the text before the first slash, and reads `~` as itself
- * unless 0 or 1 follows. A path without a slash stays, and fails in both systems.
- */
-export function standardPatchPath(path: string): string {
-  return path.includes('/') ? path.slice(path.indexOf('/')).replaceAll(/~(?![01])/g, '~0') : path;
-}
-
 function imageOverrideOf({ predicate, component, operator, value }: ImageOverrider): ImageOverride {
   const path = predicate === undefined || predicate === null ? undefined : (predicate.path ?? '');
   return {
@@ -105,11 +100,11 @@ function mapOverrideOf({ operator, value }: MapOverrider): MapOverride {
 }
 
 /** Converts a field overrider. If it has both JSON and YAML patches, the YAML patches are used. */
-function fieldOverrideOf({ fieldPath, json, yaml }: FieldOverrider): FieldOverride {
+function fieldOverrideOf({ fieldPath = '', json, yaml }: FieldOverrider): FieldOverride {
   const format = (yaml ?? []).length > 0 ? 'yaml' : 'json';
   const patches = (format === 'yaml' ? yaml : json) ?? [];
   const patch = patches.map(
-    ({ subPath, operator, value = null }): JsonPatchOperation => ({ op: operator, path: standardPatchPath(subPath), value }),
+    ({ subPath = '', operator, value = null }): JsonPatchOperation => ({ op: operator, path: standardPatchPath(subPath), value }),
   );
   return { path: fieldPath, format, patch };
 }

@@ -74,13 +74,14 @@ export function clusterReplicaState({
   clusters,
   unschedulableThresholdSeconds: threshold,
 }: {
-  readonly clusters?: Readonly<Record<string, ClusterWorkload>> | null | undefined;
+  readonly clusters?: Readonly<Record<string, ClusterWorkload | null>> | null | undefined;
   readonly unschedulableThresholdSeconds?: number | undefined;
 }): ClusterReplicaState {
   const current: Record<string, number> = {};
   const estimatedCapacity: Record<string, number> = {};
   let recheck = false;
-  for (const [name, workload] of Object.entries(clusters ?? {})) {
+  for (const [name, written] of Object.entries(clusters ?? {})) {
+    const workload = written ?? {};
     const [replicas, readyReplicas] = [workload.replicas ?? 0, workload.readyReplicas ?? 0];
     if (replicas === readyReplicas) {
       current[name] = readyReplicas;

@@ -13,9 +13,13 @@ type CountsByCluster = Readonly<Record<string, number>>;
 
 /** The input of `planKubeFed`. */
 export interface KubeFedPlanRequest {
-  readonly totalReplicas: number;
-  /** The preference of each cluster, by name. `*` applies to every cluster that has no entry. Default: none, so every count is 0. */
-  readonly preferences?: Readonly<Record<string, KubeFedPreference>> | null | undefined;
+  /** Default: 0. */
+  readonly totalReplicas?: number | null | undefined;
+  /**
+   * The preference of each cluster, by name. `*` applies to every cluster that has no entry. Null is a preference without fields. Default: none, so
+   * every count is 0.
+   */
+  readonly preferences?: Readonly<Record<string, KubeFedPreference | null>> | null | undefined;
   /** The clusters that can receive replicas, in any order. */
   readonly clusters?: readonly string[] | null | undefined;
   /** Replicas that already run in each cluster. Default: 0. */
@@ -63,7 +67,7 @@ interface PlannedCluster {
 export function planKubeFed(request: KubeFedPlanRequest): KubeFedPlan {
   const names = request.clusters ?? [];
   const clusters = names.flatMap((name) => plannedCluster(name, request) ?? []).sort(byWeightThenHash);
-  let remaining = assignMinimums(clusters, request.totalReplicas);
+  let remaining = assignMinimums(clusters, request.totalReplicas ?? 0);
   if (request.rebalance !== true) remaining = reserveCurrent(clusters, remaining, request.currentReplicas ?? {});
   remaining = distributeByWeight(clusters, remaining);
   const overflowLimit = request.rebalance === true ? Number.POSITIVE_INFINITY : remaining;
@@ -81,8 +85,10 @@ export function clusterHash(cluster: string, key: string): number {
 }
 
 function plannedCluster(name: string, { preferences, estimatedCapacity, key }: KubeFedPlanRequest): PlannedCluster | undefined {
-  const preference = entryOf(preferences, name) ?? entryOf(preferences, '*');
-  if (preference === undefined) return undefined;
+  const found = entryOf(preferences, name);
+  const written = found === undefined ? entryOf(preferences, '*') : found;
+  if (written === undefined) return undefined;
+  const preference = written ?? {};
   return {
     name,
     min: preference.minReplicas ?? 0,

@@ -60,10 +60,10 @@ function retainedFields(kind: string, desired: JsonObject, { observed, federated
     case 'Service':
       return retainedService(desired, observed);
     case 'ServiceAccount': {
+      // Like KubeFed, reads the existing secrets only if the desired object has none.
+      if ((typedAt(desired, ['secrets'], lists) ?? []).length > 0) return desired;
       const secrets = typedAt(observed, ['secrets'], lists) ?? [];
-      return (typedAt(desired, ['secrets'], lists) ?? []).length > 0 || secrets.length === 0
-        ? desired
-        : withValueAt(desired, ['secrets'], secrets);
+      return secrets.length === 0 ? desired : withValueAt(desired, ['secrets'], secrets);
     }
     default: {
       if (typedAt(federated, ['spec', 'retainReplicas'], flags) !== true) return desired;
@@ -78,7 +78,8 @@ function retainedService(desired: JsonObject, observed: JsonObject): JsonObject 
   const address = typedAt(observed, ['spec', 'clusterIP'], texts) ?? '';
   const addresses = typedAt(observed, ['spec', 'clusterIPs'], textLists) ?? [];
   const ports = typedAt(observed, ['spec', 'ports'], lists);
-  const wanted = typedAt(desired, ['spec', 'ports'], lists) ?? [];
+  // Like KubeFed, reads the desired ports only if the existing object has ports.
+  const wanted = ports === undefined ? [] : (typedAt(desired, ['spec', 'ports'], lists) ?? []);
   const kept: readonly (readonly [string, Json | undefined])[] = [
     ['healthCheckNodePort', port > 0 ? port : undefined],
     ['clusterIP', address === '' ? undefined : address],

@@ -485,6 +485,8 @@ describe('the overrides', () => {
   const overridden = (override: string) =>
     federated('a', `{ template: { data: { k: v } }, overrides: [{ clusterName: cluster1, clusterOverrides: [${override}] }] }`);
 
+  const convertedAndAdded = ['PATH_CONVERTED', 'REPLACE_ADDS'];
+
   test.each<[string, string, unknown, readonly string[]]>([
     ['add a missing leaf', '{ path: /data/new, value: x }', [{ op: 'add', path: '/data/new', value: 'x' }], ['REPLACE_ADDS']],
     ['have dots before June 2019', '{ path: data.k, value: x }', [{ op: 'replace', path: '/data/k', value: 'x' }], ['PATH_CONVERTED']],
@@ -493,6 +495,13 @@ describe('the overrides', () => {
       '{ path: "data.k[0].l", value: x }',
       [{ op: 'replace', path: '/data/k/0/l', value: 'x' }],
       ['PATH_CONVERTED'],
+    ],
+    ['lose the text before their first slash', '{ path: data/k, value: x }', [{ op: 'add', path: '/k', value: 'x' }], convertedAndAdded],
+    [
+      'have a tilde that escapes nothing',
+      '{ path: "/data/k~v", value: x }',
+      [{ op: 'add', path: '/data/k~0v', value: 'x' }],
+      convertedAndAdded,
     ],
     ['stay if they cannot apply', '{ op: remove, path: /data/missing }', [{ op: 'remove', path: '/data/missing' }], []],
     ['do not change the version', '{ path: /apiVersion, value: v2 }', undefined, ['UNSUPPORTED']],
@@ -508,12 +517,25 @@ describe('the overrides', () => {
     ['an unknown operation', '{ op: merge, path: /data/k, value: x }', false],
     ['a copy, as KubeFed has no from', '{ op: copy, from: /data/k, path: /data/l }', false],
     ['the name', '{ path: metadata.name, value: x }', false],
-    ['a path without the slash at its beginning', '{ path: data/k, value: x }', false],
+    ['the kind behind a text', '{ path: x/kind, value: Pod }', false],
     ['the whole object', '{ path: "", value: {} }', false],
   ])('are refused with %s', (_, override, isExact) => {
     expect(importedTexts([namespace(), overridden(override)], { clusters, isExact }).notes).toMatchObject([
       { severity: 'ERROR', code: 'INVALID' },
     ]);
+  });
+
+  test('keep in exact mode the path that the library of KubeFed reads', () => {
+    const text = overridden('{ path: /data/a~b, value: x }, { op: add, path: data/k, value: y }');
+    expect(spec(text, true).overrides).toMatchObject([
+      {
+        jsonPatch: [
+          { op: 'replace', path: '/data/a~0b' },
+          { op: 'add', path: '/k' },
+        ],
+      },
+    ]);
+    expect(codesOf(notes(text, true))).toEqual(['PATH_CONVERTED', 'PATH_CONVERTED']);
   });
 
   test('have no note about the spelling in exact mode', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { applyJsonPatch } from '../../../src/manifests/json-patch.ts';
 import type { JsonPatchOperation } from '../../../src/manifests/json-patch-definition.ts';
+import { standardPatchPath } from '../../../src/manifests/json-pointer.ts';
 import { asStandardOperation } from '../../../src/propagate/kubefed/kubefed-patch.ts';
 
 const document = { spec: { args: ['a', 'b'], empty: null } };
@@ -29,4 +30,15 @@ describe('a patch with the leniency of KubeFed', () => {
     ];
     expect(patched(...operations)).toEqual({ ...document.spec, labels: { 'a/b': 'x' } });
   });
+});
+
+test.each([
+  ['/data/k~v', '/data/k~0v'],
+  ['/data/a~1b~0c~', '/data/a~1b~0c~0'],
+  ['spec/replicas', '/replicas'],
+  ['x/data/k', '/data/k'],
+  ['spec.replicas', 'spec.replicas'],
+  ['', ''],
+])('reads the path %j as %j', (path, pointer) => {
+  expect(standardPatchPath(path)).toBe(pointer);
 });

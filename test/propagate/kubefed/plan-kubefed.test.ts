@@ -7,6 +7,7 @@ const halves: KubeFedPlanRequest = { totalReplicas: 10, preferences: { '*': { we
 describe('planKubeFed', () => {
   test.each<[string, Partial<KubeFedPlanRequest>, Readonly<Record<string, number>>]>([
     ['gives every cluster 0 without preferences', { preferences: {} }, { a: 0, b: 0 }],
+    ['reads a preference of null as one without fields', { preferences: { a: null, '*': { weight: 1 } } }, { a: 0, b: 10 }],
     ['plans nothing without clusters', { clusters: [] }, {}],
     ['places nothing of a total of 0', { totalReplicas: 0 }, { a: 0, b: 0 }],
     ['does not take names of object members for preferences', { preferences: {}, clusters: ['constructor'] }, { constructor: 0 }],

@@ -18,3 +18,10 @@ test('removes finalizers and annotations that the existing object does not have'
   const retained = retainKubeFed({ kind: 'ConfigMap', desired, observed: { metadata: { name: 'a' } }, federated: {} });
   expect(retained).toEqual({ result: 'retained', object: { metadata: { name: 'a' } } });
 });
+
+test.each<[string, string, JsonObject, JsonObject]>([
+  ['existing secrets if the desired object has some', 'ServiceAccount', { secrets: [{ name: 'a' }] }, { secrets: {} }],
+  ['desired ports if the existing object has none', 'Service', { spec: { ports: 'x' } }, { spec: {} }],
+])('does not read %s', (_, kind, desired, observed) => {
+  expect(retainKubeFed({ kind, desired, observed, federated: {} })).toEqual({ result: 'retained', object: desired });
+});

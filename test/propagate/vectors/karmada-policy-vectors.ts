@@ -22,8 +22,8 @@ import { keyOfManifest } from '../../../src/manifests/object-key.ts';
 import type { ClusterAffinityTerm } from '../../../src/propagate/karmada/karmada-placement.ts';
 import type { OverridePolicySpec } from '../../../src/propagate/karmada/override-policies.ts';
 import { isDynamicDivided } from '../../../src/propagate/karmada/replica-scheduling.ts';
-import { preparedSelectors, type ResourceSelector } from '../../../src/propagate/karmada/resource-selector.ts';
-import { sameAnswer, type VectorOp, type VectorOps, vectorOp } from './vector.ts';
+import { type ImplicitPriority, preparedSelectors } from '../../../src/propagate/karmada/resource-selector.ts';
+import { sameAnswer, structVectorOp, type VectorOp, type VectorOps } from './vector.ts';
 
 /** Creates an operation that answers whether a policy is valid. The number of errors is compared only if the expectation has one. */
 function admission<Input>(validate: (input: Input) => readonly AdmissionProblem[]): VectorOp {
@@ -31,43 +31,63 @@ function admission<Input>(validate: (input: Input) => readonly AdmissionProblem[
     const { length: errorCount } = validate(input);
     return { valid: errorCount === 0, errorCount };
   };
-  return vectorOp(answerOf, (got, expected) => sameAnswer(got, { ...Object(got), ...Object(expected) }));
+  return structVectorOp(answerOf, (got, expected) => sameAnswer(got, { ...Object(got), ...Object(expected) }));
 }
 
 interface NamespacedSpec<Spec> {
   readonly namespace?: string;
-  readonly spec: Spec;
+  readonly spec?: Spec;
 }
 
-interface OneSelector {
-  readonly resource: Manifest;
-  readonly selector: ResourceSelector;
-}
+type Selector = PropagationPolicy['spec']['resourceSelectors'][number];
 
 interface SeveralSelectors {
-  readonly resource: Manifest;
-  readonly selectors?: readonly ResourceSelector[] | null;
+  readonly resource?: Partial<Manifest>;
+  readonly selectors?: readonly Partial<Selector>[];
 }
 
-function matchesOf(resource: Manifest, selectors: SeveralSelectors['selectors']): JsonObject {
-  return { matches: preparedSelectors(selectors)(resource) !== 'MisMatch' };
+interface OneSelector extends Pick<SeveralSelectors, 'resource'> {
+  readonly selector?: Partial<Selector>;
+}
+
+/** Returns the resource with the empty text for each name that it does not have. */
+function resourceOf({ resource }: SeveralSelectors): Manifest {
+  return { apiVersion: '', kind: '', ...resource, metadata: { name: '', ...resource?.metadata } };
+}
+
+function selectorsOf({ selectors = [] }: SeveralSelectors): readonly Selector[] {
+  return selectors.map((selector) => ({ apiVersion: '', kind: '', ...selector }));
+}
+
+function priorityOf(input: SeveralSelectors): ImplicitPriority {
+  return preparedSelectors(selectorsOf(input))(resourceOf(input));
+}
+
+function matchesOf(input: SeveralSelectors): JsonObject {
+  return { matches: priorityOf(input) !== 'MisMatch' };
+}
+
+function withList({ resource, selector = {} }: OneSelector): SeveralSelectors {
+  return { ...(resource === undefined ? {} : { resource }), selectors: [selector] };
 }
 
 interface VectorPolicy {
-  readonly name: string;
+  readonly name?: string;
   readonly namespace?: string;
   readonly priority?: number;
-  readonly resourceSelectors: PropagationPolicy['spec']['resourceSelectors'];
+  readonly resourceSelectors?: SeveralSelectors['selectors'];
 }
 
 /** Answers with the name of the policy that the importer chooses for the resource. */
-function highestPriorityPolicy({ resource, policies }: { readonly resource: Manifest; readonly policies: readonly VectorPolicy[] }) {
-  const accepted = policies.map(({ name, namespace, priority = 0, resourceSelectors }) => {
+function highestPriorityPolicy({ policies = [], ...input }: SeveralSelectors & { readonly policies?: readonly VectorPolicy[] }) {
+  const accepted = policies.map(({ name = '', namespace, priority = 0, resourceSelectors: selectors = [] }) => {
     const document = { index: 0, path: '[0]', key: { apiVersion: '', kind: '', name }, object: {} };
+    const resourceSelectors = selectorsOf({ selectors });
     const spec = { resourceSelectors, priority, preemption: 'Never', conflictResolution: 'Abort', schedulerName: '' } as const;
     const scope = namespace === undefined ? {} : { namespace };
     return { document, name, ...scope, spec, priorityOf: preparedSelectors(resourceSelectors), notes: [] };
   });
+  const resource = resourceOf(input);
   const document = { index: 1, path: '[1]', key: keyOfManifest(resource), object: resource };
   const choice = new PolicyFinder(accepted, { isLiving: false }).policyFor({ document, manifest: resource });
   return { policy: choice?.winner.name ?? null };
@@ -76,31 +96,31 @@ function highestPriorityPolicy({ resource, policies }: { readonly resource: Mani
 /** Which policy claims a resource, and which policies Karmada's admission accepts. */
 export const karmadaPolicyVectors: VectorOps = {
   'karmada-resource-selector': {
-    resourceMatches: vectorOp(({ resource, selector }: OneSelector) => matchesOf(resource, [selector])),
-    matchSelectors: vectorOp(({ resource, selectors }: SeveralSelectors) => matchesOf(resource, selectors)),
-    selectorPriority: vectorOp(({ resource, selector }: OneSelector) => ({ priority: preparedSelectors([selector])(resource) })),
-    selectorsPriority: vectorOp(({ resource, selectors }: SeveralSelectors) => ({ priority: preparedSelectors(selectors)(resource) })),
-    highestPriorityPolicy: vectorOp(highestPriorityPolicy),
+    resourceMatches: structVectorOp((input: OneSelector) => matchesOf(withList(input))),
+    matchSelectors: structVectorOp(matchesOf),
+    selectorPriority: structVectorOp((input: OneSelector) => ({ priority: priorityOf(withList(input)) })),
+    selectorsPriority: structVectorOp((input: SeveralSelectors) => ({ priority: priorityOf(input) })),
+    highestPriorityPolicy: structVectorOp(highestPriorityPolicy),
   },
   'karmada-validation': {
-    overrideSpec: admission(({ spec, namespace }: NamespacedSpec<OverridePolicySpec>) => validateOverrideSpec(spec, namespace)),
-    propagationSpec: admission(({ spec, namespace }: NamespacedSpec<CheckedPropagation>) => validatePropagationSpec(spec, namespace)),
-    placement: admission(({ placement }: { readonly placement: NonNullable<CheckedPropagation['placement']> }) =>
+    overrideSpec: admission(({ spec = {}, namespace }: NamespacedSpec<OverridePolicySpec>) => validateOverrideSpec(spec, namespace)),
+    propagationSpec: admission(({ spec = {}, namespace }: NamespacedSpec<CheckedPropagation>) => validatePropagationSpec(spec, namespace)),
+    placement: admission(({ placement = {} }: { readonly placement?: NonNullable<CheckedPropagation['placement']> }) =>
       validatePlacement(placement, 'placement'),
     ),
-    overflowAffinities: admission(({ affinity }: { readonly affinity: ClusterAffinityTerm }) =>
+    overflowAffinities: admission(({ affinity = {} }: { readonly affinity?: ClusterAffinityTerm }) =>
       validateOverflowAffinities(affinity, 'affinity'),
     ),
-    clusterTolerations: admission(({ tolerations }: { readonly tolerations: Parameters<typeof validateClusterTolerations>[0] }) =>
+    clusterTolerations: admission(({ tolerations }: { readonly tolerations?: Parameters<typeof validateClusterTolerations>[0] }) =>
       validateClusterTolerations(tolerations, 'tolerations'),
     ),
-    applicationFailover: admission(({ application }: { readonly application: ApplicationFailover | null }) =>
+    applicationFailover: admission(({ application }: { readonly application?: ApplicationFailover }) =>
       validateApplicationFailover(application, 'application'),
     ),
-    clusterFailover: admission(({ cluster }: { readonly cluster: ClusterFailover | null }) => validateClusterFailover(cluster, 'cluster')),
-    emptyOverriders: vectorOp(emptyOverriders),
-    defaultSpreadConstraints: vectorOp(defaultSpreadConstraints),
-    defaultDivisionPreference: vectorOp(defaultDivisionPreference),
-    isDynamicDivided: vectorOp(isDynamicDivided),
+    clusterFailover: admission(({ cluster }: { readonly cluster?: ClusterFailover }) => validateClusterFailover(cluster, 'cluster')),
+    emptyOverriders: structVectorOp(emptyOverriders),
+    defaultSpreadConstraints: structVectorOp(defaultSpreadConstraints),
+    defaultDivisionPreference: structVectorOp(defaultDivisionPreference),
+    isDynamicDivided: structVectorOp(isDynamicDivided),
   },
 };

@@ -8,7 +8,7 @@ import { MusterError } from '../../../src/core/errors.ts';
 import type { Json } from '../../../src/core/json.ts';
 import { vectorOps } from './registry.ts';
 import { runVectorFile, vectorFilesIn } from './run-vectors.ts';
-import { sameAnswer, type VectorOps, vectorOp } from './vector.ts';
+import { sameAnswer, structVectorOp, type VectorOps, vectorOp } from './vector.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'vectors-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -128,3 +128,15 @@ function written(name: string, content: unknown): string {
   writeFileSync(file, JSON.stringify(content));
   return file;
 }
+
+test('an input that upstream reads into structs of Go has no null', () => {
+  const { run } = structVectorOp((input: unknown) => input);
+  expect(run({ a: null, b: [null, { c: null, d: 1 }], e: { f: null } })).toEqual({ b: [{}, { d: 1 }], e: {} });
+});
+
+test.each(Object.entries(vectorOps['karmada-validation'] ?? {}))(
+  'the operation %s of karmada-validation answers an empty input',
+  (_, op) => {
+    expect(op.run({})).toBeTypeOf('object');
+  },
+);

@@ -40,6 +40,25 @@ export function vectorOp<Input>(run: (input: Input) => unknown, comparison: Comp
 }
 
 /**
+ * Creates an operation whose input upstream reads into structs of Go. A null field counts as absent, and a null item of a list as an empty
+ * struct.
+ */
+export function structVectorOp<Input>(run: (input: Input) => unknown, comparison: Comparison | VectorOp['accepts'] = {}): VectorOp {
+  const { run: runInput, accepts } = vectorOp(run, comparison);
+  return { run: (input) => runInput(withoutNullFields(input)), accepts };
+}
+
+function withoutNullFields(object: JsonObject): JsonObject {
+  const fields = Object.entries(object).filter(([, value]) => value !== null);
+  return Object.fromEntries(fields.map(([name, value]) => [name, value === undefined ? value : asStruct(value)]));
+}
+
+function asStruct(value: Json): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => (item === null ? {} : asStruct(item)));
+  return isJsonObject(value) ? withoutNullFields(value) : value;
+}
+
+/**
  * True if both are the same JSON. Missing fields, null, zero, false, `''`, `[]` and `{}` are equal. Empty items of a list still count. If
  * the
  * expectation is `anyOf`, one of its members must be the answer's `assignment`.

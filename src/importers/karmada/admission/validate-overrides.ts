@@ -34,15 +34,14 @@ export function emptyOverriders({ overriders }: { readonly overriders?: Override
 
 function validateRule({ targetCluster, overriders }: OverrideRule, path: string): readonly AdmissionProblem[] {
   const below = `${path}.overriders`;
+  const { annotationsOverrider, labelsOverrider, imageOverrider, fieldOverrider } = overriders ?? {};
   return [
-    ...checkEach(overriders.annotationsOverrider, `${below}.annotationsOverrider`, ({ value }, at) =>
-      annotationProblems(value ?? {}, `${at}.value`),
-    ),
-    ...checkEach(overriders.labelsOverrider, `${below}.labelsOverrider`, ({ value }, at) => labelProblems(value ?? {}, `${at}.value`)),
-    ...checkEach(overriders.imageOverrider, `${below}.imageOverrider`, ({ predicate }, at) =>
+    ...checkEach(annotationsOverrider, `${below}.annotationsOverrider`, ({ value }, at) => annotationProblems(value ?? {}, `${at}.value`)),
+    ...checkEach(labelsOverrider, `${below}.labelsOverrider`, ({ value }, at) => labelProblems(value ?? {}, `${at}.value`)),
+    ...checkEach(imageOverrider, `${below}.imageOverrider`, ({ predicate }, at) =>
       pointerProblems(predicate?.path ?? '', `${at}.predicate.path`),
     ),
-    ...checkEach(overriders.fieldOverrider, `${below}.fieldOverrider`, ({ fieldPath, json, yaml }, at) => [
+    ...checkEach(fieldOverrider, `${below}.fieldOverrider`, ({ fieldPath = '', json, yaml }, at) => [
       ...problemIf((json ?? []).length > 0 && (yaml ?? []).length > 0, at, 'expected either json or yaml, got both'),
       ...problemIf((json ?? []).length === 0 && (yaml ?? []).length === 0, at, 'expected either json or yaml, got none'),
       ...pointerProblems(fieldPath, `${at}.fieldPath`),
@@ -72,7 +71,7 @@ function annotationProblems(annotations: Readonly<Record<string, string>>, path:
   ];
 }
 
-function patchProblems({ subPath, operator, value }: FieldPatch, path: string): readonly AdmissionProblem[] {
+function patchProblems({ subPath = '', operator, value }: FieldPatch, path: string): readonly AdmissionProblem[] {
   const needsValue = operator === 'add' || operator === 'replace';
   return [
     ...pointerProblems(subPath, `${path}.subPath`),

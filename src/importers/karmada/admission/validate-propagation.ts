@@ -129,7 +129,8 @@ function validateWorkloadAffinity({ workloadAffinity }: CheckedPlacement, path: 
   const keyProblems = (group: GroupByLabel | null | undefined, at: string) => {
     return isPresent(group) ? labelKeyProblems(group.groupByLabelKey ?? '', `${at}.groupByLabelKey`) : [];
   };
-  const isSame = isPresent(affinity) && isPresent(antiAffinity) && affinity.groupByLabelKey === antiAffinity.groupByLabelKey;
+  const isSame =
+    isPresent(affinity) && isPresent(antiAffinity) && (affinity.groupByLabelKey ?? '') === (antiAffinity.groupByLabelKey ?? '');
   return [
     ...keyProblems(affinity, `${path}.affinity`),
     ...keyProblems(antiAffinity, `${path}.antiAffinity`),

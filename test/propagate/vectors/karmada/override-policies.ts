@@ -45,7 +45,7 @@ export function matchPolicies({ policies, object, cluster }: PolicyRequest): { r
       .map(({ overriders }) => ({
         policy: metadata.name,
         ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-        overriders,
+        overriders: overriders ?? {},
       })),
   );
   return { apply };

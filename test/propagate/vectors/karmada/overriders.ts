@@ -19,12 +19,12 @@ type Patches = { readonly patches: ReturnType<typeof printEdits> };
  *
  * @throws {MusterError} `BAD_INPUT` where Karmada fails: for a missing path or an invalid image.
  */
-export function applyOverriders({ object, overriders }: { readonly object: Manifest; readonly overriders: Overriders }): {
+export function applyOverriders({ object, overriders }: { readonly object?: Manifest | null; readonly overriders?: Overriders | null }): {
   readonly object: Manifest;
 } {
   const outcome = applyOverrides({
-    object,
-    overrides: [overrideOf(overriders)],
+    object: object ?? { apiVersion: '', kind: '', metadata: { name: '' } },
+    overrides: [overrideOf(overriders ?? {})],
     cluster: memberClusterOf({}),
     rules: karmadaOverrideRules,
   });

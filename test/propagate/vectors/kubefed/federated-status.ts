@@ -5,7 +5,7 @@ import type { Json } from '../../../../src/core/json.ts';
 interface FederatedStatus {
   readonly observedGeneration?: number | null | undefined;
   readonly clusters?:
-    | readonly { readonly name: string; readonly status?: string | null; readonly remoteStatus?: Json }[]
+    | readonly { readonly name?: string; readonly status?: string | null; readonly remoteStatus?: Json }[]
     | null
     | undefined;
   readonly conditions?:
@@ -21,7 +21,7 @@ export interface FederatedStatusUpdate {
   /** Why the synchronization failed as a whole. Default: it did not. */
   readonly reason?: string | null | undefined;
   /** The result by cluster. An empty text means success. */
-  readonly propagationStatus?: Readonly<Record<string, string>> | null | undefined;
+  readonly propagationStatus?: Readonly<Record<string, string | null>> | null | undefined;
   /** The status of the copy by cluster. */
   readonly remoteStatus?: Readonly<Record<string, Json>> | null | undefined;
   readonly resourcesUpdated?: boolean | null | undefined;
@@ -50,7 +50,7 @@ function clustersDiffer({ current, propagationStatus, remoteStatus, collectRemot
   if (clusters.length !== Object.keys(statuses).length) return true;
   if (collectRemoteStatus === true && clusters.length !== Object.keys(remotes).length) return true;
   return clusters.some(
-    ({ name, status, remoteStatus: remote }) =>
+    ({ name = '', status, remoteStatus: remote }) =>
       (statuses[name] ?? '') !== (status ?? '') || !equalJson(remotes[name] ?? null, remote ?? null),
   );
 }
@@ -64,7 +64,7 @@ function isConditionNew(update: FederatedStatusUpdate): boolean {
 
 function reasonOf({ reason, propagationStatus, remoteStatus, collectRemoteStatus }: FederatedStatusUpdate): string {
   if ((reason ?? '') !== '') return reason ?? '';
-  const isOk = ([name, status]: readonly [string, string]): boolean =>
-    status === '' && (collectRemoteStatus !== true || (remoteStatus?.[name] ?? null) !== null);
+  const isOk = ([name, status]: readonly [string, string | null]): boolean =>
+    (status ?? '') === '' && (collectRemoteStatus !== true || (remoteStatus?.[name] ?? null) !== null);
   return Object.entries(propagationStatus ?? {}).every(isOk) ? '' : 'CheckClusters';
 }

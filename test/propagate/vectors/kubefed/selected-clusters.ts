@@ -4,21 +4,21 @@ import { matchesLabelSelector } from '../../../../src/core/selectors.ts';
 import { federatedPlacementOf } from '../../../../src/importers/kubefed/selected-clusters.ts';
 
 interface LabelledCluster {
-  readonly name: string;
-  readonly labels?: Readonly<Record<string, string>> | null | undefined;
+  readonly name?: string;
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** Returns the names of the clusters that the placement selects among those that KubeFed knows, as KubeFed's ComputePlacement does. */
 export function selectedClusters({
   placement,
-  clusters,
+  clusters = [],
 }: {
-  readonly placement?: Json | undefined;
-  readonly clusters: readonly LabelledCluster[];
+  readonly placement?: Json;
+  readonly clusters?: readonly LabelledCluster[];
 }): { readonly clusters: readonly string[] } {
   const { names, selector } = federatedPlacementOf(placement);
   const parsed = labelSelectorOf(selector);
-  const isSelected = ({ name, labels }: LabelledCluster): boolean =>
-    names === undefined ? parsed !== undefined && matchesLabelSelector(parsed, labels ?? undefined) : names.includes(name);
-  return { clusters: clusters.filter(isSelected).map(({ name }) => name) };
+  const isSelected = ({ name = '', labels }: LabelledCluster): boolean =>
+    names === undefined ? parsed !== undefined && matchesLabelSelector(parsed, labels) : names.includes(name);
+  return { clusters: clusters.filter(isSelected).map(({ name = '' }) => name) };
 }
