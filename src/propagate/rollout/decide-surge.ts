@@ -31,17 +31,19 @@ export interface SurgeDecision {
  * Decides which decreases must wait, so that the total of ready replicas does not fall below the planned total
  * (docs/internals/propagation.md 6). Pure.
  *
- * - Decreases that were not started must keep as many ready replicas as all increases still lack.
+ * - Decreases that were not started must keep as many ready replicas as all clusters still lack. If no cluster with an increase lacks
+ *   replicas, all decreases start: unhealthy copies do not hold them.
  * - Decreases are checked in the order of cluster names. Each starts as a whole or waits.
- * - An increase lacks no replicas once this generation has succeeded in its cluster.
- * - If every increase that lacks replicas has failed or timed out: with `onFailure: Continue`, all decreases start. With another value, the
+ * - A cluster lacks no replicas once this generation has succeeded in it.
+ * - If every cluster that lacks replicas has failed or timed out: with `onFailure: Continue`, all decreases start. With another value, the
  *   waiting decreases become `held`.
  *
  * @param moves All clusters of the plan, and all clusters that are leaving.
  */
 export function decideSurge(moves: readonly CountMove[], onFailure: RolloutSpec['onFailure']): SurgeDecision {
   const decreases = moves.filter(({ current, to, mark }) => current > to && mark === undefined);
-  const lacking = moves.filter((move) => lackOf(move) > 0);
+  const isMove = moves.some((move) => move.current <= move.to && lackOf(move) > 0);
+  const lacking = isMove ? moves.filter((move) => lackOf(move) > 0) : [];
   let spare = sumBy(decreases, dropOf) - sumBy(lacking, lackOf);
   const waiting: ClusterName[] = [];
   for (const decrease of [...decreases].sort((a, b) => (a.cluster < b.cluster ? -1 : 1))) {
@@ -62,9 +64,9 @@ function dropOf({ current, to, ready }: CountMove): number {
 }
 
 /**
- * Returns the number of planned replicas that are not ready yet. It is 0 if the number of replicas falls, or if the rollout mark is
- * `Succeeded`.
+ * Returns the number of planned replicas that are not ready yet. It is 0 if the rollout mark is `Succeeded`. A cluster can lack replicas
+ * although its number falls: an earlier plan has just given it more, and none of them is ready.
  */
-function lackOf({ current, to, ready, mark }: CountMove): number {
-  return current > to || mark === 'Succeeded' ? 0 : Math.max(0, to - ready);
+function lackOf({ to, ready, mark }: CountMove): number {
+  return mark === 'Succeeded' ? 0 : Math.max(0, to - ready);
 }

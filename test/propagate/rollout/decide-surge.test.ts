@@ -27,6 +27,7 @@ test.each([
   ['begun is let go, and no longer spare', 'a 4>0 ready 3 Progressing, c 4>0 ready 4, b 8>8 ready 4 Progressing', ['c'], []],
   ['less than before is let go at once', 'a 8>2 ready 8, b 2>4 ready 2', ['a'], []],
   ['replicas that an earlier decrease removes are not spare', 'a 3>2 ready 6, b 3>2 ready 3, c 0>2 ready 0', ['a', 'b'], []],
+  ['a decrease whose own replicas are not ready either', 'a 3>2 ready 3, b 0>2 ready 0, c 2>1 ready 0, d 3>1 ready 3', ['a', 'd'], []],
   ['who once succeeded lacks nothing', 'a 4>2 ready 4, b 4>4 ready 1 Succeeded', [], []],
   ['an increase that failed', 'a 4>0 ready 4, b 4>4 ready 1 Failed', [], ['a']],
   ['an increase out of time, another under way', 'a 4>0 ready 4, b 2>2 ready 1 TimedOut, c 2>2 ready 1 Progressing', ['a'], []],
