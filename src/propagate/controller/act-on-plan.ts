@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { abandonedOf, printAbandoned } from '../hub/abandoned.ts';
-import { isDecided, marks, type Propagation } from '../model/propagation.ts';
+import { isDecided, type Propagation } from '../model/propagation.ts';
 import { documentWithoutRequester, isDividedAsKubeFed } from '../model/spec.ts';
 import type { PropagationStatus } from '../model/status-definition.ts';
 import { countFieldOf } from '../plan/placing/workload-count.ts';
@@ -192,8 +191,7 @@ function isPruneOver({ state, ports }: Pass, { verdict, rendered }: CurrentPlan)
 }
 
 /**
- * Writes the status, removes abandoned clusters from the annotation, and returns when the next pass is due. Marks the plan as old once all
- * deletions of a confirmed prune have started.
+ * Writes the status, and returns when the next pass is due. Marks the plan as old once all deletions of a confirmed prune have started.
  */
 async function finishPass(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<PassResult> {
   const { state } = pass;
@@ -201,7 +199,6 @@ async function finishPass(pass: Pass, planned: PlannedPropagation, snapshot: Pas
   recheckRoom(pass, planned, status);
   const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency: 'usual' });
   if (written.result === 'failed') return { result: 'passed', ...retryHubLater(pass) };
-  if (written.result === 'saved') await tidyAbandoned(pass, written.propagation);
   if (isPruneOver(pass, planned.plan)) state.isPlanOld = true;
   const soonMs = written.result === 'later' ? written.ms : written.result === 'outdated' || state.isPlanOld ? 0 : undefined;
   return { result: 'passed', againMs: nextPassMs(pass, snapshot, soonMs) };
@@ -215,21 +212,6 @@ function recheckRoom({ state, ports: { clock } }: Pass, { spec, plan }: PlannedP
   if (!isDividedAsKubeFed(spec) || ready === undefined || placed === undefined || ready >= placed) return;
   if (!plan.rendered.clusters.some(({ objects }) => objects.some(({ desired }) => countFieldOf(desired) === 'replicas'))) return;
   state.replanAtMs = Math.min(state.replanAtMs, clock.monotonic() + roomRecheckMs);
-}
-
-/**
- * Removes clusters from the annotation `muster.dev/abandon` once their abandoned shares are deleted. The write is guarded by the version
- * that was read. If another client changed the Propagation meanwhile, the next pass tries again.
- */
-async function tidyAbandoned({ state, ports, term }: Pass, propagation: Propagation): Promise<void> {
-  const { shares } = state;
-  const abandoned = abandonedOf(propagation);
-  const open = abandoned.filter(({ cluster, share }) =>
-    [...(shares?.values() ?? [])].some((one) => one.cluster === cluster && one.uid === share),
-  );
-  if (shares === undefined || open.length === abandoned.length || !term.isLeading()) return;
-  const written = await ports.stores.propagations.annotateUnchanged(propagation, { [marks.abandon]: printAbandoned(open) }, term.signal);
-  if (written.result === 'written') state.latest = written.propagation;
 }
 
 /** Time after which each Propagation gets a pass even without a change, times a random factor in [0.9, 1.1). */

@@ -7,6 +7,7 @@ import { loadShares } from './load-shares.ts';
 import { newestPropagation, withRecheck } from './newest-propagation.ts';
 import { planGeneration } from './plan-generation.ts';
 import { describeProblems, refuse } from './refuse.ts';
+import { releaseAbandoned } from './release-abandoned.ts';
 import { type NextPass, retryHubLater } from './retry-hub-later.ts';
 import type { Pass, PassResult } from './state/ports.ts';
 import { type CurrentPlan, discardPlan, isBusy, rescheduleMsOf, retryAllNow } from './state/propagation-state.ts';
@@ -17,9 +18,10 @@ import { readAgain } from './write-status.ts';
  * Runs one pass over one Propagation. The steps are:
  *
  * 1. Read the Propagation from the mirror.
- * 2. Decide which clusters are evicted (`keepEvictions`).
- * 3. Plan its generation, if there is no plan or the plan is old (`planGeneration`).
- * 4. Start work in the clusters and write the status (`actOnPlan`).
+ * 2. Delete the shares of abandoned clusters (`releaseAbandoned`).
+ * 3. Decide which clusters are evicted (`keepEvictions`).
+ * 4. Plan its generation, if there is no plan or the plan is old (`planGeneration`).
+ * 5. Start work in the clusters and write the status (`actOnPlan`).
  *
  * A pass does not wait for the work in clusters. Each job triggers another pass when it ends. A pass may be interrupted anywhere, also by a
  * crash: the state on the hub is enough to continue.
@@ -41,9 +43,11 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
   if (read.result === 'absent') return { result: 'gone' };
   // A pass follows when the mirror has been read.
   if (read.result === 'unread' || !term.isLeading()) return { result: 'passed' };
-  const propagation = await newestPropagation(pass, read.propagation);
-  if ('result' in propagation) return propagation;
-  state.latest = propagation;
+  const newest = await newestPropagation(pass, read.propagation);
+  if ('result' in newest) return newest;
+  state.latest = newest;
+  const propagation = await releaseAbandoned(pass, newest);
+  if ('againMs' in propagation) return { result: 'passed', againMs: propagation.againMs };
   const { metadata, spec } = propagation;
   const resumedAt = metadata.annotations[marks.resumedAt];
   if (state.resumedAt !== resumedAt) retryAllNow(state, ports.clock.monotonic());

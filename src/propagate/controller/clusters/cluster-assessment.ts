@@ -5,7 +5,6 @@ import { groupKindOfKey, objectPlaceOf, textOfKey } from '../../../manifests/obj
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import { compareVersions } from '../../../store/versions.ts';
 import { mustGiveBack } from '../../apply/plan-take-over.ts';
-import { isAbandoned } from '../../hub/abandoned.ts';
 import type { ClusterShare, InventoryEntry, RecordedFault } from '../../model/inventory.ts';
 import type { RenderedCluster, RenderedObject } from '../../model/plan.ts';
 import type { ClusterLine, CopyReason, Propagation } from '../../model/propagation.ts';
@@ -55,7 +54,7 @@ export function assessClusters(input: AssessmentInput): readonly ClusterAssessme
   const { state, plan } = input;
   if (plan.verdict.result === 'stale' || plan.verdict.result === 'refused') return assessUnplanned(input);
   const wanted = new Map(plan.rendered.clusters.map((rendered) => [rendered.chosen.cluster, rendered]));
-  const away = new Set(plan.rendered.away.filter((cluster) => !isAbandonedIn(input, cluster)));
+  const away = new Set(plan.rendered.away);
   const going = new Map(plan.rendered.leaving.map(({ cluster, objects }) => [cluster, objects]));
   const names = [...new Set([...wanted.keys(), ...nonEmptyShares(state).map(({ cluster }) => cluster)])].sort();
   const standing = new Map(away.size === 0 ? [] : assessUnplanned(input).map((assessment) => [assessment.cluster, assessment]));
@@ -65,12 +64,6 @@ export function assessClusters(input: AssessmentInput): readonly ClusterAssessme
     if (waiting !== undefined) return waiting;
     return assessCluster(input, { cluster, rendered, objects: rendered?.objects ?? going.get(cluster) ?? [] });
   });
-}
-
-/** True if a user abandoned the copies in this cluster. The cluster then leaves, even if the placement may match its name. */
-function isAbandonedIn({ state, propagation }: AssessmentInput, cluster: ClusterName): boolean {
-  const share = state.shares?.get(cluster);
-  return share !== undefined && isAbandoned(propagation, share);
 }
 
 /** Assesses the clusters with copies while no valid plan exists. Nothing is written there. Sorted by name. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/core/json.ts';
 import { textAt } from '../../../../src/core/json-at.ts';
 import { printAbandoned } from '../../../../src/propagate/hub/abandoned.ts';
 import { marks } from '../../../../src/propagate/model/propagation.ts';
@@ -107,4 +108,36 @@ test('the replicas of an abandoned cluster are divided among the others', async 
     ['east', 3],
     ['hub', 3],
   ]);
+});
+
+/** Edits of the intent that leave it without a plan that may be carried out. */
+const blocked = [
+  { why: 'its plan is stale', phase: 'Held', spec: {}, annotations: { [marks.planDigest]: 'of another plan' } },
+  { why: 'its plan is refused', phase: 'Failed', spec: { placement: { ...selected.placement, spread: [{ by: 'region', min: 9 }] } } },
+  { why: 'its spec is invalid', phase: 'Failed', spec: { rollout: { maxFailures: 'many' } } },
+  { why: 'its scheduling is suspended', phase: 'Suspended', spec: { suspend: { scheduling: true } } },
+];
+
+test.each(blocked)('the share of an abandoned cluster is deleted while $why', async ({ phase, spec, annotations = {} }) => {
+  await using fleet = await startWithCopies();
+  const hub = fleet.world.cluster('hub');
+  const stored = hub.get('Propagation.muster.dev', 'web', 'default');
+  if (stored === undefined) throw new Error('expected the Propagation');
+  const { metadata } = stored;
+  hub.put({
+    ...stored,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } },
+    spec: { ...(stored.spec as JsonObject), template: [{ json: configMap('web', { a: '2' }) }], ...spec },
+  });
+  await fleet.world.pass(30_000);
+  expect(fleet.mirrored('web')?.status.phase).toBe(phase);
+  fleet.world.leave('south');
+  await fleet.world.pass(5_000);
+  await abandon(fleet, 'south');
+  await gone(fleet, 'south');
+  await fleet.world.until(() => fleet.mirrored('web')?.metadata.annotations[marks.abandon] === undefined);
+  await fleet.world.until(() => linesIn(fleet)?.length === 2);
+  expect(linesIn(fleet)?.map(([cluster]) => cluster)).toEqual(['east', 'hub']);
+  expect(fleet.mirrored('web')?.status.phase).toBe(phase);
+  expect(copyIn(fleet, 'south')?.data).toEqual({ a: '1' });
 });
