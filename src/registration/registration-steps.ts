@@ -187,9 +187,13 @@ export class RegistrationSteps {
     return new UnclearWrite(message);
   }
 
-  /** Deletes an object that was read, only if it still has the same uid. An object that no longer exists counts as deleted. */
+  /**
+   * Deletes an object that was read, only if it still has the same uid. An object that no longer exists counts as deleted. Does nothing if the object is
+   * being deleted already, as a namespace is for some seconds.
+   */
   async remove(cluster: ContextCluster, resource: ServedResource, { metadata }: KubernetesObject): Promise<void> {
-    const { name, namespace, uid } = metadata;
+    const { name, namespace, uid, deletionTimestamp } = metadata;
+    if (deletionTimestamp !== undefined) return;
     const address = { resource, name, ...(namespace === undefined ? {} : { namespace }) };
     const answer = await cluster.client.delete({ ...address, preconditions: { uid }, cascade: 'Background', run: this.#run }, this.#signal);
     if (answer.result === 'failed') throw problemOf(cluster, objectText(address), answer.fault);
