@@ -107,6 +107,7 @@ export class Roster {
   /** Returns the part that a candidate of the last set has in the fleet. */
   roleOf(candidate: ClusterCandidate): CandidateRole {
     if (!this.#candidates.includes(candidate)) return { role: 'nameTaken' };
+    if (this.#entries.has(candidate.name)) return { role: 'member' };
     const duplicate = this.duplicates().find(({ name }) => name === candidate.name);
     return duplicate === undefined ? { role: 'member' } : { role: 'duplicate', same: duplicate.same };
   }

@@ -11,18 +11,25 @@ import { type ClusterName, parseClusterName } from '../core/names.ts';
 import { whenAborted } from '../core/scheduling/until-aborted.ts';
 import type { ClusterCandidate } from '../fleet/cluster-source.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import type { CandidateRole } from '../fleet/roster.ts';
 import type { Term } from '../propagate/controller/lease/lease.ts';
 import { createWorkQueue, type WorkQueue } from '../propagate/controller/state/work-queue.ts';
 import type { Hub } from '../propagate/hub/hub.ts';
 import { resourceMetadataOf } from '../propagate/hub/propagation-of.ts';
 import { createResourceWrites } from '../propagate/hub/resource-writes.ts';
 import type { MemberChange } from '../store/member-objects.ts';
-import type { Mirrors } from '../watch/mirrors.ts';
+import type { ClusterStatus, Mirrors } from '../watch/mirrors.ts';
 import { clusterKind } from './cluster-resource.ts';
 import { registrationStatus } from './registration-status.ts';
 
 /** Minimum milliseconds between two writes of the status of one Cluster. */
 const spacingMs = 1_000;
+
+/**
+ * Milliseconds for which the first status of a new member waits until the member is reached and its version and uid are known. Hundreds of Clusters that
+ * are registered together then get one write each, and not one for each step.
+ */
+const settleMs = 5_000;
 
 /** Milliseconds after which a failed write is repeated. */
 const retryMs = 5_000;
@@ -54,42 +61,48 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
   const { hub, clock, log } = ports;
   const { objects } = hub.members;
   const writes = createResourceWrites(hub, clusterKind, 'muster.dev/cluster');
-  const writtenMs = new Map<string, number>();
-  /** The uids of the Clusters that this term has seen, by name. */
-  const seen = new Map<string, string>();
+  const seen = new Map<string, SeenCluster>();
 
   async function work(name: string): Promise<number | undefined> {
     const read = objects.read(hub.cluster, clusterKind, { namespace: '', name });
     if (read.result !== 'held') {
-      writtenMs.delete(name);
-      const uid = seen.get(name);
+      const uid = seen.get(name)?.uid;
       if (read.result === 'absent' && uid !== undefined && seen.delete(name)) await recordRegistration(ports, 'unregister', { name, uid });
       return undefined;
     }
-    const { uid = '' } = read.object.metadata;
-    seen.set(name, uid);
+    const { uid = '', resourceVersion } = read.object.metadata;
+    const known = seeCluster(seen, { name, uid }, clock.monotonic());
     const member = parseClusterName(name);
     const candidate = member === undefined ? undefined : ports.registered().get(member);
     // The candidate is not known until the Secret of the Cluster was read.
     if (member === undefined || candidate === undefined) return spacingMs;
-    const waitMs = (writtenMs.get(name) ?? Number.NEGATIVE_INFINITY) + spacingMs - clock.monotonic();
+    const waitMs = known.writtenMs + spacingMs - clock.monotonic();
     if (waitMs > 0) return waitMs;
+    // The mirror does not show the last write yet, and another write would be a conflict. The mirror triggers a pass as soon as it shows it.
+    if (resourceVersion !== undefined && known.madeFrom === resourceVersion) return undefined;
     const before = objectAt(read.object, 'status');
+    const role = ports.fleet.roleOf(candidate);
+    const status = ports.mirrors.cluster(member);
+    const restMs = known.sinceMs + settleMs - clock.monotonic();
+    if (Object.keys(before).length === 0 && isJoining(candidate, role, status) && restMs > 0) return restMs;
     const after = registrationStatus({
       // The candidate may be made from an older spec than the one in the object. The status is about the spec of the candidate.
       generation: candidate.generation ?? 0,
       candidate,
-      role: ports.fleet.roleOf(candidate),
-      member: ports.mirrors.cluster(member),
+      role,
+      member: status,
       before,
       now: new Date(clock.now()).toISOString(),
     });
     if (!term.isLeading()) return undefined;
     const answer = await writes.patchStatus(resourceMetadataOf(read.object), { before, after }, term.signal);
     if (answer === 'unchanged') return undefined;
-    writtenMs.set(name, clock.monotonic());
+    known.writtenMs = clock.monotonic();
+    // A write that changes nothing, because the definition is older, keeps the version.
+    const isNew = answer.result === 'written' && answer.object.metadata.resourceVersion !== resourceVersion;
+    if (isNew || answer.result === 'conflict') known.madeFrom = resourceVersion;
     if (answer.result === 'written' && Object.keys(before).length === 0) await recordRegistration(ports, 'register', { name, uid });
-    if (answer.result !== 'failed' || term.signal.aborted) return answer.result === 'conflict' ? spacingMs : undefined;
+    if (answer.result !== 'failed' || term.signal.aborted) return undefined;
     log.warn({ cluster: name, problem: describeFault(answer.fault) }, 'the status of a Cluster could not be written');
     return retryMs;
   }
@@ -104,6 +117,35 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
   addAll();
   await whenAborted(term.signal);
   await queue.idle();
+}
+
+/** A Cluster that this term has seen. Times are monotonic milliseconds. */
+interface SeenCluster {
+  readonly uid: string;
+  readonly sinceMs: number;
+  /** The time of the last write of its status. */
+  writtenMs: number;
+  /** The version from which the last status was made. */
+  madeFrom: string | undefined;
+}
+
+function seeCluster(
+  seen: Map<string, SeenCluster>,
+  { name, uid }: { readonly name: string; readonly uid: string },
+  nowMs: number,
+): SeenCluster {
+  const before = seen.get(name);
+  if (before?.uid === uid) return before;
+  const added = { uid, sinceMs: nowMs, writtenMs: Number.NEGATIVE_INFINITY, madeFrom: undefined };
+  seen.set(name, added);
+  return added;
+}
+
+/** True if the Cluster is accepted, and its member has no fault yet but lacks its first answer, its version or its uid. */
+function isJoining(candidate: ClusterCandidate, { role }: CandidateRole, member: ClusterStatus | undefined): boolean {
+  if (role !== 'member' || candidate.result === 'broken' || (candidate.problems ?? []).length > 0) return false;
+  if (member === undefined || member.phase === 'CONNECTING') return true;
+  return member.phase === 'SYNCED' && (member.version === undefined || member.uid === undefined);
 }
 
 /** Returns the callback for changes of members: it queues the Clusters whose status may have changed. */

@@ -9,13 +9,20 @@ import type { ClusterCandidate } from '../../src/fleet/cluster-source.ts';
 import { clusterKind } from '../../src/registration/cluster-resource.ts';
 import { type RegistrationPorts, writeRegistrationStatuses } from '../../src/registration/write-statuses.ts';
 import type { MemberChange } from '../../src/store/member-objects.ts';
+import type { ClusterStatus } from '../../src/watch/mirrors.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
-/** A hub with the Cluster `south`, whose candidate is of another generation if the test wants it. */
-function createWorld({ generation = 1 } = {}) {
+/** A hub with the Cluster `south`, whose candidate is of another generation, or valid, if the test wants it. */
+function createWorld({ generation = 1, isUsable = false } = {}) {
   const clock = createManualClock();
   const hub = clusterName('north');
-  const state = { candidate: 1, object: clusterOf(generation) as KubernetesObject | undefined };
+  const state = {
+    candidate: 1,
+    object: clusterOf(generation) as KubernetesObject | undefined,
+    member: undefined as Partial<ClusterStatus> | undefined,
+    /** True: the mirror does not show writes. */
+    isMirrorBehind: false,
+  };
   const lines: AuditedAction[] = [];
   const statuses: JsonObject[] = [];
   let tell: (changes: readonly MemberChange[]) => void = () => undefined;
@@ -25,8 +32,11 @@ function createWorld({ generation = 1 } = {}) {
     patch: async ({ patch }: PatchObjectRequest) => {
       const { status } = patch as { readonly status: JsonObject };
       statuses.push(status);
-      state.object = { ...(state.object as KubernetesObject), status: { ...(state.object?.status as JsonObject), ...status } };
-      return { result: 'answered', object: state.object, isNew: false, warnings: [] };
+      const before = state.object as KubernetesObject;
+      const metadata = { ...before.metadata, resourceVersion: `${Number(before.metadata.resourceVersion) + 1}` };
+      const object = { ...before, metadata, status: { ...(before.status as JsonObject), ...status } };
+      if (!state.isMirrorBehind) state.object = object;
+      return { result: 'answered', object, isNew: false, warnings: [] };
     },
   };
   const objects = {
@@ -40,15 +50,14 @@ function createWorld({ generation = 1 } = {}) {
   };
   const candidate = () =>
     ({
-      result: 'broken',
+      ...(isUsable ? { result: 'usable' } : { result: 'broken', problem: { code: 'INVALID', message: 'x' } }),
       name: clusterName('south'),
       generation: state.candidate,
-      problem: { code: 'INVALID', message: 'x' },
     }) as ClusterCandidate;
   const ports = {
     hub: { cluster: hub, client: () => client, members: { objects } },
     fleet: { roleOf: () => ({ role: 'member' }) },
-    mirrors: { cluster: () => undefined },
+    mirrors: { cluster: () => state.member },
     registered: () => new Map([[clusterName('south'), candidate()]]),
     audit: { record: async (line: AuditedAction) => lines.push(line) },
     ...{ clock, log: silentLog },
@@ -57,9 +66,9 @@ function createWorld({ generation = 1 } = {}) {
   const ended = writeRegistrationStatuses(ports, { signal: term.signal, isLeading: () => !term.signal.aborted });
   return {
     ...{ state, lines, statuses },
-    settled: async () => {
+    settled: async (ms = 2_500) => {
       changed();
-      await clock.advance(2_500);
+      await clock.advance(ms);
     },
     end: async () => {
       term.abort();
@@ -97,5 +106,48 @@ test('a Cluster that comes or goes has one line in the audit', async () => {
     { caller: { key: 'gateway' }, verb: 'register', objects: [{ ...cluster, result: 'CREATED' }] },
     { caller: { key: 'gateway' }, verb: 'unregister', objects: [{ ...cluster, result: 'DELETED' }] },
   ]);
+  await world.end();
+});
+
+test('a new member gets one status, with its version and uid, and not one for each step of its start', async () => {
+  const world = createWorld({ isUsable: true });
+  await world.settled(500);
+  world.state.member = { phase: 'CONNECTING' };
+  await world.settled(1_500);
+  world.state.member = { phase: 'SYNCED', version: 'v1.36.3' };
+  await world.settled(1_500);
+  expect(world.statuses).toEqual([]);
+  world.state.member = { phase: 'SYNCED', version: 'v1.36.3', uid: 'u' };
+  await world.settled(0);
+  await world.settled();
+  expect(world.statuses).toMatchObject([{ phase: 'Synced', version: 'v1.36.3', uid: 'u', conditions: [{ status: 'True' }] }]);
+  await world.end();
+});
+
+test('a member that is not reached within 5 s, or that has a fault, gets its status without version and uid', async () => {
+  const slow = createWorld({ isUsable: true });
+  slow.state.member = { phase: 'CONNECTING' };
+  await slow.settled(4_900);
+  expect(slow.statuses).toEqual([]);
+  await slow.settled(200);
+  expect(slow.statuses).toMatchObject([{ phase: 'Connecting' }]);
+  await slow.end();
+
+  const faulty = createWorld({ isUsable: true });
+  faulty.state.member = { phase: 'UNREACHABLE' };
+  await faulty.settled(0);
+  expect(faulty.statuses).toMatchObject([{ phase: 'Unreachable' }]);
+  await faulty.end();
+});
+
+test('writes nothing while the mirror does not show the last write', async () => {
+  const world = createWorld();
+  world.state.isMirrorBehind = true;
+  await world.settled(3_000);
+  await world.settled(3_000);
+  expect(world.statuses).toHaveLength(1);
+  world.state.object = { ...clusterOf(1), metadata: { ...clusterOf(1).metadata, resourceVersion: '2' } };
+  await world.settled();
+  expect(world.statuses).toHaveLength(2);
   await world.end();
 });
