@@ -60,30 +60,66 @@ export async function discover(api: ClusterApi, options: DiscoveryOptions, signa
   const failed = whole.find((answer) => answer.type === 'failed');
   if (failed !== undefined) return failed;
   const documents = whole.flatMap((answer) => (answer.type === 'answered' ? [answer] : []));
-  const halves = await Promise.all(documents.map((document) => readVersions(api, document, signal)));
+  const halves = await Promise.all(documents.map(({ document }) => readVersions(api, document, signal)));
   return combineVersions(api, halves.flat(), { known: options.known ?? [], etag: joinTags(documents.map(({ etag }) => etag)) });
 }
 
-function requestRoot(
+/** `/api` or `/apis`: the resources of each version, or from servers without aggregated discovery only the names of the versions. */
+type RootDocument =
+  | { readonly type: 'aggregated'; readonly versions: readonly GroupVersionResources[] }
+  | { readonly type: 'legacy'; readonly versions: readonly { readonly group: string; readonly version: string }[] };
+
+type RootAnswer =
+  /** The answer is 304, which is only possible if `ifNoneMatch` was sent. */
+  | { readonly type: 'unchanged' }
+  | { readonly type: 'answered'; readonly document: RootDocument; readonly etag?: string }
+  | { readonly type: 'failed'; readonly fault: Fault };
+
+async function requestRoot(
   api: ClusterApi,
   root: string,
   { ifNoneMatch, signal }: { readonly ifNoneMatch: string | undefined; readonly signal: AbortSignal },
-): Promise<JsonAnswer> {
+): Promise<RootAnswer> {
   const request: LiveRequest = { method: 'GET', path: [root], accept, ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }) };
-  return requestJson(api, request, signal);
+  const answer = await api.send(request, signal);
+  if (answer.type === 'failed') return answer;
+  if (answer.status === 304) return { type: 'unchanged' };
+  const document = parseRoot(answer.body);
+  if (document === undefined) return { type: 'failed', fault: notJson(api) };
+  return { type: 'answered', document, ...(answer.etag === undefined ? {} : { etag: answer.etag }) };
+}
+
+/**
+ * The documents that were parsed last, the most recent first. The clusters of one release send equal bytes, so hundreds of clusters that join share one
+ * document. A larger one is parsed each time.
+ */
+const recentRoots: { readonly body: Uint8Array; readonly document: RootDocument }[] = [];
+const maxRecentRoots = 8;
+const maxRecentBytes = 1 << 20;
+
+/** Parses the document. Undefined if it is not JSON. */
+function parseRoot(body: Uint8Array): RootDocument | undefined {
+  const index = recentRoots.findIndex((recent) => Buffer.compare(recent.body, body) === 0);
+  const [known] = index < 0 ? [] : recentRoots.splice(index, 1);
+  const document = known?.document ?? rootDocumentIn(parseJsonBody(body));
+  if (document === undefined || body.length > maxRecentBytes) return document;
+  recentRoots.unshift(known ?? { body, document });
+  recentRoots.length = Math.min(recentRoots.length, maxRecentRoots);
+  return document;
+}
+
+function rootDocumentIn(value: Json | undefined): RootDocument | undefined {
+  if (value === undefined) return undefined;
+  const aggregated = aggregatedVersionsIn(value);
+  return aggregated === undefined ? { type: 'legacy', versions: legacyVersionsIn(value) } : { type: 'aggregated', versions: aggregated };
 }
 
 type FoundVersion = GroupVersionResources & { readonly fault?: Fault };
 
-async function readVersions(
-  api: ClusterApi,
-  { value }: Extract<JsonAnswer, { type: 'answered' }>,
-  signal: AbortSignal,
-): Promise<readonly FoundVersion[]> {
-  const versions = aggregatedVersionsIn(value);
-  if (versions !== undefined) return versions;
+async function readVersions(api: ClusterApi, document: RootDocument, signal: AbortSignal): Promise<readonly FoundVersion[]> {
+  if (document.type === 'aggregated') return document.versions;
   const limit = createConcurrencyLimit(10);
-  const asked = legacyVersionsIn(value).map((at) => limit.run(() => readLegacy(api, at, signal), signal));
+  const asked = document.versions.map((at) => limit.run(() => readLegacy(api, at, signal), signal));
   return (await Promise.all(asked)).filter((found) => found !== undefined);
 }
 
@@ -137,21 +173,16 @@ function parseTags(etag: string | undefined): readonly (string | undefined)[] {
   return tags.length === roots.length ? tags : [];
 }
 
-type JsonAnswer =
-  /** The answer is 304, which is only possible if `ifNoneMatch` was sent. */
-  | { readonly type: 'unchanged' }
-  | { readonly type: 'answered'; readonly value: Json; readonly etag?: string }
-  | { readonly type: 'failed'; readonly fault: Fault };
+type JsonAnswer = { readonly type: 'answered'; readonly value: Json } | { readonly type: 'failed'; readonly fault: Fault };
 
 /** Sends a live request and parses the answer. An answer that is not JSON is `MALFORMED`. */
 async function requestJson(api: ClusterApi, request: LiveRequest, signal: AbortSignal): Promise<JsonAnswer> {
   const answer = await api.send(request, signal);
   if (answer.type === 'failed') return answer;
-  if (answer.status === 304) return { type: 'unchanged' };
   const value = parseJsonBody(answer.body);
-  if (value !== undefined) return { type: 'answered', value, ...(answer.etag === undefined ? {} : { etag: answer.etag }) };
-  return {
-    type: 'failed',
-    fault: faultOfFailure(clusterFailure('MALFORMED', 'expected JSON, got something else'), { cluster: api.cluster }),
-  };
+  return value === undefined ? { type: 'failed', fault: notJson(api) } : { type: 'answered', value };
+}
+
+function notJson({ cluster }: ClusterApi): Fault {
+  return faultOfFailure(clusterFailure('MALFORMED', 'expected JSON, got something else'), { cluster });
 }

@@ -215,3 +215,33 @@ test('rubbish in a document is passed over', async () => {
   const found = await discover(strange, {}, never);
   expect(found).toMatchObject({ type: 'discovered', resources: [{ kind: 'Pod', resource: 'pods', namespaced: false }] });
 });
+
+test('clusters that send equal documents share what was read from them, and others do not', async () => {
+  const document = (plural: string) => ({
+    kind: 'APIGroupDiscoveryList',
+    items: [
+      {
+        metadata: { name: 'example.com' },
+        versions: [
+          {
+            version: 'v1',
+            resources: [
+              { resource: plural, responseKind: { group: 'example.com', version: 'v1', kind: 'Widget' }, scope: 'Namespaced', ...listable },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+  const none = { kind: 'APIGroupDiscoveryList', items: [] };
+  const find = async (plural: string) => {
+    const found = await discover(serverOf({ api: none, apis: document(plural) }), {}, never);
+    if (found.type !== 'discovered') throw new Error('expected discovery to succeed');
+    return found.resources[0];
+  };
+  const [one, same, other] = [await find('widgets'), await find('widgets'), await find('gadgets')];
+  expect(same).toEqual(one);
+  expect(same?.verbs).toBe(one?.verbs);
+  expect(other).toMatchObject({ resource: 'gadgets' });
+  expect(other?.verbs).not.toBe(one?.verbs);
+});
