@@ -131,7 +131,8 @@ export class StagedObjects {
 
   /** True if an event about the object is of a later version than the list. The list then does not undo the event. */
   #hasNewerEvent(namespace: string, name: string, version: ResourceVersion | undefined): boolean {
-    const eventVersion = this.#events.get(keyOf(namespace, name));
+    // Most lists meet no event, and have thousands of objects.
+    const eventVersion = this.#events.size === 0 ? undefined : this.#events.get(keyOf(namespace, name));
     return eventVersion !== undefined && version !== undefined && (compareVersions(eventVersion, version) ?? 0) > 0;
   }
 }

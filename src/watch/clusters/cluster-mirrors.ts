@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { type Fault, fault, type Retry } from '../../core/faults.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
@@ -231,7 +231,7 @@ export class ClusterMirrors {
   /** Returns an epoch, equal in all gateways that can read the uid. It changes if the cluster or the definition of the kind is replaced. */
   #epochOf({ group, version, kind }: ServedResource, key: string): string {
     const parts = [this.#server.uid ?? this.#unidentified, group, version, kind, this.#customKinds.get(key)?.uid ?? ''];
-    return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
+    return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 16);
   }
 
   #candidates(): readonly string[] {

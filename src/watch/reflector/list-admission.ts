@@ -98,10 +98,14 @@ export class ListAdmission {
   }
 
   #admitWaiting(): void {
-    const nextIndex = () => this.#waiting.findIndex(({ list }) => this.#hasRoom(list));
-    for (let index = nextIndex(); index >= 0; index = nextIndex()) {
-      const [next] = this.#waiting.splice(index, 1);
-      next?.admit();
+    // One pass is enough, because an admitted list leaves less room for those before it.
+    for (let index = 0; index < this.#waiting.length; ) {
+      const waiting = this.#waiting[index];
+      if (waiting === undefined || !this.#hasRoom(waiting.list)) index++;
+      else {
+        this.#waiting.splice(index, 1);
+        waiting.admit();
+      }
     }
   }
 

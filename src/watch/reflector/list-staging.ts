@@ -11,8 +11,8 @@ export interface ListStaging {
   readonly bytes: number;
   /** Stages items of a list. Returns undefined if all items could be read. If not, returns the reason, and the list must be discarded. */
   stage(items: readonly Uint8Array[]): string | undefined;
-  /** Stages one of the initial events of a WatchList. */
-  stageEvent(event: WatchObjectEvent): void;
+  /** Stages initial events of a WatchList. */
+  stageEvents(events: readonly WatchObjectEvent[]): void;
   /** Commits the complete list. An empty list can be committed without staging anything. */
   commit(version: ResourceVersion | undefined): void;
   /** Discards the staged objects, if there are any. */
@@ -64,14 +64,16 @@ export function createListStaging({ store, namespace, byContent = false }: Stagi
       }
       return undefined;
     },
-    stageEvent(event) {
+    stageEvents(events) {
       const stage = stageOpen();
-      if (event.type === 'applied') {
-        size++;
-        stage.add(event.object, event.exactly);
-      } else {
-        size--;
-        stage.remove(event.object.metadata.namespace ?? '', event.object.metadata.name);
+      for (const event of events) {
+        if (event.type === 'applied') {
+          size++;
+          stage.add(event.object, event.exactly);
+        } else {
+          size--;
+          stage.remove(event.object.metadata.namespace ?? '', event.object.metadata.name);
+        }
       }
     },
     commit(version) {

@@ -25,7 +25,7 @@ export interface ReflectorFacts {
   readonly stagedCount: number;
   /** The time since which `isFollowing` is false. Undefined while it is true. */
   readonly streamLostMs?: number | undefined;
-  /** The time up to which the mirrored objects are known to be correct. Undefined before the first list. */
+  /** The time up to which the mirrored objects are known to be correct, when it is read. Undefined before the first list. */
   readonly syncedMs?: number | undefined;
   readonly version?: ResourceVersion | undefined;
   /** The last problem, until a request succeeds. */

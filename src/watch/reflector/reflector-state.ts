@@ -107,6 +107,8 @@ export type ReflectorInput =
   | { readonly type: 'items'; readonly items: readonly Uint8Array[] }
   | { readonly type: 'pageEnded'; readonly version?: ResourceVersion; readonly continue?: string }
   | { readonly type: 'event'; readonly event: DecodedWatchEvent }
+  /** Objects of a WatchList before its end bookmark. One input for several events, because a first list can have 100,000 of them. */
+  | { readonly type: 'initialEvents'; readonly events: readonly WatchObjectEvent[] }
   /** A line of a watch, or an item of a list, could not be read: `MALFORMED`. */
   | { readonly type: 'unreadable'; readonly fault: Fault }
   /** The server ended the watch without an error. `fault` is reported only if the watch ended too early. */
@@ -140,8 +142,8 @@ export type ReflectorEffect =
   /** Ends the request in flight. Its later inputs are dropped. */
   | { readonly type: 'abort' }
   | { readonly type: 'stage'; readonly items: readonly Uint8Array[] }
-  /** Stages one of the initial events of a WatchList. */
-  | { readonly type: 'stageEvent'; readonly event: WatchObjectEvent }
+  /** Stages initial events of a WatchList. */
+  | { readonly type: 'stageEvents'; readonly events: readonly WatchObjectEvent[] }
   | { readonly type: 'commit'; readonly version: ResourceVersion | undefined }
   | { readonly type: 'discard' }
   | { readonly type: 'write'; readonly event: WatchObjectEvent; readonly version: ResourceVersion }

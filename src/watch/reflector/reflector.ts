@@ -14,9 +14,10 @@ import {
   type ReflectorInput,
   type ReflectorMemory,
   type ReflectorState,
+  type WatchObjectEvent,
   type WatchReport,
 } from './reflector-state.ts';
-import { createReflectorRequests, type ReflectorRequests, type WatchFrame } from './requests.ts';
+import { createReflectorRequests, type ReflectorRequests, type WatchFrames } from './requests.ts';
 import { stepReflector } from './step.ts';
 
 interface ReflectorOptions {
@@ -86,7 +87,8 @@ class StepReflector implements Reflector {
     this.#streamLostMs = options.predecessor?.streamLostMs ?? options.context.clock.monotonic();
     this.#staging = createListStaging(options);
     const listener = {
-      onInput: (input: ReflectorInput | WatchFrame) => this.#onInput(input),
+      onInput: (input: ReflectorInput) => this.#dispatch(input),
+      onFrames: (frames: WatchFrames) => this.#passFrames(frames),
       faultOf: (message: string, code: FaultCode) => this.#fault(code, message),
     };
     this.#requests = createReflectorRequests({ ...options, heldSize: () => options.store.size }, listener, this.#life.signal);
@@ -98,7 +100,7 @@ class StepReflector implements Reflector {
   }
 
   facts(): ReflectorFacts {
-    this.#updateSyncedMs();
+    const syncedMs = () => this.syncedMs;
     const { listed, watchable, forbiddenSinceMs, version, fault } = this.#memory;
     return {
       phase: this.#state.phase,
@@ -109,7 +111,10 @@ class StepReflector implements Reflector {
       forbidden: forbiddenSinceMs !== undefined,
       stagedCount: this.#staging.size,
       streamLostMs: this.#streamLostMs,
-      syncedMs: this.#syncedMs,
+      // Computed on demand: the health of a cluster reads the other facts of all its mirrors after each change.
+      get syncedMs() {
+        return syncedMs();
+      },
       version,
       fault,
     };
@@ -124,9 +129,22 @@ class StepReflector implements Reflector {
     this.#dispatch({ type: 'stopped', reason: 'stopped' });
   }
 
-  /** Receives the results of requests. A line of a watch is decoded first (`src/cluster/decoding/decode.ts`). */
-  #onInput(input: ReflectorInput | WatchFrame): void {
-    this.#dispatch(input.type === 'frame' ? this.#decode(input.frame) : input);
+  /** Decodes lines of a watch (`src/cluster/decoding/decode.ts`), and passes each as an input. Initial events in a row are one input. */
+  #passFrames({ frames, isOver }: WatchFrames): void {
+    let initial: WatchObjectEvent[] = [];
+    for (const frame of frames) {
+      const input = this.#decode(frame);
+      const isInitial = this.#state.phase === 'streaming' && input.type === 'event';
+      if (isInitial && (input.event.type === 'applied' || input.event.type === 'deleted')) {
+        initial.push(input.event);
+        continue;
+      }
+      if (initial.length > 0) this.#dispatch({ type: 'initialEvents', events: initial });
+      initial = [];
+      if (!isOver()) this.#dispatch(input);
+      if (isOver()) return;
+    }
+    if (initial.length > 0) this.#dispatch({ type: 'initialEvents', events: initial });
   }
 
   #decode(frame: Uint8Array): ReflectorInput {
@@ -194,8 +212,8 @@ class StepReflector implements Reflector {
         const reason = this.#staging.stage(effect.items);
         return reason === undefined ? undefined : { type: 'unreadable', fault: this.#fault('MALFORMED', reason) };
       }
-      case 'stageEvent':
-        return void this.#staging.stageEvent(effect.event);
+      case 'stageEvents':
+        return void this.#staging.stageEvents(effect.events);
       case 'commit':
         return void this.#commit(effect.version);
       case 'discard':

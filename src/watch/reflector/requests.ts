@@ -14,8 +14,9 @@ const guessedItemBytes = 6_144;
 /** Bytes that the transport buffers of a stream that is not read: its window. */
 const streamWindowBytes = 1 << 20;
 
-/** Number of items between two checks of the time. */
+/** Number and bytes of items, or of lines of a watch, between two checks of the time. */
 const itemsAtOnce = 16;
+const bytesAtOnce = 64 << 10;
 
 /** The request in flight of one reflector. There is at most one. */
 export interface ReflectorRequests {
@@ -44,15 +45,17 @@ interface RequestsOptions {
   readonly heldSize: () => number;
 }
 
-/** A line of a watch, not parsed yet. */
-export interface WatchFrame {
-  readonly type: 'frame';
-  readonly frame: Uint8Array;
+/** Lines of a watch, not parsed yet. */
+export interface WatchFrames {
+  readonly frames: readonly Uint8Array[];
+  /** True once the watch was aborted. The remaining lines must then be dropped. */
+  isOver(): boolean;
 }
 
 /** Receives the results of requests. */
 interface RequestListener {
-  onInput(input: ReflectorInput | WatchFrame): void;
+  onInput(input: ReflectorInput): void;
+  onFrames(frames: WatchFrames): void;
   /** Makes a fault of this cluster and kind. */
   faultOf(message: string, code: FaultCode): Fault;
 }
@@ -61,7 +64,7 @@ interface RequestListener {
  * Creates the requests of a reflector. A new request aborts the previous one. Inputs come one after the other, never during a call of these
  * methods.
  *
- * The lines of a watch come from `ClusterApi.watch` (`src/cluster/requests/watch-stream.ts`). They continue in `reflector.ts` by `onInput`.
+ * The lines of a watch come from `ClusterApi.watch` (`src/cluster/requests/watch-stream.ts`). They continue in `reflector.ts` by `onFrames`.
  */
 export function createReflectorRequests(options: RequestsOptions, listener: RequestListener, signal: AbortSignal): ReflectorRequests {
   const requests = new SingleRequest(options, listener);
@@ -159,13 +162,12 @@ class SingleRequest implements ReflectorRequests {
   async #passItems(items: readonly Uint8Array[], request: Request): Promise<void> {
     const { pace } = this.#options.context;
     let slice = pace.begin('list');
-    for (let from = 0; from < items.length; from += itemsAtOnce) {
+    for (const group of groupsOf(items, itemsAtOnce)) {
       if (slice.spent()) {
         await pace.rest();
         slice = pace.begin('list');
       }
       if (request.ended.signal.aborted) return;
-      const group = items.slice(from, from + itemsAtOnce);
       for (const { byteLength } of group) this.#bytesSeen += byteLength;
       this.#itemsSeen += group.length;
       this.#listener.onInput({ type: 'items', items: group });
@@ -215,14 +217,16 @@ class SingleRequest implements ReflectorRequests {
     const { pace } = this.#options.context;
     // A watch that has no admission any more has received its initial list.
     const begin = () => pace.begin(request.release === undefined ? 'events' : 'list');
+    const isOver = () => request.ended.signal.aborted;
     let slice = begin();
-    for (const frame of frames) {
+    // Single events are checked one by one: 200 clusters may send some in one turn.
+    for (const group of groupsOf(frames, request.release === undefined ? 1 : itemsAtOnce)) {
       if (slice.spent()) {
         await pace.rest();
         slice = begin();
       }
-      if (request.ended.signal.aborted) return;
-      this.#listener.onInput({ type: 'frame', frame });
+      if (isOver()) return;
+      this.#listener.onFrames({ frames: group, isOver });
     }
   }
 
@@ -240,4 +244,17 @@ class SingleRequest implements ReflectorRequests {
     }
     return 'last';
   }
+}
+
+/** Splits items, or lines, into groups that are decoded without a check of the time. An item of more than 64 KiB is a group of its own. */
+function* groupsOf(items: readonly Uint8Array[], atOnce: number): Generator<readonly Uint8Array[]> {
+  let [from, bytes] = [0, 0];
+  for (const [index, { byteLength }] of items.entries()) {
+    if (index > from && (index - from === atOnce || bytes + byteLength > bytesAtOnce)) {
+      yield items.slice(from, index);
+      [from, bytes] = [index, 0];
+    }
+    bytes += byteLength;
+  }
+  if (from < items.length) yield items.slice(from);
 }

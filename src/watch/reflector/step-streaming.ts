@@ -33,8 +33,11 @@ export function stepStreaming(situation: Streaming, input: ReflectorInput): Step
   switch (input.type) {
     case 'opened':
       return { state: { ...state, receivedMs: moment.nowMs }, memory: afterServed(memory), effects: [] };
+    // Row 6: stages the objects. `memory.version` stays, because the versions of initial events have no order.
+    case 'initialEvents':
+      return { state: { ...state, receivedMs: moment.nowMs }, memory, effects: [{ type: 'stageEvents', events: input.events }] };
     case 'event':
-      return stepInitialEvent(situation, input.event);
+      return stepStreamedEvent(situation, input.event);
     case 'elapsed':
       return stepSilence(situation);
     case 'unstreamed':
@@ -50,14 +53,13 @@ export function stepStreaming(situation: Streaming, input: ReflectorInput): Step
   }
 }
 
-function stepInitialEvent(situation: Streaming, event: DecodedWatchEvent): StepResult {
+function stepStreamedEvent(situation: Streaming, event: DecodedWatchEvent): StepResult {
   const { memory, moment } = situation;
   const state = { ...situation.state, receivedMs: moment.nowMs };
   switch (event.type) {
-    // Row 6: stages the object. `memory.version` stays, because the versions of initial events have no order.
     case 'applied':
     case 'deleted':
-      return { state, memory, effects: [{ type: 'stageEvent', event }] };
+      return stepStreaming(situation, { type: 'initialEvents', events: [event] });
     // Row 7: the end bookmark. The list is complete and becomes a watch.
     case 'bookmark': {
       const { version } = event;

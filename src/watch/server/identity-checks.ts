@@ -39,6 +39,7 @@ export function createIdentityChecks({ clock, check }: IdentityChecksOptions, si
   void running();
   return {
     soon() {
+      if (requested) return;
       requested = true;
       sleeping.abort();
     },

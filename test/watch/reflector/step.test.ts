@@ -167,7 +167,7 @@ const cases: readonly Case[] = [
     memory: held,
     input: applied('120'),
     phase: 'streaming',
-    effects: ['stageEvent'],
+    effects: ['stageEvents'],
     also: ({ memory }) => expect(memory.version).toBe(v),
   },
   {
@@ -176,7 +176,7 @@ const cases: readonly Case[] = [
     memory: held,
     input: deleted('121'),
     phase: 'streaming',
-    effects: ['stageEvent'],
+    effects: ['stageEvents'],
     also: ({ memory }) => expect(memory.version).toBe(v),
   },
   {
