@@ -3,7 +3,7 @@
 //   bare-lists.ts KUBECONFIG
 import { Agent, request } from 'undici';
 import { loadKubeconfig } from '../../../src/cluster/kubeconfig/kubeconfig.ts';
-import { finish } from '../support/measuring.ts';
+import { cpuNow, cpuSince, finish } from '../support/measuring.ts';
 
 const paths = [
   '/version',
@@ -21,6 +21,7 @@ const [kubeconfig = ''] = process.argv.slice(2);
 const loaded = await loadKubeconfig({ file: kubeconfig, environment: {} });
 const waiting = (loaded?.contexts ?? []).slice(1);
 const from = performance.now();
+const cpu = cpuNow();
 let held = 0;
 
 async function listAll(): Promise<void> {
@@ -40,4 +41,5 @@ async function listAll(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: 20 }, listAll));
-finish({ ms: performance.now() - from, held });
+const used = cpuSince(cpu);
+finish({ ms: performance.now() - from, mainMs: used.main, held });

@@ -9,8 +9,12 @@ export interface Cpu {
 
 export function cpuNow(): Cpu {
   const whole = process.cpuUsage();
-  const main = process.threadCpuUsage();
-  return { main: (main.user + main.system) / 1000, process: (whole.user + whole.system) / 1000 };
+  return { main: mainThreadMs(), process: (whole.user + whole.system) / 1000 };
+}
+
+function mainThreadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }
 
 export function cpuSince(start: Cpu): Cpu {
@@ -60,9 +64,9 @@ export function watchLoop(): { stop(): { readonly longestStallMs: number; readon
 export function watchTurns(): { stop(): { readonly longestTurnMs: number } } {
   let longestTurnMs = 0;
   let isOver = false;
-  let last = cpuNow().main;
+  let last = mainThreadMs();
   const turn = () => {
-    const now = cpuNow().main;
+    const now = mainThreadMs();
     longestTurnMs = Math.max(longestTurnMs, now - last);
     last = now;
     if (!isOver) setImmediate(turn);
