@@ -17,7 +17,7 @@ interface RecordedCommand {
 
 const commands: readonly RecordedCommand[] = [
   { words: ['clusters'] },
-  { words: ['get', 'pods', '--where', "'restarts>5'", '--sort-by', 'restarts'] },
+  { words: ['get', 'pods', '--where', "'restarts>0'", '--sort-by', 'restarts'] },
   { words: ['plan', '-f', 'deploy/examples/greeter.yaml'], lines: 4 },
   { words: ['propagate', '-f', 'deploy/examples/greeter.yaml', '--wait'], clears: true },
 ];

@@ -30,6 +30,7 @@ async function planGreeter(page: Page): Promise<void> {
   await page.getByRole('textbox', { name: 'Intent' }).fill(await readFile('deploy/examples/greeter.yaml', 'utf8'));
   await page.getByRole('button', { name: 'Plan', exact: true }).click();
   await page.getByRole('table', { name: 'Plan' }).waitFor();
+  await page.getByRole('button', { name: 'Propagate', exact: true }).waitFor();
 }
 
 await using gateway = await startDemoGateway();
