@@ -149,7 +149,7 @@ function otherAnnotationNotes({ object, key, path }: ObjectDocument): readonly I
         annotation === autoscaledAnnotation
           ? `an autoscaler of Federation v1 decides the replicas of the ${key.kind} in each cluster, and the Propagation divides them. To leave ` +
             'them to autoscalers in the clusters, set replicas.mode to External'
-          : `the annotation ${annotation} has no effect on a ${key.kind}`;
+          : `the annotation ${annotation} has no effect on the ${key.kind}`;
       return warningNote('UNSUPPORTED', annotationPath(path, annotation), message);
     });
 }

@@ -116,7 +116,7 @@ function stopNotes(propagations: readonly ImportedPropagation[], cluster: string
     code: 'STOP_FIRST',
     message:
       `plan the Propagations, then stop the controllers of ${controllers[system]}, then apply the Propagations. ` +
-      `Leave the resources of ${controllers[system]} in cluster ${cluster} until its controllers are gone: ` +
+      `Leave their resources in cluster ${cluster} until its controllers are gone: ` +
       'if the resources are deleted while the controllers run, the copies are deleted too',
   }));
 }

@@ -153,7 +153,11 @@ for (const { title, available, start } of contractServers) {
       const { labels = {}, annotations = {} } = copy?.metadata ?? {};
       await bench.writeAsOther({ ...manifest, data: { a: 'theirs' }, metadata: { ...manifest.metadata, labels, annotations } });
       expect((await apply(bench, manifest)).copies).toMatchObject([
-        { action: 'Failed', reason: 'Conflict', message: 'it exists and does not belong to this Propagation' },
+        {
+          action: 'Failed',
+          reason: 'Conflict',
+          message: 'it exists and does not belong to this Propagation: conflict Adopt or Overwrite takes it over',
+        },
       ]);
       expect((await bench.live(manifest))?.data).toEqual({ a: 'theirs' });
     });
