@@ -45,6 +45,8 @@ interface WrittenFunction {
   readonly needsPath: boolean;
   /** True if each field depends on the object alone (`KnownResolver`), so that the JSON text can be stored. */
   readonly isOfObject: boolean;
+  /** True if a field may lead to other objects. Finding them takes longer than all other fields of an object. */
+  readonly isLeading: boolean;
 }
 
 /** A field for whose value code is being written. */
@@ -63,11 +65,12 @@ interface Code {
   readonly isSteps: boolean;
   readonly needsPath: boolean;
   readonly isOfObject: boolean;
+  readonly isLeading: boolean;
 }
 
-const nothing: Code = { text: '', isSteps: false, needsPath: false, isOfObject: true };
+const nothing: Code = { text: '', isSteps: false, needsPath: false, isOfObject: true, isLeading: false };
 
-/** Number of elements of a list between two points at which other operations may run. */
+/** Number of elements of a list between two points at which other operations may run. It is 1 if the elements lead to other objects. */
 const elementsPerStep = 16;
 
 /**
@@ -142,7 +145,8 @@ export class UnitWriter {
     const needsPath = read.needsPath || rest.needsPath;
     const at = needsPath ? `const ${path} = { prev: q, key: ${JSON.stringify(key)}, typename: ${JSON.stringify(parentType.name)} };\n` : '';
     const ofObject = isOfObject(known) && rest.isOfObject;
-    return { text: `${at}${read.text}\n${rest.text}`, isSteps: rest.isSteps, needsPath, isOfObject: ofObject };
+    const isLeading = rest.isLeading || (known.type === 'call' && isCompositeType(getNamedType(field.type)));
+    return { text: `${at}${read.text}\n${rest.text}`, isSteps: rest.isSteps, needsPath, isOfObject: ofObject, isLeading };
   }
 
   /** Returns code that declares the variable named by `v`, with the value of the field: read directly, or returned by its resolver. */
@@ -192,12 +196,12 @@ export class UnitWriter {
     const check = isJson ? '' : `r.present(${v});\n`;
     if (isListType(type)) return this.#completeList(type.ofType, v, value);
     if (isObjectType(type)) {
-      const { name, isSteps, needsPath, isOfObject: ofObject } = this.writeObject(type, value.nodes);
-      const call = `${isSteps ? 'yield* ' : ''}${name}(${v}, c, r${needsPath ? `, ${value.path}` : ''})`;
-      return { text: `${check}${v} = ${call};`, isSteps, needsPath, isOfObject: ofObject };
+      const { name, ...properties } = this.writeObject(type, value.nodes);
+      const call = `${properties.isSteps ? 'yield* ' : ''}${name}(${v}, c, r${properties.needsPath ? `, ${value.path}` : ''})`;
+      return { text: `${check}${v} = ${call};`, ...properties };
     }
     if (isAbstractType(type))
-      return { text: check + this.#abstractCode(type, v, value), isSteps: true, needsPath: true, isOfObject: false };
+      return { text: check + this.#abstractCode(type, v, value), isSteps: true, needsPath: true, isOfObject: false, isLeading: true };
     throw new NotCompilable(String(type));
   }
 
@@ -212,7 +216,7 @@ export class UnitWriter {
     const item = this.#complete(itemType, element, { ...value, level: value.level + 1, path });
     this.#isInList = wasInList;
     const isSteps = item.isSteps || isCharged;
-    const pause = isSteps ? `if (${index} % ${elementsPerStep} === ${elementsPerStep - 1}) yield;\n` : '';
+    const pause = !isSteps ? '' : item.isLeading ? 'yield;\n' : `if (${index} % ${elementsPerStep} === ${elementsPerStep - 1}) yield;\n`;
     const at = item.needsPath ? `const ${path} = { prev: ${value.path}, key: ${index}, typename: undefined };\n` : '';
     const texts = isText && item.isOfObject ? this.#textsOf(itemType) : undefined;
     const add = texts === undefined ? `${item.text}\n${out}.push(${element});` : keptElement({ element, index, out }, item.text);
@@ -251,5 +255,6 @@ function joined(codes: readonly Code[]): Code {
     isSteps: codes.some(({ isSteps }) => isSteps),
     needsPath: codes.some(({ needsPath }) => needsPath),
     isOfObject: codes.every(({ isOfObject }) => isOfObject),
+    isLeading: codes.some(({ isLeading }) => isLeading),
   };
 }

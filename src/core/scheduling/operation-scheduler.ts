@@ -12,7 +12,12 @@ export function runAtOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Runs the long work of one operation in slices. Other operations have their slices in between. */
+/**
+ * Runs the long work of one operation in slices. Other operations have their slices in between.
+ *
+ * A step may call these methods too. The work of such a call is part of the step, which ends the slice by itself: `pause` returns undefined, and `run` may
+ * continue for 2 ms after the end of the slice.
+ */
 export interface TimeSlices {
   /**
    * Runs the steps and returns their result: at once if the first slice is enough, else as a promise.
@@ -40,6 +45,9 @@ const sliceMs = 4;
  * together.
  */
 const firstMs = 1;
+
+/** Milliseconds after the end of a slice for which the work inside its last step may continue. */
+const innerMs = 2;
 
 /**
  * Shares the time of the process among operations with long work. All operations together get 8 ms in each event-loop turn. Then sockets are read and
@@ -124,6 +132,8 @@ class Operation implements TimeSlices {
   readonly #work: Work[] = [];
   #next = 0;
   #firstEndsMs: number | undefined;
+  /** True while a step runs. */
+  #isInStep = false;
   /** Milliseconds of work in slices, without the first slice. */
   usedMs = 0;
 
@@ -136,7 +146,8 @@ class Operation implements TimeSlices {
   }
 
   run<T>(steps: Steps<T>): PromiseOrValue<T> {
-    const first = this.#proceed(steps, this.#sliceEndsMs());
+    const endsMs = this.#sliceEndsMs();
+    const first = this.#proceed(steps, this.#isInStep ? endsMs + innerMs : endsMs);
     if (first.done) return first.value;
     return this.#later((resolve) => (endsMs) => {
       this.#options.throwIfOver();
@@ -147,7 +158,7 @@ class Operation implements TimeSlices {
   }
 
   pause(): Promise<void> | undefined {
-    if (this.#options.clock.monotonic() < this.#sliceEndsMs()) return undefined;
+    if (this.#isInStep || this.#options.clock.monotonic() < this.#sliceEndsMs()) return undefined;
     return this.#later<void>((resolve) => () => {
       this.#options.throwIfOver();
       resolve();
@@ -171,11 +182,17 @@ class Operation implements TimeSlices {
   }
 
   #proceed<T>(steps: Steps<T>, untilMs: number): { readonly done: true; readonly value: T } | { readonly done: false } {
-    do {
-      const { done, value } = steps.next();
-      if (done === true) return { done, value };
-    } while (this.#options.clock.monotonic() < untilMs);
-    return { done: false };
+    const wasInStep = this.#isInStep;
+    this.#isInStep = true;
+    try {
+      do {
+        const { done, value } = steps.next();
+        if (done === true) return { done, value };
+      } while (this.#options.clock.monotonic() < untilMs);
+      return { done: false };
+    } finally {
+      this.#isInStep = wasInStep;
+    }
   }
 
   #later<T>(workOf: (resolve: (value: T) => void) => Work): Promise<T> {

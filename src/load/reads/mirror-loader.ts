@@ -42,8 +42,11 @@ interface MirrorLoaderOptions {
 
 interface HeldMirror {
   readonly lease: MirrorLease;
-  readonly namespaces: ReadonlySet<string>;
+  readonly namespaces: Set<string>;
 }
+
+/** Maximum number of running mirrors that one operation holds at once. It holds further ones in batches, which divide the work among event-loop turns. */
+const maxHeldAtOnce = 256;
 
 /** Milliseconds that a batch may take in one event-loop turn to start mirrors. It starts its remaining mirrors in later turns. */
 const maxTurnMs = 4;
@@ -51,8 +54,8 @@ const maxTurnMs = 4;
 /**
  * Holds the mirrors that one operation needs, each once, until the loader is disposed of.
  *
- * All mirrors that the operation loads in one event-loop turn, for any field, alias or relation, are one batch. The batch starts them
- * together.
+ * A mirror that runs is held at once. All other mirrors that the operation loads in one event-loop turn, for any field, alias or relation, are one
+ * batch. The batch starts them together.
  */
 export class MirrorLoader implements Disposable {
   readonly #options: MirrorLoaderOptions;
@@ -74,18 +77,22 @@ export class MirrorLoader implements Disposable {
 
   /**
    * Holds the mirror and returns it. Starts the mirror if it does not run, and does not wait for its first list.
-   * Returns at once if the operation holds the mirror already, else with the next batch.
+   * Returns at once if the mirror runs, else with the next batch. So a relation of running mirrors needs no promise, and compiled code can follow it.
    * Undefined if the cluster has not answered yet or does not serve the kind, or if the loader was disposed of.
    */
   load(key: MirrorKey): PromiseOrValue<MirrorReader | undefined> {
     const { mirrors, lists } = this.#options;
     const { cluster, kind, namespaces = [] } = key;
     if (lists?.areOf(cluster.name)) return this.#isDisposed ? undefined : lists.load(key);
-    const held = this.#held.get(idOf(key));
+    const id = idOf(key);
+    const held = this.#held.get(id);
+    const running = mirrors.peek(cluster.name, kind);
     const isHeld = held !== undefined && namespaces.every((namespace) => held.namespaces.has(namespace));
-    if (isHeld && mirrors.peek(cluster.name, kind) === held.lease.mirror) return held.lease.mirror;
+    if (isHeld && running === held.lease.mirror) return held.lease.mirror;
     if (this.#isDisposed || mirrors.served(cluster.name, kind) === undefined) return undefined;
-    return this.#loader.load(key);
+    if (running === undefined || (held === undefined && this.#held.size >= maxHeldAtOnce)) return this.#loader.load(key);
+    this.#hold(id, [key]);
+    return this.heldMirror(key);
   }
 
   /** Loads several keys with `load`. The results are in the order of the keys. Undefined: there is no mirror for that key. */
@@ -138,9 +145,14 @@ export class MirrorLoader implements Disposable {
     const [first] = keys;
     if (this.#isDisposed || first === undefined) return;
     const { cluster, kind } = first;
+    const { mirrors } = this.#options;
     const before = this.#held.get(id);
-    const namespaces = new Set([...(before?.namespaces ?? []), ...keys.flatMap((key) => key.namespaces ?? [])]);
-    const lease = this.#options.mirrors.acquire(cluster.name, kind, { namespaces: [...namespaces] });
+    const namespaces = before?.namespaces ?? new Set();
+    const added = keys.flatMap((key) => key.namespaces ?? []).filter((namespace) => !namespaces.has(namespace));
+    for (const namespace of added) namespaces.add(namespace);
+    // A mirror remembers the namespaces that were requested before. A mirror that replaces an ended one does not know them.
+    const isSame = before !== undefined && before.lease.mirror === mirrors.peek(cluster.name, kind);
+    const lease = mirrors.acquire(cluster.name, kind, { namespaces: isSame ? [...new Set(added)] : [...namespaces] });
     before?.lease[Symbol.dispose]();
     if (lease === undefined) this.#held.delete(id);
     else this.#held.set(id, { lease, namespaces });

@@ -45,6 +45,24 @@ describe('long work', () => {
     expect(Math.max(...turns)).toBeLessThanOrEqual(9);
   });
 
+  test('does not wait inside a step, and continues there for at most 2 ms after the slice', async () => {
+    const { clock, work, now } = createBusyClock();
+    const operation = new TimeSliceScheduler(clock).createSlices(never);
+    const inner: unknown[] = [];
+    function* steps(): Steps<string> {
+      work(7.5);
+      yield;
+      work(1);
+      inner.push(operation.pause(), operation.run(taking(work, 1)), operation.run(taking(work, 3)));
+      return 'done';
+    }
+    expect(operation.run(steps())).toBe('done');
+    expect(inner).toEqual([undefined, 'done', expect.any(Promise)]);
+    expect(now()).toBeLessThanOrEqual(11);
+    expect(operation.pause(), 'after the step').toBeInstanceOf(Promise);
+    await Promise.all(inner);
+  });
+
   test('ends when its operation is over', async () => {
     const { clock, work, now } = createBusyClock();
     const end = new AbortController();

@@ -30,8 +30,8 @@ test('holds a mirror once, for all namespaces of one batch together', async () =
     ['Node', []],
   ]);
   expect(loader.load(keyOf('Pod', 'bank')), 'at once').toBe(north.mirror(served('Pod')));
-  await loader.load(keyOf('Pod', 'new'));
-  expect(acquired.mock.lastCall?.[2]).toEqual({ namespaces: ['shop', 'bank', 'new'] });
+  expect(loader.load(keyOf('Pod', 'new')), 'at once, because the mirror runs').toBe(north.mirror(served('Pod')));
+  expect(acquired.mock.lastCall?.[2]).toEqual({ namespaces: ['new'] });
   expect(north.leases).toBe(2);
   loader.release(keyOf('Node'));
   expect(north.leases).toBe(1);
@@ -49,6 +49,34 @@ test('holds the mirror that replaces an ended one', async () => {
   const after = await loader.load(keyOf('Pod'));
   expect(after).toBe(north.mirror(served('Pod')));
   expect(after).not.toBe(before);
+});
+
+test('holds a running mirror at once, and requests the namespaces again from a mirror that replaces it', async () => {
+  const { mirrors, clock, north, acquired, keyOf } = clusterWithPods();
+  using other = new MirrorLoader({ mirrors, clock });
+  await other.load(keyOf('Pod'));
+  using loader = new MirrorLoader({ mirrors, clock });
+  expect(loader.load(keyOf('Pod', 'shop'))).toBe(north.mirror(served('Pod')));
+  expect(loader.load(keyOf('Pod', 'bank'))).toBe(north.mirror(served('Pod')));
+  expect(acquired.mock.lastCall?.[2]).toEqual({ namespaces: ['bank'] });
+  north.discover(served('Node'));
+  north.discover(served('Pod'), served('Node'));
+  await other.load(keyOf('Pod'));
+  expect(loader.load(keyOf('Pod', 'shop'))).toBe(north.mirror(served('Pod')));
+  expect(acquired.mock.lastCall?.[2]).toEqual({ namespaces: ['shop', 'bank'] });
+});
+
+test('holds at most 256 running mirrors at once, and further ones in batches', async () => {
+  const { mirrors, clock, north } = clusterWithPods();
+  const kinds = Array.from({ length: 258 }, (_, index) => ({ ...served('Pod'), kind: `Kind${index}` }));
+  north.discover(...kinds);
+  using other = new MirrorLoader({ mirrors, clock });
+  const keys = kinds.map((kind) => ({ cluster: { name: clusterName('north') }, kind }));
+  await other.loadAll(keys);
+  using loader = new MirrorLoader({ mirrors, clock });
+  const loaded = keys.map((key) => loader.load(key));
+  expect(loaded.filter((mirror) => mirror instanceof Promise)).toHaveLength(2);
+  expect(await Promise.all(loaded)).toEqual(kinds.map((kind) => north.mirror(kind)));
 });
 
 test('returns the mirrors at the end of the batch, although one has ended while others started', async () => {
