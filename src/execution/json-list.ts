@@ -49,23 +49,48 @@ const maxRunLength = 64 << 10;
  */
 const maxLength = 4 << 20;
 
+/** The list whose elements a `JsonListBuilder` collects. */
+interface ListSource {
+  /** Returns the elements. Not called if the whole list is stored. */
+  readonly list: () => readonly unknown[];
+  /** The key of a `ChargedList`, by which the whole list is stored. */
+  readonly key: object | undefined;
+}
+
 /** Collects the elements of a `JsonList`, in order. */
 export class JsonListBuilder {
-  readonly #list: readonly unknown[];
+  readonly #source: ListSource;
   /** Undefined if the texts of the elements are not stored. */
   readonly #kept: KeptTexts | undefined;
+  #elements: readonly unknown[] | undefined;
+  #whole: JsonList | undefined;
   readonly #texts: (string | Buffer)[] = [];
   #pending: unknown[] = [];
   #length = 0;
+  /** The texts of elements that were not stored as a whole. */
+  #parted: string[] = [];
   /** Elements whose texts become one run: the index of the first one, and the texts. */
   #begin = 0;
   #run: string[] = [];
   #runLength = 0;
 
-  /** @param kept The texts of the elements of `list`, if they depend on their objects alone and the selection is used often. */
-  constructor(list: readonly unknown[], kept: KeptTexts | undefined) {
-    this.#list = list;
+  /** @param kept The texts of the elements of the list, if they depend on their objects alone and the selection is used often. */
+  constructor(source: ListSource, kept: KeptTexts | undefined) {
+    this.#source = source;
     this.#kept = kept;
+  }
+
+  get list(): readonly unknown[] {
+    this.#elements ??= this.#source.list();
+    return this.#elements;
+  }
+
+  /** Adds all elements if the whole list is stored. Returns true if so: no element may be added then. */
+  reuseAll(): boolean {
+    const found = this.#source.key && this.#kept?.findList(this.#source.key);
+    if (found === undefined) return false;
+    this.#whole = new JsonList({ ...found, rest: [] });
+    return true;
   }
 
   /** Adds an element as a plain value. */
@@ -77,13 +102,13 @@ export class JsonListBuilder {
   /** Adds the stored text of the element at this index, or of the run that begins with it. Returns the number of elements that were added: 0 if none is stored. */
   reuse(index: number): number {
     if (this.#kept === undefined) return 0;
-    const run = this.#kept.findRun(this.#list, index);
+    const run = this.#kept.findRun(this.list, index);
     if (run !== undefined) {
       this.#endRun();
       this.#add(run.bytes);
       return run.sources.length;
     }
-    const text = this.#kept.find(this.#list[index]);
+    const [text] = this.#kept.find(this.list[index]) ?? [];
     if (text !== undefined) this.#addToRun(index, text);
     return text === undefined ? 0 : 1;
   }
@@ -95,14 +120,49 @@ export class JsonListBuilder {
       return;
     }
     const text = JSON.stringify(projected);
-    this.#kept.keep(this.#list[index], text);
+    this.#kept.keep(this.list[index], [text]);
     this.#addToRun(index, text);
   }
 
+  /** True if parts of the texts of elements are stored. If not, `parts`, `keepParts` and `addText` may not be called. */
+  get isStored(): boolean {
+    return this.#kept !== undefined;
+  }
+
+  /** Returns the stored parts of the text of the element at this index. */
+  parts(index: number): readonly string[] | undefined {
+    return this.#kept?.find(this.list[index]);
+  }
+
+  /** Stores parts of the text of the element at this index, and returns them. */
+  keepParts(index: number, texts: readonly string[]): readonly string[] {
+    this.#kept?.keep(this.list[index], texts);
+    return texts;
+  }
+
+  /** Adds an element as text. */
+  addText(text: string): void {
+    if (this.#length >= maxLength) {
+      this.#pending.push(parseJson(text));
+      return;
+    }
+    this.#parted.push(text);
+    if (this.#parted.length >= elementsPerText) this.#joinParted();
+  }
+
   end(): JsonList {
+    if (this.#whole !== undefined) return this.#whole;
     this.#endRun();
+    this.#joinParted();
     if (this.#pending.length > 0 && this.#length < maxLength) this.#print();
-    return new JsonList({ texts: this.#texts, rest: this.#pending, length: this.#length });
+    const whole = new JsonList({ texts: this.#texts, rest: this.#pending, length: this.#length });
+    if (this.#source.key !== undefined && whole.rest.length === 0) this.#kept?.keepList(this.#source.key, this.list, whole);
+    return whole;
+  }
+
+  #joinParted(): void {
+    if (this.#parted.length > 0) this.#add(this.#parted.join());
+    this.#parted = [];
   }
 
   #print(): void {
@@ -127,7 +187,7 @@ export class JsonListBuilder {
     if (first === undefined) return;
     const isKept = this.#run.length > 1 && this.#runLength >= minRunLength;
     const text = this.#run.length === 1 ? first : this.#run.join();
-    const elements = isKept ? this.#list.slice(this.#begin, this.#begin + this.#run.length) : [];
+    const elements = isKept ? this.list.slice(this.#begin, this.#begin + this.#run.length) : [];
     this.#add((isKept ? this.#kept?.keepRun(elements, text) : undefined) ?? text);
     this.#run = [];
     this.#runLength = 0;

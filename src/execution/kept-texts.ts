@@ -15,7 +15,8 @@ export interface TextSource {
 export type TextSourceOf = (value: unknown) => TextSource | undefined;
 
 interface KeptText {
-  readonly text: string;
+  /** The whole text, or parts of it. */
+  readonly texts: readonly string[];
   readonly others: readonly unknown[];
 }
 
@@ -23,6 +24,12 @@ interface KeptText {
 interface KeptRun {
   readonly sources: readonly TextSource[];
   readonly bytes: Buffer;
+}
+
+/** The JSON of all elements of a list, in pieces as `JsonList` has them. */
+interface KeptList {
+  readonly texts: readonly (string | Buffer)[];
+  readonly length: number;
 }
 
 /** The size of stored texts and runs. */
@@ -38,6 +45,9 @@ const earnMs = 60_000;
 
 /** Maximum number of characters and bytes of all stored texts and runs together: 64 Mi. */
 const maxLength = 64 << 20;
+
+/** Number of characters as which each element of a whole list counts, in addition to texts that belong to the list alone. */
+const bytesOfElement = 8;
 
 /** Maximum number of objects in all runs. They take about 2 kB each if they no longer exist elsewhere. */
 const maxRunObjects = 32_768;
@@ -91,6 +101,8 @@ export class KeptTexts {
   #texts = new WeakMap<object, KeptText>();
   /** Runs by their first object. */
   #runs = new WeakMap<object, KeptRun>();
+  /** Whole lists by their keys. */
+  #lists = new WeakMap<object, KeptList>();
   #length = 0;
   #objects = 0;
   #printed = 0;
@@ -116,12 +128,12 @@ export class KeptTexts {
     return this.#printed > this.#budget.keepTextsAfter;
   }
 
-  /** Returns the stored text of an element. Undefined if no text is stored, or a value that it shows has changed. */
-  find(value: unknown): string | undefined {
+  /** Returns the stored text of an element, or its parts. Undefined if no text is stored, or a value that it shows has changed. */
+  find(value: unknown): readonly string[] | undefined {
     const source = this.#sourceOf(value);
     if (source === undefined) return undefined;
     const kept = this.#texts.get(source.object);
-    return kept !== undefined && areEqual(kept.others, source.others) ? kept.text : undefined;
+    return kept !== undefined && areEqual(kept.others, source.others) ? kept.texts : undefined;
   }
 
   /** Returns the run that begins with the element at this index. Undefined unless the list continues with all of its elements. */
@@ -148,11 +160,25 @@ export class KeptTexts {
     return bytes;
   }
 
-  keep(value: unknown, text: string): void {
+  /** Returns the list that was kept with this key. */
+  findList(key: object): KeptList | undefined {
+    return this.#lists.get(key);
+  }
+
+  /** Keeps a whole list, unless the text of one of its elements must not be stored. The list shares the bytes of its runs. */
+  keepList(key: object, elements: readonly unknown[], { texts, length }: KeptList): void {
+    if (elements.some((element) => this.#sourceOf(element) === undefined)) return;
+    const own = texts.reduce((sum, text) => sum + (typeof text === 'string' ? text.length : 0), elements.length * bytesOfElement);
+    this.#lists.set(key, { texts, length });
+    this.#count({ length: own, objects: 0 });
+  }
+
+  /** Keeps the text of an element, or parts of it. */
+  keep(value: unknown, texts: readonly string[]): void {
     const source = this.#sourceOf(value);
     if (source === undefined) return;
-    this.#texts.set(source.object, { text, others: source.others });
-    this.#count({ length: text.length, objects: 0 });
+    this.#texts.set(source.object, { texts, others: source.others });
+    this.#count({ length: texts.reduce((sum, { length }) => sum + length, 0), objects: 0 });
   }
 
   #count(added: KeptSize): void {
@@ -169,6 +195,7 @@ export class KeptTexts {
     const size = { length: this.#length, objects: this.#objects };
     this.#texts = new WeakMap();
     this.#runs = new WeakMap();
+    this.#lists = new WeakMap();
     this.#length = 0;
     this.#objects = 0;
     this.#printed = 0;

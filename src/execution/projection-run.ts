@@ -97,10 +97,32 @@ export class ProjectionRun {
     throw bails.list;
   }
 
-  /** Begins a list that becomes JSON text. `kept` stores the texts of its elements; undefined if a field depends on more than the object. */
-  texts(kept: KeptTexts | undefined, list: readonly unknown[]): JsonListBuilder {
+  /**
+   * Begins a list that becomes JSON text, from an array or a `ChargedList`. `kept` stores the texts of its elements; undefined if a field depends on more
+   * than the object.
+   *
+   * @throws {Bail} `list` for any other value.
+   */
+  texts(kept: KeptTexts | undefined, value: unknown): JsonListBuilder {
+    return this.#builder(kept, value, value instanceof ChargedList ? value.key : undefined);
+  }
+
+  /** Like `texts`, for elements with fields that depend on more than the object. `kept` stores the other parts of their texts. */
+  parts(kept: KeptTexts, value: unknown): JsonListBuilder {
+    return this.#builder(kept, value, undefined);
+  }
+
+  /** Returns the JSON of an object from the JSON of its members. A piece has several members, or none: JSON leaves out values such as undefined. */
+  object(...pieces: readonly string[]): string {
+    let text = '{';
+    for (const piece of pieces) if (piece !== '') text += text === '{' ? piece : `,${piece}`;
+    return `${text}}`;
+  }
+
+  #builder(kept: KeptTexts | undefined, value: unknown, key: object | undefined): JsonListBuilder {
     this.hasTexts = true;
-    return new JsonListBuilder(list, kept?.begin(list.length) === true ? kept : undefined);
+    const { length } = value instanceof ChargedList ? value : this.list(value);
+    return new JsonListBuilder({ list: () => this.list(value), key }, kept?.begin(length) === true ? kept : undefined);
   }
 
   /**

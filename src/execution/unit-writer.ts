@@ -4,7 +4,6 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
   getNamedType,
-  getNullableType,
   isAbstractType,
   isCompositeType,
   isLeafType,
@@ -59,6 +58,15 @@ interface FieldValue {
   readonly level: number;
 }
 
+/** A member of the data of an object. */
+interface Member {
+  readonly key: string;
+  /** The variable with its value, once the statements of `code` have run. */
+  readonly v: string;
+  readonly isComposite: boolean;
+  readonly code: Code;
+}
+
 /** Generated statements, and what they require of the function that contains them (see `WrittenFunction`). */
 interface Code {
   readonly text: string;
@@ -104,16 +112,19 @@ export class UnitWriter {
    * @throws {NotCompilable} if a resolver or a type is not known to the compiler.
    */
   writeObject(type: GraphQLObjectType, nodes: readonly FieldNode[]): WrittenFunction {
+    return this.#addObject(this.#writeMembers(type, nodes));
+  }
+
+  #writeMembers(type: GraphQLObjectType, nodes: readonly FieldNode[]): readonly Member[] {
     if (type.isTypeOf != null) throw new NotCompilable(`${type.name} tests its values`);
-    const members: string[] = [];
-    const codes: Code[] = [];
-    for (const [key, merged] of this.#scope.collect(type, nodes)) {
-      const v = `v${members.length}`;
-      codes.push(this.#writeField(type, key, { merged, v }));
-      // In an object literal, the key `"__proto__"` would set the prototype. As a computed key, it is an ordinary property.
-      members.push(`${key === '__proto__' ? '["__proto__"]' : JSON.stringify(key)}: ${v}`);
-    }
-    return this.#addFunction(joined(codes), `({ ${members.join(', ')} })`);
+    return [...this.#scope.collect(type, nodes)].map(([key, merged], index) => {
+      const v = `v${index}`;
+      return { key, v, isComposite: merged[0].selectionSet !== undefined, code: this.#writeField(type, key, { merged, v }) };
+    });
+  }
+
+  #addObject(members: readonly Member[]): WrittenFunction {
+    return this.#addFunction(joined(members), literalOf(members));
   }
 
   /** Writes a function that makes the data of a root field from `s`, the value of its resolver. `q` is the path of the field. */
@@ -123,8 +134,34 @@ export class UnitWriter {
 
   #addFunction({ text, ...properties }: Code, result: string): WrittenFunction {
     const name = `p${this.#functions.length}`;
-    this.#functions.push(`function${properties.isSteps ? '*' : ''} ${name}(s, c, r, q) {\n${text}\nreturn ${result};\n}`);
+    // `t` is known only to the functions of `#writeParts`.
+    this.#functions.push(`function${properties.isSteps ? '*' : ''} ${name}(s, c, r, q, t) {\n${text}\nreturn ${result};\n}`);
     return { name, ...properties };
+  }
+
+  /**
+   * Writes two functions for the elements of a list, if some members depend on the object alone and others do not. The first one returns the JSON of the
+   * former: one text for each group of neighbours. The second one gets these texts as `t` and returns the JSON of the whole element. Returns undefined if
+   * storing texts would save little.
+   */
+  #writeParts(members: readonly Member[]): ElementParts | undefined {
+    if (!members.some(({ isComposite, code }) => isComposite && code.isOfObject)) return undefined;
+    const groups: Member[][] = [];
+    for (const member of members) {
+      const last = groups.at(-1);
+      if (last?.[0]?.code.isOfObject === member.code.isOfObject) last.push(member);
+      else groups.push([member]);
+    }
+    const inner = (group: readonly Member[]) => `JSON.stringify(${literalOf(group)}).slice(1, -1)`;
+    const isOfObject = (group: readonly Member[]) => group[0]?.code.isOfObject === true;
+    let stored = 0;
+    const pieces = groups.map((group) => (isOfObject(group) ? `t[${stored++}]` : inner(group)));
+    const texts = this.#addFunction(
+      joined(members.filter(({ code }) => code.isOfObject)),
+      `[${groups.filter(isOfObject).map(inner).join(', ')}]`,
+    );
+    const whole = this.#addFunction(joined(members.filter(({ code }) => !code.isOfObject)), `r.object(${pieces.join(', ')})`);
+    return { texts, whole };
   }
 
   #constant(value: unknown): string {
@@ -197,8 +234,7 @@ export class UnitWriter {
     if (isListType(type)) return this.#completeList(type.ofType, v, value);
     if (isObjectType(type)) {
       const { name, ...properties } = this.writeObject(type, value.nodes);
-      const call = `${properties.isSteps ? 'yield* ' : ''}${name}(${v}, c, r${properties.needsPath ? `, ${value.path}` : ''})`;
-      return { text: `${check}${v} = ${call};`, ...properties };
+      return { ...properties, text: `${check}${v} = ${callOf({ name, ...properties }, v, value)};` };
     }
     if (isAbstractType(type))
       return { text: check + this.#abstractCode(type, v, value), isSteps: true, needsPath: true, isOfObject: false, isLeading: true };
@@ -213,23 +249,41 @@ export class UnitWriter {
     const isText = isCharged && !this.#isInList && isCompositeType(getNamedType(itemType));
     const wasInList = this.#isInList;
     this.#isInList = true;
-    const item = this.#complete(itemType, element, { ...value, level: value.level + 1, path });
+    const inner = { ...value, level: value.level + 1, path };
+    const stored = isText ? this.#storedElement(itemType, element, inner) : undefined;
+    const item = stored?.item ?? this.#complete(itemType, element, inner);
     this.#isInList = wasInList;
     const isSteps = item.isSteps || isCharged;
     const pause = !isSteps ? '' : item.isLeading ? 'yield;\n' : `if (${index} % ${elementsPerStep} === ${elementsPerStep - 1}) yield;\n`;
     const at = item.needsPath ? `const ${path} = { prev: ${value.path}, key: ${index}, typename: undefined };\n` : '';
-    const texts = isText && item.isOfObject ? this.#textsOf(itemType) : undefined;
-    const add = texts === undefined ? `${item.text}\n${out}.push(${element});` : keptElement({ element, index, out }, item.text);
+    const { texts, parts } = stored ?? {};
+    const push = `${item.text}\n${out}.push(${element});`;
+    const add =
+      texts === undefined
+        ? push
+        : parts === undefined
+          ? keptElement({ element, index, out }, item.text)
+          : partedElement({ element, index, out }, { parts, path, push });
     const loop = `for (let ${index} = 0; ${index} < ${list}.length; ${index}++) {\n${pause}${at}let ${element} = ${list}[${index}];\n${add}\n}`;
-    const begin = `const ${list} = r.list(${v});\nconst ${out} = ${isText ? `r.texts(${texts ?? 'undefined'}, ${list})` : '[]'};`;
-    return { ...item, text: `${begin}\n${loop}\n${v} = ${isText ? `${out}.end()` : out};`, isSteps };
+    const elements = `const ${list} = ${isText ? `${out}.list` : `r.list(${v})`};\n${loop}`;
+    if (!isText) return { ...item, text: `const ${out} = [];\n${elements}\n${v} = ${out};`, isSteps };
+    const begin = `const ${out} = r.${parts === undefined ? 'texts' : 'parts'}(${texts ?? 'undefined'}, ${v});`;
+    return { ...item, text: `${begin}\nif (!${out}.reuseAll()) {\n${elements}\n}\n${v} = ${out}.end();`, isSteps };
   }
 
-  /** Returns the name of the constant with the `KeptTexts` of the elements. Undefined if the texts of their type cannot be stored. */
-  #textsOf(itemType: GraphQLOutputType): string | undefined {
-    const type = getNamedType(itemType);
-    const sourceOf = isObjectType(type) && !isListType(getNullableType(itemType)) ? textSourceOf(type) : undefined;
-    return sourceOf === undefined ? undefined : this.#constant(this.#scope.createTexts(sourceOf));
+  /** Writes the code for the elements of a list whose texts can be stored, as a whole or in parts. Undefined if they cannot be stored. */
+  #storedElement(itemType: GraphQLOutputType, element: string, value: FieldValue): StoredElement | undefined {
+    const type = isNonNullType(itemType) ? itemType.ofType : undefined;
+    const sourceOf = isObjectType(type) ? textSourceOf(type) : undefined;
+    if (!isObjectType(type) || sourceOf === undefined) return undefined;
+    const members = this.#writeMembers(type, value.nodes);
+    const whole = this.#addObject(members);
+    const parts = whole.isOfObject ? undefined : this.#writeParts(members);
+    const present = `if (${element} === undefined || ${element} === null) r.null();\nr.present(${element});`;
+    const { name: _, ...properties } = whole;
+    const item = { ...properties, text: `${present}\n${element} = ${callOf(whole, element, value)};` };
+    if (!whole.isOfObject && parts === undefined) return { item, texts: undefined, parts };
+    return { item, texts: this.#constant(this.#scope.createTexts(sourceOf)), parts: parts && { ...parts, present } };
   }
 
   #abstractCode(type: GraphQLAbstractType, v: string, { nodes, path }: FieldValue): string {
@@ -242,14 +296,60 @@ export class UnitWriter {
   }
 }
 
+/** The functions for an element of whose text some parts are stored. `#writeParts` explains them. */
+interface ElementParts {
+  readonly texts: WrittenFunction;
+  readonly whole: WrittenFunction;
+}
+
+/** The code for an element of a list whose text can be stored. */
+interface StoredElement {
+  /** Replaces the element by its data. */
+  readonly item: Code;
+  /** The name of the constant with the `KeptTexts` of the elements. Undefined: no text is stored. */
+  readonly texts: string | undefined;
+  /** The functions of `#writeParts`, and the test of an element. Undefined: the text is stored as a whole. */
+  readonly parts: (ElementParts & { readonly present: string }) | undefined;
+}
+
+type ElementNames = Readonly<Record<'element' | 'index' | 'out', string>>;
+
+/** Returns the call of a written function for the value in the variable named by `v`. */
+function callOf({ name, isSteps, needsPath }: WrittenFunction, v: string, { path }: Pick<FieldValue, 'path'>, texts?: string): string {
+  const more = texts === undefined ? (needsPath ? `, ${path}` : '') : `, ${needsPath ? path : 'undefined'}, ${texts}`;
+  return `${isSteps ? 'yield* ' : ''}${name}(${v}, c, r${more})`;
+}
+
+/** Returns an object literal with these members. */
+function literalOf(members: readonly Member[]): string {
+  // In an object literal, the key `"__proto__"` would set the prototype. As a computed key, it is an ordinary property.
+  const printed = members.map(({ key, v }) => `${key === '__proto__' ? '["__proto__"]' : JSON.stringify(key)}: ${v}`);
+  return `({ ${printed.join(', ')} })`;
+}
+
+/** Writes the addition of an element of whose text some parts may be known. */
+function partedElement(
+  { element, index, out }: ElementNames,
+  {
+    parts: { texts, whole, present },
+    path,
+    push,
+  }: { readonly parts: NonNullable<StoredElement['parts']>; readonly path: string; readonly push: string },
+): string {
+  const t = `t_${element}`;
+  const known = `const ${t} = ${out}.parts(${index}) ?? ${out}.keepParts(${index}, ${callOf(texts, element, { path })});`;
+  return `if (${out}.isStored) {\n${present}\n${known}\n${out}.addText(${callOf(whole, element, { path }, t)});\n} else {\n${push}\n}`;
+}
+
 /** Writes the addition of an element whose text may be known, alone or with the elements after it. */
-function keptElement({ element, index, out }: Readonly<Record<'element' | 'index' | 'out', string>>, item: string): string {
+function keptElement({ element, index, out }: ElementNames, item: string): string {
   const count = `n_${element}`;
   const reuse = `const ${count} = ${out}.reuse(${index});\nif (${count} > 0) { ${index} += ${count} - 1; if (${count} >= ${elementsPerStep}) yield; continue; }`;
   return `${reuse}\n${item}\n${out}.keep(${index}, ${element});`;
 }
 
-function joined(codes: readonly Code[]): Code {
+function joined(members: readonly Member[]): Code {
+  const codes = members.map(({ code }) => code);
   return {
     text: codes.map(({ text }) => text).join('\n'),
     isSteps: codes.some(({ isSteps }) => isSteps),

@@ -11,9 +11,11 @@ import { createSensitiveKinds } from '../core/sensitive-kinds.ts';
 import { compareText } from '../core/text.ts';
 import { kindByAnyName } from '../model/any-name.ts';
 import type { Model, ModelKind } from '../model/model.ts';
+import type { OrderPosition } from '../store/query/cursor.ts';
 import type { MirrorReader, Mirrors } from '../watch/mirrors.ts';
 import { createClusterViews } from './reads/cluster-views.ts';
 import { createSeal, openPosition, type SealScope } from './reads/cursor-seal.ts';
+import { KeptPages } from './reads/kept-pages.ts';
 import { type CheckedArguments, checkArguments, mergeRelations, relationsOfPaths } from './reads/list-arguments.ts';
 import { createListPage, type ListPageOptions, type PageRequest } from './reads/list-page.ts';
 import { type LiveMember, readObjectById, readOneObject } from './reads/read-object.ts';
@@ -44,7 +46,7 @@ export function createReads(options: ReadsOptions): Reads {
   const views = createClusterViews({ mirrors, access, settingsOf: (name) => member(name)?.settings });
   const sources = { mirrors, access, views, clock };
   const sensitive = createSensitiveKinds(sensitiveKinds);
-  const lists = { ...sources, model, seal: createSeal(sealKey), sensitive };
+  const lists = { ...sources, model, seal: createSeal(sealKey), sensitive, pages: new KeptPages() };
   const singles = { ...sources, member, sensitive, audit, log };
   return {
     clusters: (context, { names, labels }) => {
@@ -163,10 +165,29 @@ async function readList(options: ListsOptions, context: ReadContext, { kinds, ch
     relations: relationsOfPaths(args.aggregated, { model, kinds, sensitive: options.sensitive }),
   };
   const relations = mergeRelations(checked.relations, aggregated?.relations);
+  const keepAs = isKeepable(checked) && aggregated === undefined ? keyOfPage(checked, after) : undefined;
   const page = { spec, context, scope, waitMs, aggregated };
   if (relations.size > 0)
     return readListWithRelated(options, context, { requests, waitMs, page, lookup: { model, relations, namespaces } });
-  return withReadSources(options, { requests, waitMs, context }, (sources) => createListPage(options, sources, page));
+  // The lists of a cluster that is not mirrored belong to one operation.
+  const isMirrored = (source: ReadSource) =>
+    source.type !== 'held' || options.mirrors.peek(source.request.cluster.name, source.request.kind) === source.mirror;
+  return withReadSources(options, { requests, waitMs, context }, (sources) =>
+    createListPage(options, sources, { ...page, keepAs: sources.every(isMirrored) ? keepAs : undefined }),
+  );
+}
+
+/**
+ * True if the objects of the page depend on the objects of its sources alone. `where` and `orderBy` may also read the state of clusters, other objects and
+ * the time.
+ */
+function isKeepable({ where, search, order }: CheckedArguments): boolean {
+  return where === undefined && search === undefined && order === undefined;
+}
+
+/** Returns a text that is equal only for pages of the same list, of the same size and at the same place. */
+function keyOfPage({ filter, first }: CheckedArguments, after: OrderPosition | undefined): string {
+  return JSON.stringify([filter, first, after && [after.namespace, after.name, after.cluster, after.kind]]);
 }
 
 interface RelatedListRequest {

@@ -47,6 +47,8 @@ export type StoreEvent =
 export interface StoreReader {
   /** Number of objects. */
   readonly size: number;
+  /** Grows with each change of the objects. While it stays the same, every method returns the same objects. */
+  readonly revision: number;
   /** Estimated bytes held. Decides which idle mirrors are evicted. */
   readonly bytes: number;
   /**

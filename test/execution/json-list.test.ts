@@ -12,11 +12,12 @@ const clock = createManualClock();
 const sourceOf = (value: unknown) => ({ object: (value as Row).object, others: [] });
 const createTexts = () => new KeptTexts(new KeptTextsBudget({ clock, keepTextsAfter: 0 }), sourceOf);
 
-/** Prints the objects as compiled code does. Returns the number of objects that had to be projected. */
-function print(objects: readonly Row['object'][], texts: KeptTexts) {
+/** Prints the objects as compiled code does. Returns the number of objects that had to be projected, and true if the elements were not read. */
+function print(objects: readonly Row['object'][], texts: KeptTexts, key?: object) {
   const rows: readonly Row[] = objects.map((object) => ({ object }));
-  const builder = new JsonListBuilder(rows, texts);
+  const builder = new JsonListBuilder({ list: () => rows, key }, texts);
   let projected = 0;
+  if (builder.reuseAll()) return { list: builder.end(), projected, isWhole: true };
   for (let index = 0; index < rows.length; index += 1) {
     const count = builder.reuse(index);
     if (count === 0) {
@@ -24,7 +25,7 @@ function print(objects: readonly Row['object'][], texts: KeptTexts) {
       projected += 1;
     } else index += count - 1;
   }
-  return { list: builder.end(), projected };
+  return { list: builder.end(), projected, isWhole: false };
 }
 
 function bytesOf(list: unknown): string {
@@ -64,4 +65,28 @@ test('a text above 64 Ki characters ends its run', () => {
   const objects = Array.from({ length: 4 }, (_, index) => ({ name: `${index} ${'x'.repeat(70_000)}` }));
   expect(print(objects, texts).list.texts).toHaveLength(4);
   expect(JSON.stringify(print(objects, texts).list)).toBe(JSON.stringify(objects));
+});
+
+test('a list with a key is found as a whole, until the selection loses its texts', () => {
+  const texts = createTexts();
+  const objects = Array.from({ length: 100 }, (_, index) => ({ name: `ö${index} ${'x'.repeat(80)}` }));
+  const key = {};
+  expect(print(objects, texts, key).isWhole).toBe(false);
+  const again = print(objects, texts, key);
+  expect(again.isWhole).toBe(true);
+  expect(JSON.stringify(again.list)).toBe(JSON.stringify(objects));
+  expect(bytesOf(again.list)).toBe(JSON.stringify({ data: { list: objects } }));
+  expect(print(objects, texts, {}).isWhole, 'another key').toBe(false);
+  texts.empty();
+  expect(print(objects, texts, key).isWhole).toBe(false);
+});
+
+test('a list is not kept if the text of one of its objects must not be', () => {
+  const secret = { name: 'secret' };
+  const texts = new KeptTexts(new KeptTextsBudget({ clock, keepTextsAfter: 0 }), (value) =>
+    (value as Row).object === secret ? undefined : sourceOf(value),
+  );
+  const key = {};
+  print([{ name: 'a' }, secret], texts, key);
+  expect(print([{ name: 'a' }, secret], texts, key)).toMatchObject({ isWhole: false, projected: 2 });
 });

@@ -24,8 +24,8 @@ test('texts are kept after many elements within a minute', async () => {
 test('a text is found for the same object with the same other values', () => {
   const texts = new KeptTexts(new KeptTextsBudget({ clock }), sourceOf);
   const object = {};
-  texts.keep({ object, cluster: 'north' }, '{}');
-  expect(texts.find({ object, cluster: 'north' })).toBe('{}');
+  texts.keep({ object, cluster: 'north' }, ['{}']);
+  expect(texts.find({ object, cluster: 'north' })).toEqual(['{}']);
   expect(texts.find({ object, cluster: 'south' })).toBeUndefined();
   expect(texts.find({ object: {}, cluster: 'north' })).toBeUndefined();
 });
@@ -61,10 +61,10 @@ test('all texts together are bounded: the selection that was used least recently
     { object: {}, cluster: 'north' },
     { object: {}, cluster: 'north' },
   ];
-  first.keep(one, 'small');
-  second.keep(one, half);
+  first.keep(one, ['small']);
+  second.keep(one, [half]);
   first.begin(1);
-  first.keep(two, half);
-  expect(first.find(two)).toBe(half);
+  first.keep(two, [half]);
+  expect(first.find(two)).toEqual([half]);
   expect(second.find(one)).toBeUndefined();
 });

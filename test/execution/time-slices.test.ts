@@ -33,7 +33,7 @@ function executing() {
   });
   const rows = () => {
     const list = objects.map((object) => ({ object }));
-    return new ChargedList(list, () => list.values());
+    return new ChargedList({ length: list.length, list: () => list, iterate: () => list.values() });
   };
   const type = new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(item)));
   const schema = new GraphQLSchema({

@@ -3,7 +3,7 @@ import type { TimeSlices } from '../../core/scheduling/operation-scheduler.ts';
 import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import { ChargedList } from '../../execution/charged-list.ts';
 import { declareRepeatable } from '../../execution/known-resolvers.ts';
-import { type CountReads, maxReads } from '../../load/reads/reads.ts';
+import { type CountReads, type ListPage, maxReads } from '../../load/reads/reads.ts';
 
 /** The budget of one operation, or of one message of a subscription. */
 export interface Budget {
@@ -139,6 +139,14 @@ export function resolveChargedList<Name extends string>(name: Name) {
   return declareRepeatable(resolver);
 }
 
+/** The resolver for the items of a page. They are charged to the operation. Rows are created only if the items have to be read one by one. */
+export const resolveItems = declareRepeatable((page: ListPage, _args: unknown, { budget, read }: Charging) => {
+  budget.charge(page.itemCount);
+  if (page.itemCount < shortList) return page.items;
+  const { itemCount: length, contentKey: key } = page;
+  return new ChargedList({ length, key, list: () => page.items, iterate: () => elementsInSlices(page.items, read.timeSlices) });
+});
+
 /** The context that lists need: the budget that they are charged to, and the time slices in which they are completed. */
 interface Charging {
   readonly budget: Budget;
@@ -149,7 +157,8 @@ interface Charging {
 const shortList = 8;
 
 function inTimeSlices<T>(list: readonly T[], slices: TimeSlices): Iterable<PromiseOrValue<T>> {
-  return list.length < shortList ? list : new ChargedList(list, () => elementsInSlices(list, slices));
+  if (list.length < shortList) return list;
+  return new ChargedList({ length: list.length, list: () => list, iterate: () => elementsInSlices(list, slices) });
 }
 
 function* elementsInSlices<T>(list: readonly T[], slices: TimeSlices): Generator<PromiseOrValue<T>> {

@@ -3,7 +3,7 @@ import type { ListPage, Row } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { EdgeView, GraphBuilder, PageView } from '../builder/builder.ts';
 import type { ObjectRefOf } from '../builder/pothos.ts';
-import { chargeList, resolveChargedList } from '../context/budget.ts';
+import { chargeList, resolveChargedList, resolveItems } from '../context/budget.ts';
 import type { GraphContext } from '../context/context.ts';
 
 /** Adds `Connection`, `PageInfo` and `ResourceConnection` with its edges. */
@@ -20,7 +20,7 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<ListPage> {
         nullable: false,
         description: 'The objects of this page, in the order of the list.',
         // The fields of each row are in generated.ts.
-        resolve: resolveChargedList('items'),
+        resolve: resolveItems,
       }),
       pageInfo: t.field({
         type: types.pageInfo,
@@ -97,7 +97,7 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
         nullable: false,
         description: 'The objects of this page, in the order of the list.',
         // The fields of each row are in generated.ts.
-        resolve: resolveChargedList('items'),
+        resolve: resolveItems,
       }),
       edges: t.field({
         type: [edge],

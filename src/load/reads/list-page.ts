@@ -1,5 +1,5 @@
 import type { Fault } from '../../core/faults.ts';
-import { apiVersionOf, keyOfKind } from '../../core/kinds.ts';
+import { apiVersionOf, keyOfKind, type ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
@@ -10,6 +10,7 @@ import type { PathKinds } from '../../model/paths/paths-of-kinds.ts';
 import { createReadCounter } from '../../store/query/count-reads.ts';
 import { printOrderPosition } from '../../store/query/cursor.ts';
 import {
+  defaultPositionOf,
   prepareQuery,
   type QueryHit,
   type QueryResult,
@@ -19,16 +20,19 @@ import {
 } from '../../store/query/query.ts';
 import type { QuerySource, RelatedObject, RelatedObjects } from '../../store/query-source.ts';
 import { foreignCursor, type Seal, type SealScope } from './cursor-seal.ts';
+import { type KeptPage, type KeptPages, stateOf } from './kept-pages.ts';
 import type { RelationsByKind } from './list-arguments.ts';
 import { createAggregates, noAggregates, type PageAggregates } from './page-aggregates.ts';
 import type { MirroredSource, ReadSource } from './read-sources.ts';
-import { rowOf } from './read-sources.ts';
+import { createRowsOf } from './read-sources.ts';
 import type { GroupArguments, ListPage, ReadContext, Row, SyncView } from './reads.ts';
 
 /** The options that all pages share. */
 export interface ListPageOptions {
   readonly seal: Seal;
   readonly sensitive: SensitiveKinds;
+  /** Default: no page is kept. */
+  readonly pages?: KeptPages | undefined;
 }
 
 /** The query for a page, and the scope that seals its cursors: a cursor opens only for the same caller and the same list. */
@@ -48,6 +52,11 @@ export interface PageRequest {
   readonly via?: readonly ReadSource[];
   /** The kinds and relations of the aggregates that may be requested from the page. Default: the page has no aggregates. */
   readonly aggregated?: AggregatesRequest | undefined;
+  /**
+   * The key by which the page may be kept for later requests: a text of everything that decides its objects, apart from the sources. Default: the page is
+   * not kept. Only for pages without aggregates, whose conditions and order depend on the objects of the sources alone.
+   */
+  readonly keepAs?: string | undefined;
   /** The objects that paths with relations lead to. Default: no path has a relation. */
   readonly related?: RelatedReads | undefined;
 }
@@ -87,6 +96,8 @@ export function createListPage(
 function* listPageInSteps(options: ListPageOptions, readSources: readonly ReadSource[], request: PageRequest): Steps<ListPage> {
   const { spec, context, aggregated, related } = request;
   const held = readSources.filter((readSource) => readSource.type === 'held').map(querySourceOf);
+  if (options.pages !== undefined && request.keepAs !== undefined)
+    return yield* keptPageInSteps(options.pages, held, { options, readSources, request, keepAs: request.keepAs });
   yield* prepareQuery(held, spec);
   const sources = related === undefined ? held : held.map((source) => ({ ...source, related: related.relatedTo(source.readSource) }));
   const result = yield* queryInSteps(sources, { ...spec, countReads: context.countReads, keepMatches: aggregated !== undefined });
@@ -95,9 +106,63 @@ function* listPageInSteps(options: ListPageOptions, readSources: readonly ReadSo
   return new QueriedPage({ options, readSources, request, result, matches });
 }
 
+interface KeptPageRequest extends Pick<PageContents, 'options' | 'readSources' | 'request'> {
+  readonly keepAs: string;
+}
+
+/** Finds a page that was kept, or makes the page and keeps it. Both report the same reads. */
+function* keptPageInSteps(pages: KeptPages, sources: readonly SourceInQuery[], { keepAs, ...contents }: KeptPageRequest): Steps<ListPage> {
+  const { spec, context } = contents.request;
+  const known = pages.find(keepAs, sources);
+  if (known !== undefined) {
+    context.countReads(known.reads);
+    return new QueriedPage({ ...contents, result: resultOf(known, sources), matches: [] }, known);
+  }
+  yield* prepareQuery(sources, spec);
+  let reads = 0;
+  const countReads = (count: number) => {
+    reads += count;
+    context.countReads(count);
+  };
+  // The query begins in the same step, so its result is that of these states, even if objects change before its last step.
+  const states = sources.map(stateOf);
+  const result = yield* queryInSteps(sources, { ...spec, countReads });
+  const indexes = new Map(sources.map((source, index) => [source, index]));
+  const { hits, totalCount, hasNextPage, hasPreviousPage } = result;
+  const objects = hits.map(({ object }) => object);
+  const page = {
+    objects,
+    sourceIndexes: hits.map(({ source }) => indexes.get(source) ?? 0),
+    totalCount,
+    hasNextPage,
+    hasPreviousPage,
+    reads,
+  };
+  pages.keep(keepAs, states, page);
+  return new QueriedPage({ ...contents, result, matches: [] }, page);
+}
+
+/** Returns the result of the query of a kept page, with the sources of this request. */
+function resultOf(page: KeptPage, sources: readonly SourceInQuery[]): QueryResult<SourceInQuery> {
+  let hits: readonly QueryHit<SourceInQuery>[] | undefined;
+  return {
+    ...page,
+    get hits() {
+      hits ??= page.objects.flatMap((object, index) => {
+        const source = sources[page.sourceIndexes[index] ?? 0];
+        return source === undefined ? [] : { source, object };
+      });
+      return hits;
+    },
+    matches: [],
+    positionOf: defaultPositionOf,
+  };
+}
+
 /** A mirrored source, with the parts of it that a query reads. */
 interface SourceInQuery extends QuerySource {
   readonly readSource: MirroredSource;
+  readonly resource: ServedResource;
 }
 
 /** Returns the source in the form that a query reads. */
@@ -107,6 +172,7 @@ export function querySourceOf(readSource: MirroredSource): SourceInQuery {
     readSource,
     cluster: request.cluster,
     kind: request.kind,
+    resource: mirror.resource,
     apiVersion: apiVersionOf(mirror.resource),
     store: mirror.store,
     visibility,
@@ -126,23 +192,39 @@ interface PageContents {
  * when they are read.
  */
 class QueriedPage implements ListPage {
-  readonly items: readonly Row[];
+  readonly itemCount: number;
+  readonly contentKey: object | undefined;
   readonly totalCount: number;
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
   readonly #contents: PageContents;
+  #items: readonly Row[] | undefined;
   #sync: readonly SyncView[] | undefined;
   #cursors: Map<Row, string> | undefined;
   #aggregates: PageAggregates | undefined;
 
-  constructor(contents: PageContents) {
-    const { options, request, result } = contents;
-    const rowOptions = { sensitive: options.sensitive, depth: request.depth, waitMs: request.waitMs };
-    this.items = result.hits.map(({ source, object }) => rowOf(source.readSource, object, rowOptions));
+  /** @param kept The page as it is kept for later requests. Default: it is not kept. */
+  constructor(contents: PageContents, kept?: KeptPage) {
+    const { result } = contents;
+    this.itemCount = kept === undefined ? result.hits.length : kept.objects.length;
+    this.contentKey = kept;
     this.totalCount = result.totalCount;
     this.hasNextPage = result.hasNextPage;
     this.hasPreviousPage = result.hasPreviousPage;
     this.#contents = contents;
+  }
+
+  get items(): readonly Row[] {
+    const { options, request, result } = this.#contents;
+    const rowOptions = { sensitive: options.sensitive, depth: request.depth, waitMs: request.waitMs };
+    const rowsOf = new Map<SourceInQuery, ReturnType<typeof createRowsOf>>();
+    this.#items ??= result.hits.map(({ source, object }) => {
+      const known = rowsOf.get(source);
+      const rowsOfSource = known ?? createRowsOf(source.readSource, rowOptions);
+      if (known === undefined) rowsOf.set(source, rowsOfSource);
+      return rowsOfSource(object);
+    });
+    return this.#items;
   }
 
   get sync(): readonly SyncView[] {

@@ -91,7 +91,12 @@ export class MirrorLoader implements Disposable {
     if (isHeld && running === held.lease.mirror) return held.lease.mirror;
     if (this.#isDisposed || mirrors.served(cluster.name, kind) === undefined) return undefined;
     if (running === undefined || (held === undefined && this.#held.size >= maxHeldAtOnce)) return this.#loader.load(key);
-    this.#hold(id, [key]);
+    try {
+      this.#hold(id, [key]);
+    } catch (error) {
+      // A bug in starting or holding a mirror rejects, as it does for a batch.
+      return Promise.reject(error as Error);
+    }
     return this.heldMirror(key);
   }
 

@@ -286,16 +286,21 @@ export function preventsReading({ code }: Fault): boolean {
 }
 
 /** Creates a row with the parts of an object that may be shown. Without `depth`, no relation leads to the row. */
-export function rowOf(
-  { request, mirror, mirrorSync }: MirroredSource,
-  object: KubernetesObject,
+export function rowOf(source: MirroredSource, object: KubernetesObject, options: RowOptions): Row {
+  return createRowsOf(source, options)(object);
+}
+
+/** Returns a function that creates the rows of one source, as `rowOf` does. */
+export function createRowsOf(
+  { request, mirror, mirrorSync: sync }: MirroredSource,
   { sensitive, depth, waitMs }: RowOptions,
-): Row {
+): (object: KubernetesObject) => Row {
   const { cluster, kind } = request;
+  const { resource } = mirror;
   const metadataOnly = sensitive.has(kind);
   // Objects of a mirror have no `managedFields`. Reading the metadata of each object would take as long as the rest of a page.
-  const shown = metadataOnly ? redact(object, { sensitive: true, live: false }) : object;
-  return { cluster, kind, resource: mirror.resource, object: shown, metadataOnly, sync: mirrorSync, depth, waitMs };
+  const shown = (object: KubernetesObject) => (metadataOnly ? redact(object, { sensitive: true, live: false }) : object);
+  return (object) => ({ cluster, kind, resource, object: shown(object), metadataOnly, sync, depth, waitMs });
 }
 
 export interface RowOptions {

@@ -109,6 +109,13 @@ export interface ListPage extends Aggregates {
    */
   groups(args: GroupArguments): PromiseOrValue<readonly GroupView[]>;
   readonly items: readonly Row[];
+  /** The number of `items`. */
+  readonly itemCount: number;
+  /**
+   * Equal (`===`) for two pages only if they have the same objects of the same clusters and kinds, read through the same resources, in the same order.
+   * Undefined if nothing is known.
+   */
+  readonly contentKey: object | undefined;
   /** The number of all matching objects that the caller may see, on all pages. A lower bound if `faults` is not empty. */
   readonly totalCount: number;
   readonly hasNextPage: boolean;

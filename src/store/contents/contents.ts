@@ -20,6 +20,7 @@ export class StoreContents {
    */
   readonly #frozen = new Set<Map<string, KubernetesObject | undefined>>();
   #bytes = 0;
+  #revision = 0;
 
   constructor(clock: Clock) {
     this.#indexes = new ObjectIndexes(() => this.#objects.all(), clock);
@@ -31,6 +32,11 @@ export class StoreContents {
 
   get indexes(): Pick<ObjectIndexes, 'find' | 'count' | 'findInOrder'> {
     return this.#indexes;
+  }
+
+  /** Grows with each change of the objects. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** Estimated bytes held. */
@@ -50,6 +56,7 @@ export class StoreContents {
   /** Adds the object, or replaces the object of its name. */
   put(object: KubernetesObject, weight: ObjectWeight): void {
     const { name, namespace = '' } = object.metadata;
+    this.#revision += 1;
     const slot = this.#objects.get(namespace, name);
     this.#noteBefore(namespace, name, slot?.object);
     if (slot !== undefined) {
@@ -68,6 +75,7 @@ export class StoreContents {
   remove(namespace: string, name: string): ObjectSlot | undefined {
     const slot = this.#objects.get(namespace, name);
     if (slot === undefined) return undefined;
+    this.#revision += 1;
     this.#noteBefore(namespace, name, slot.object);
     this.#objects.remove(namespace, name);
     this.#indexes.remove(slot);
@@ -77,6 +85,7 @@ export class StoreContents {
   }
 
   clear(): void {
+    this.#revision += 1;
     if (this.#frozen.size > 0)
       for (const { object } of this.#objects.all()) this.#noteBefore(object.metadata.namespace ?? '', object.metadata.name, object);
     this.#objects.clear();

@@ -63,6 +63,9 @@ export function createStore({ epoch, clock, policy = 'parsed', log = silentLog, 
     get size() {
       return contents.objects.size;
     },
+    get revision() {
+      return contents.revision;
+    },
     get bytes() {
       return contents.bytes;
     },
@@ -113,7 +116,10 @@ function* objectsOf({ objects }: StoreContents): Iterable<KubernetesObject> {
   for (const { object } of objects.all()) yield object;
 }
 
-function readerOf(state: StoreState, snapshot: () => StoreSnapshot): Omit<StoreReader, 'size' | 'bytes' | 'version' | 'epoch'> {
+function readerOf(
+  state: StoreState,
+  snapshot: () => StoreSnapshot,
+): Omit<StoreReader, 'size' | 'revision' | 'bytes' | 'version' | 'epoch'> {
   const { contents, history, scopes, feed } = state;
   return {
     get: (namespace, name) => contents.objects.get(namespace, name)?.object,

@@ -235,7 +235,8 @@ interface RankedHit<S extends QuerySource> {
   readonly position: OrderPosition;
 }
 
-function defaultPositionOf<S extends QuerySource>({ source, object }: QueryHit<S>): OrderPosition {
+/** Returns the position of an object in the default order. */
+export function defaultPositionOf<S extends QuerySource>({ source, object }: QueryHit<S>): OrderPosition {
   const { namespace = '', name } = object.metadata;
   return { keys: [], namespace, name, cluster: source.cluster.name, kind: keyOfKind(source.kind) };
 }

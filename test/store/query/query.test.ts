@@ -255,6 +255,7 @@ describe('pages', () => {
 function withoutIndexes(store: StoreReader): StoreReader {
   return {
     size: store.size,
+    revision: store.revision,
     bytes: store.bytes,
     version: store.version,
     epoch: store.epoch,

@@ -57,9 +57,14 @@ export function randomSchema(random: () => number): GraphQLSchema {
   });
   const either = new GraphQLUnionType({ name: 'Either', types: objects.slice(2), resolveType, ...typeOfValue });
   for (const type of [node, either, ...objects]) outputs[type.name] = type;
-  const roots = ['f0', 'f1', 'f2', 'f3'].map(
-    (name): FieldShape => ({ ...shapeOf(choice, name), unknown: false, named: `T${choice.below(typeCount)}` }),
-  );
+  const roots = ['f0', 'f1', 'f2', 'f3'].map((name): FieldShape => {
+    const shape = { ...shapeOf(choice, name), unknown: false };
+    // Lists of objects whose texts can be kept, as the lists of the gateway are.
+    const isPage = name !== 'f0' && choice.chance(0.6);
+    return isPage
+      ? { ...shape, named: choice.of(['T0', 'T2', 'T4']), wrappers: ['required', 'list'] }
+      : { ...shape, named: `T${choice.below(typeCount)}` };
+  });
   const query = new GraphQLObjectType({
     name: 'Query',
     fields: () => build([...roots, ...fieldShapes(choice, ['length', 'f5', 'f6'])], 'Query'),
@@ -165,7 +170,8 @@ type WrappedType = typeof GraphQLString;
 function charged(value: unknown, context: RandomContext): unknown {
   if (!Array.isArray(value)) return value;
   context.charge(value.length);
-  return value.length < 2 ? value : new ChargedList(value, () => context.iterate(value));
+  if (value.length < 2) return value;
+  return new ChargedList({ length: value.length, list: () => value, iterate: () => context.iterate(value), key: value });
 }
 
 function fitOf({ named, wrappers }: FieldShape): (value: unknown) => boolean {

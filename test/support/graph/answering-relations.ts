@@ -20,7 +20,16 @@ export function answeringRelations(model: Model, cluster: ClusterView, anyKind: 
     many: (_from, { query: { kinds = [{ group: '', kind: anyKind }] } }): ListPage => {
       const items = kinds.map((kind) => rowOf(keyOfKind(kind)));
       const page = { hasNextPage: false, hasPreviousPage: false, cursorOf: () => 'cursor' };
-      return { items, totalCount: items.length, ...page, sync: items.map(({ sync }) => sync), faults: [], ...noAggregates };
+      return {
+        items,
+        itemCount: items.length,
+        contentKey: undefined,
+        totalCount: items.length,
+        ...page,
+        sync: items.map(({ sync }) => sync),
+        faults: [],
+        ...noAggregates,
+      };
     },
   };
 }

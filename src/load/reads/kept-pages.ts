@@ -1,0 +1,116 @@
+import type { ServedResource } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { ModelKind } from '../../model/model.ts';
+import type { StoreReader } from '../../store/mirror-store.ts';
+import type { QueryVisibility } from '../../store/query-source.ts';
+
+/** The objects of a page, and the other results of its query. They are the same as long as no object of its sources changes. */
+export interface KeptPage {
+  readonly objects: readonly KubernetesObject[];
+  /** For each object the index of its source, in the order of the sources. */
+  readonly sourceIndexes: readonly number[];
+  readonly totalCount: number;
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  /** The number of reads that the query reported. A request that gets the kept page reports as many. */
+  readonly reads: number;
+}
+
+/** The parts of a source on which the objects of a page depend, and what answers show of it for each object. */
+export interface KeptSource {
+  readonly store: StoreReader;
+  readonly visibility: QueryVisibility;
+  readonly kind: ModelKind;
+  readonly resource: ServedResource;
+}
+
+/** A source at one moment. */
+interface SourceState extends KeptSource {
+  readonly revision: number;
+}
+
+interface Entry {
+  readonly page: KeptPage;
+  readonly sources: readonly SourceState[];
+}
+
+/** Maximum number of objects in all pages. An object that has changed or is gone stays in memory as long as a page has it, and takes about 2 kB. */
+const maxObjects = 32_768;
+
+/** Maximum number of pages. Pages may be empty. */
+const maxPages = 1_024;
+
+/** Maximum number of characters of a key. A list may name thousands of namespaces. */
+const maxKeyLength = 4_096;
+
+/**
+ * Pages of lists for the next requests, as long as no object of their sources changes. So a page that is requested again needs no walk through the
+ * mirrors, and answers can recognise it.
+ *
+ * Pages depend on no caller: a page is found only with sources of the same visibility. Above the bounds, the page that was used least recently goes.
+ */
+export class KeptPages {
+  readonly #pages = new Map<string, Entry>();
+  #objects = 0;
+
+  /** Returns the page of this key if nothing has changed since `keep`. Undefined if a source, its objects or its visibility is another one. */
+  find(key: string, sources: readonly KeptSource[]): KeptPage | undefined {
+    const entry = this.#pages.get(key);
+    if (entry === undefined) return undefined;
+    this.#delete(key);
+    if (!isCurrent(entry, sources)) return undefined;
+    this.#add(key, entry);
+    return entry.page;
+  }
+
+  /**
+   * Keeps a page.
+   *
+   * @param key A text that is equal only for lists of the same kinds, conditions and place. Pages of long keys are not kept.
+   * @param sources The sources as `stateOf` has returned them before the query.
+   */
+  keep(key: string, sources: readonly SourceState[], page: KeptPage): void {
+    if (key.length > maxKeyLength) return;
+    this.#delete(key);
+    this.#add(key, { page, sources });
+    for (const oldest of this.#pages.keys()) {
+      if (this.#objects <= maxObjects && this.#pages.size <= maxPages) return;
+      this.#delete(oldest);
+    }
+  }
+
+  #add(key: string, entry: Entry): void {
+    this.#pages.set(key, entry);
+    this.#objects += entry.page.objects.length;
+  }
+
+  #delete(key: string): void {
+    this.#objects -= this.#pages.get(key)?.page.objects.length ?? 0;
+    this.#pages.delete(key);
+  }
+}
+
+/** Returns the state of a source now. */
+export function stateOf({ store, visibility, kind, resource }: KeptSource): SourceState {
+  return { store, visibility, kind, resource, revision: store.revision };
+}
+
+function isCurrent({ sources: before }: Entry, sources: readonly KeptSource[]): boolean {
+  if (before.length !== sources.length) return false;
+  return sources.every((source, index) => {
+    const known = before[index];
+    return (
+      known !== undefined &&
+      known.store === source.store &&
+      known.revision === source.store.revision &&
+      known.kind === source.kind &&
+      known.resource === source.resource &&
+      isSameVisibility(known.visibility, source.visibility)
+    );
+  });
+}
+
+function isSameVisibility(a: QueryVisibility, b: QueryVisibility): boolean {
+  if (a.type === 'all' || b.type === 'all') return a.type === b.type;
+  return a.namespaces === b.namespaces || (a.namespaces.size === b.namespaces.size && a.namespaces.isSubsetOf(b.namespaces));
+}
