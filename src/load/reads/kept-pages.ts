@@ -67,7 +67,7 @@ export class KeptPages {
    * Keeps a page.
    *
    * @param key A text that is equal only for lists of the same kinds, conditions and place. Pages of long keys are not kept.
-   * @param sources The sources as `stateOf` has returned them before the query.
+   * @param sources The sources as `sourceStateOf` has returned them before the query.
    */
   keep(key: string, sources: readonly SourceState[], page: KeptPage): void {
     if (key.length > maxKeyLength) return;
@@ -91,7 +91,7 @@ export class KeptPages {
 }
 
 /** Returns the state of a source now. */
-export function stateOf({ store, visibility, kind, resource }: KeptSource): SourceState {
+export function sourceStateOf({ store, visibility, kind, resource }: KeptSource): SourceState {
   return { store, visibility, kind, resource, revision: store.revision };
 }
 

@@ -20,7 +20,7 @@ import {
 } from '../../store/query/query.ts';
 import type { QuerySource, RelatedObject, RelatedObjects } from '../../store/query-source.ts';
 import { foreignCursor, type Seal, type SealScope } from './cursor-seal.ts';
-import { type KeptPage, type KeptPages, stateOf } from './kept-pages.ts';
+import { type KeptPage, type KeptPages, sourceStateOf } from './kept-pages.ts';
 import type { RelationsByKind } from './list-arguments.ts';
 import { createAggregates, noAggregates, type PageAggregates } from './page-aggregates.ts';
 import type { MirroredSource, ReadSource } from './read-sources.ts';
@@ -125,7 +125,7 @@ function* keptPageInSteps(pages: KeptPages, sources: readonly SourceInQuery[], {
     context.countReads(count);
   };
   // The query begins in the same step, so its result is that of these states, even if objects change before its last step.
-  const states = sources.map(stateOf);
+  const states = sources.map(sourceStateOf);
   const result = yield* queryInSteps(sources, { ...spec, countReads });
   const indexes = new Map(sources.map((source, index) => [source, index]));
   const { hits, totalCount, hasNextPage, hasPreviousPage } = result;

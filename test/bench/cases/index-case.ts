@@ -67,7 +67,7 @@ export const groupsCase: BenchCase = {
       against: 'a loop written for it, inexact (10,000 pods with --quick)',
       ours: of('groups', 'oursMs'),
       floor: of('groups', 'loopMs'),
-      target: { atMost: 8 },
+      target: { atMost: 2.5 },
     },
   ],
 };

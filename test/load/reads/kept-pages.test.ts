@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createStore } from '../../../src/store/contents/store.ts';
-import { KeptPages, type KeptSource, stateOf } from '../../../src/load/reads/kept-pages.ts';
+import { KeptPages, type KeptSource, sourceStateOf } from '../../../src/load/reads/kept-pages.ts';
 import type { ListPage } from '../../../src/load/reads/reads.ts';
+import { createStore } from '../../../src/store/contents/store.ts';
 import type { QueryVisibility } from '../../../src/store/query-source.ts';
 import { kindOf } from '../../support/graph/graph-messages.ts';
 import { graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
@@ -75,7 +75,8 @@ test('pages with a filter, an order or aggregates are not kept, as they depend o
   const north = graph.mirrors.join('north');
   north.discover(pods);
   north.mirror(pods).list(objectNamed('web', { namespace: 'shop' }));
-  const keyOf = async (args: Parameters<typeof graph.reads.list>[2]) => (await graph.reads.list(readContext(graph), podKind, args)).contentKey;
+  const keyOf = async (args: Parameters<typeof graph.reads.list>[2]) =>
+    (await graph.reads.list(readContext(graph), podKind, args)).contentKey;
   expect(await keyOf({})).toBeDefined();
   expect(await keyOf({})).toBe(await keyOf({}));
   expect(await keyOf({ where: { path: 'cluster.phase', eq: 'SYNCED' } })).toBeUndefined();
@@ -106,7 +107,7 @@ test('a page is found only for the same sources of the same visibility', () => {
   const pages = new KeptPages();
   const page = pageOf(source);
   const findWith = (...sources: readonly KeptSource[]) => {
-    pages.keep('key', [stateOf(source)], page);
+    pages.keep('key', [sourceStateOf(source)], page);
     return pages.find('key', sources);
   };
   const only = (...namespaces: readonly string[]): QueryVisibility => ({ type: 'namespaces', namespaces: new Set(namespaces) });
@@ -117,7 +118,7 @@ test('a page is found only for the same sources of the same visibility', () => {
   expect(findWith({ ...source, visibility: only('shop') })).toBeUndefined();
   expect(findWith({ ...source, resource: { ...pods } })).toBeUndefined();
   expect(findWith({ ...source, kind: { ...podKind } })).toBeUndefined();
-  pages.keep('shop', [stateOf({ ...source, visibility: only('shop') })], page);
+  pages.keep('shop', [sourceStateOf({ ...source, visibility: only('shop') })], page);
   expect(pages.find('shop', [{ ...source, visibility: only('shop') }])).toBe(page);
   expect(pages.find('shop', [{ ...source, visibility: only('bank') }])).toBeUndefined();
 });
@@ -128,12 +129,12 @@ test('the objects, the number and the keys of pages are bounded', () => {
   const empty = { ...page, objects: [] };
   const pages = new KeptPages();
   const found = (key: string) => pages.find(key, [source]) !== undefined;
-  for (let n = 0; n < 65; n += 1) pages.keep(`page ${n}`, [stateOf(source)], page);
+  for (let n = 0; n < 65; n += 1) pages.keep(`page ${n}`, [sourceStateOf(source)], page);
   expect(found('page 0')).toBe(true);
-  pages.keep('page 65', [stateOf(source)], page);
+  pages.keep('page 65', [sourceStateOf(source)], page);
   expect([found('page 0'), found('page 1'), found('page 65')], 'page 0 was used last').toEqual([true, false, true]);
-  for (let n = 0; n < 1_024; n += 1) pages.keep(`empty ${n}`, [stateOf(source)], empty);
+  for (let n = 0; n < 1_024; n += 1) pages.keep(`empty ${n}`, [sourceStateOf(source)], empty);
   expect([found('page 65'), found('empty 0')]).toEqual([false, true]);
-  pages.keep('x'.repeat(5_000), [stateOf(source)], page);
+  pages.keep('x'.repeat(5_000), [sourceStateOf(source)], page);
   expect(found('x'.repeat(5_000))).toBe(false);
 });
