@@ -18,6 +18,7 @@ import { relistCase } from './cases/relist-case.ts';
 import { restCase } from './cases/rest-case.ts';
 import { sizingCase } from './cases/sizing-case.ts';
 import { firstStateCase, idleCase, latencyCase, realLatencyCase, stalledCase } from './cases/streams-case.ts';
+import { tracingCase } from './cases/tracing-case.ts';
 import { watchesCase } from './cases/watches-case.ts';
 
 /** Path of the kubeconfig of three complete clusters. Without it, the cases that need them are left out. */
@@ -34,6 +35,7 @@ export const cases: readonly BenchCase[] = [
   costlyCase,
   helloCase,
   listToBytesCase,
+  tracingCase,
   accessCase,
   relationsCase,
   importCase,
