@@ -62,11 +62,12 @@ export interface RenderedObject {
   readonly desiredHash: string;
   /** The existing object in the mirror. Absent: the mirror has none. */
   readonly live?: KubernetesObject;
-  /**
-   * The uid of `live`, and the hash of `live` without status, managedFields, resourceVersion and generation. Absent: there is no existing
-   * object.
-   */
+  /** The uid of `live`. Absent: there is no existing object. */
   readonly liveUid?: string;
+  /**
+   * The hash of `live` without status, managedFields, resourceVersion and generation. Absent: there is no existing object, or `action` is
+   * UNCHANGED.
+   */
   readonly liveHash?: string;
   /** True if this plan itself creates the namespace or the kind of the object. A dry run is not possible then. */
   readonly predicted: boolean;

@@ -123,7 +123,7 @@ function renderCopy(context: RenderContext, { entry: cluster, copy, entries }: C
     ...(leftPaths === undefined ? {} : { leftPaths }),
     ...(overriding === undefined ? {} : { overriding }),
     desiredHash,
-    ...liveFactsOf(live),
+    ...liveFactsOf(live, decision.action),
     predicted: live.result === 'absent' && isPredicted(context, cluster, key),
   };
 }
@@ -194,10 +194,15 @@ function isPredicted({ makes }: RenderContext, { live }: SnapshotCluster, key: R
   );
 }
 
-function liveFactsOf(live: MirroredObject): Pick<RenderedObject, 'live' | 'liveUid' | 'liveHash'> {
+function liveFactsOf(live: MirroredObject, action: RenderedObject['action']): Pick<RenderedObject, 'live' | 'liveUid' | 'liveHash'> {
   if (live.result !== 'held') return {};
-  const { uid } = live.object.metadata;
-  return { live: live.object, ...(uid === undefined ? {} : { liveUid: uid }), liveHash: liveHashOf(live.object) };
+  const { object } = live;
+  const { uid } = object.metadata;
+  return {
+    live: object,
+    ...(uid === undefined ? {} : { liveUid: uid }),
+    ...(action === 'UNCHANGED' ? {} : { liveHash: liveHashOf(object) }),
+  };
 }
 
 /** The facts about a cluster from which copies are removed. */
@@ -220,13 +225,14 @@ function removalsOf(snapshot: PlanSnapshot, entries: readonly InventoryEntry[], 
     const { key } = entry;
     const { apiVersion, kind, ...named } = key;
     const desired: Manifest = { apiVersion, kind, metadata: named };
+    const decision = removalOf(snapshot, entry, removing);
     return {
       key,
-      ...removalOf(snapshot, entry, removing),
+      ...decision,
       desired,
       // A copy that is held because its source is missing keeps the hash of its last write.
       desiredHash: (isMissing(removing, key) ? entry.appliedHash : undefined) ?? sha256Of(desired),
-      ...liveFactsOf(removing.entry?.live.get(textOfKey(key)) ?? absentObject),
+      ...liveFactsOf(removing.entry?.live.get(textOfKey(key)) ?? absentObject, decision.action),
       predicted: false,
     };
   });

@@ -17,8 +17,8 @@ export const planCase: BenchCase = {
   rows: [
     { name: 'plan 200 clusters × 20 objects: all is new', ours: of('plan', 'newMs'), target: { atMost: 3 } },
     { name: 'plan 200 clusters × 20 objects: all stands', ours: of('plan', 'againMs'), target: { atMost: 3 } },
-    // Each object of a mirror is hashed once, by the first plan that compares it.
-    { name: 'plan 200 clusters × 20 objects: all stands, first look', ours: of('plan', 'settledMs'), target: null },
+    // The first plan that compares an object of a mirror compares it with the same copy of another cluster, or hashes it.
+    { name: 'plan 200 clusters × 20 objects: all stands, first look', ours: of('plan', 'settledMs'), target: { atMost: 6 } },
   ].map((row) => ({ ...row, unit: 'ms cpu', against: 'JSON.stringify of the 4,000 manifests', floor: of('plan', 'stringifyMs') })),
 };
 

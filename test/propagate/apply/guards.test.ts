@@ -198,6 +198,19 @@ for (const { title, available, start } of contractServers) {
       expect(next.copies).toMatchObject([{ action: 'Configured' }]);
     });
 
+    test('with a plan digest, an object that took the name of an unchanged copy is not overwritten', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace, { a: '1' });
+      await apply(bench, manifest);
+      const { liveUid = '' } = await bench.rendered(manifest);
+      await bench.writeAsOther(manifest, { verb: 'delete' });
+      await bench.writeAsOther(settings(bench.namespace, { a: 'theirs' }));
+      const { liveHash: _hash, ...seen } = await bench.rendered(manifest);
+      const { copies } = await correctDrift(bench.work({ pinned: true, conflict: 'Overwrite' }), [{ ...seen, liveUid }], never);
+      expect(copies).toMatchObject([{ action: 'Failed', reason: 'Conflict', message: 'it was changed since it was planned' }]);
+      expect((await bench.live(manifest))?.data).toEqual({ a: 'theirs' });
+    });
+
     test('with a plan digest, a change after the write is drift, whatever the marks are', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { sha256Of } from '../../../src/core/json/canonical-json.ts';
 import type { Json } from '../../../src/core/json.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { keyOfManifest } from '../../../src/manifests/object-key.ts';
+import { observedHashOf } from '../../../src/propagate/plan/copies/observed-hash.ts';
 import { renderPlan } from '../../../src/propagate/plan/render-plan.ts';
 import type { PlanSnapshot } from '../../../src/propagate/plan/snapshot/snapshot.ts';
 import {
@@ -41,8 +45,28 @@ test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
   expect(digestOf(facts)).not.toBe(digestOf(base));
 });
 
-test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
+/** The facts in which `a` holds this object as an unchanged copy. */
+function withCopy(live: KubernetesObject): SnapshotFacts {
+  const key = keyOfManifest(manifest);
+  const written = observedHashOf({ key, desired: manifest }, existingObject(manifest, 'u'), comparisonRules);
+  const copy = entry(manifest, { uid: 'u', appliedHash: sha256Of(manifest), observedHash: written });
+  return { ...base, clusters: { ...base.clusters, a: { live: [live], entries: [copy] } } };
+}
+
+test('changes with a sent field of a copy that was unchanged, which is then written again', () => {
+  const drifted = withCopy(existingObject(configMap('settings', { a: 'theirs' }), 'u'));
+  expect(clusterIn(planOf(withCopy(existingObject(manifest, 'u'))), 'a').objects[0]).toMatchObject({ action: 'UNCHANGED' });
+  expect(clusterIn(planOf(drifted), 'a').objects[0]).toMatchObject({ action: 'UPDATE' });
+  expect(digestOf(drifted)).not.toBe(digestOf(withCopy(existingObject(manifest, 'u'))));
+});
+
+test.each<{ readonly what: string; readonly facts: SnapshotFacts; readonly before?: SnapshotFacts }>([
   { what: 'the version and generation of the existing object', facts: a(manifest, 'u', { resourceVersion: '99', generation: '3' }) },
+  {
+    what: 'a field that Muster did not send, in a copy that stays unchanged',
+    facts: withCopy({ ...existingObject(manifest, 'u'), immutable: true }),
+    before: withCopy(existingObject(manifest, 'u')),
+  },
   { what: 'the source of the Propagation', facts: { ...base, spec: { ...base.spec, source: { system: 'Karmada' } } } },
   {
     what: 'status',
@@ -91,8 +115,8 @@ test.each<{ readonly what: string; readonly facts: SnapshotFacts }>([
       ],
     },
   },
-])('does not change with $what', ({ facts }) => {
-  expect(digestOf(facts)).toBe(digestOf(base));
+])('does not change with $what', ({ facts, before = base }) => {
+  expect(digestOf(facts)).toBe(digestOf(before));
 });
 
 test('does not include the requester and the time of the request', () => {

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
+import { sha256Of } from '../../../src/core/json/canonical-json.ts';
 import { objectAt } from '../../../src/core/json-at.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { keyOfManifest } from '../../../src/manifests/object-key.ts';
+import { observedHashOf } from '../../../src/propagate/plan/copies/observed-hash.ts';
 import {
   actionsOf,
   clusterIn,
+  comparisonRules,
   configMap,
   deployment,
   entry,
@@ -79,6 +82,22 @@ test.each([
     expect(plan.desired).toBe(desired);
   },
 );
+
+test('finds the copies that drifted among equal copies of several clusters', () => {
+  const manifest = configMap('settings');
+  const liveWith = (data: Readonly<Record<string, string>>, theirs = 'x') =>
+    existingObject({ ...manifest, data, metadata: { ...manifest.metadata, labels: { theirs } } }, 'u');
+  const observedHash = observedHashOf({ key: keyOfManifest(manifest), desired: manifest }, liveWith({ a: '1' }), comparisonRules);
+  const entries = [entry(manifest, { uid: 'u', appliedHash: sha256Of(manifest), observedHash })];
+  const clusters = { a: liveWith({ a: '1' }), b: liveWith({ a: '2' }), c: liveWith({ a: '1' }, 'y'), d: liveWith({}) };
+  const plan = planOf({ clusters: Object.fromEntries(Object.entries(clusters).map(([name, live]) => [name, { live: [live], entries }])) });
+  expect(plan.clusters.map(({ chosen, objects }) => [chosen.cluster, ...objects.map(({ action }) => action)])).toEqual([
+    ['a', 'UNCHANGED'],
+    ['b', 'UPDATE'],
+    ['c', 'UNCHANGED'],
+    ['d', 'UPDATE'],
+  ]);
+});
 
 test('rejects clusters without replicas, and writes no other object of the template there', () => {
   const plan = planOf({

@@ -101,11 +101,14 @@ function stateOf(entry: InventoryEntry, object: KubernetesObject): 'Owned' | 'Sh
  * drift.
  */
 function isChangedSincePlanned({ task, work }: CopyToJudge, object: KubernetesObject): boolean {
-  const { liveHash, desiredHash, key } = task.object;
+  const { liveUid, liveHash, desiredHash, key } = task.object;
   const { uid, appliedHash } = task.entry;
-  if (work.pinned !== true || liveHash === undefined || hasHiddenValues(key, work)) return false;
+  const existed = liveUid !== undefined || liveHash !== undefined;
+  if (work.pinned !== true || !existed || hasHiddenValues(key, work)) return false;
   if (uid === object.metadata.uid && appliedHash === desiredHash) return false;
-  return marksOf(object).generation !== work.generation && liveHashOf(object) !== liveHash;
+  if (marksOf(object).generation === work.generation) return false;
+  // A copy that the plan left unchanged has no hash. Then only another object of its name counts as a change.
+  return liveHash === undefined ? object.metadata.uid !== liveUid : liveHashOf(object) !== liveHash;
 }
 
 function judgeForeignObject({ task, work }: CopyToJudge, object: KubernetesObject): Judgement {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json.ts';
+import { isJsonObject, type JsonObject } from '../../../core/json.ts';
 import { keyOfKind } from '../../../core/kinds.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
@@ -9,7 +9,7 @@ import type { RenderedObject } from '../../model/plan.ts';
 import { withMarks } from './copy-marks.ts';
 import type { CopyWork } from './copy-work.ts';
 import { foreignOwnersIn } from './owned-fields.ts';
-import { sentHashOf, sentPartOf } from './sent-fields.ts';
+import { haveEqualSentParts, sentHashOf, sentPartOf } from './sent-fields.ts';
 
 /** The rules for comparing a copy with the written manifest. */
 export type ComparisonRules = Pick<CopyWork, 'sensitiveKinds' | 'listRulesOf'>;
@@ -83,10 +83,30 @@ export function cachedObservedHashOf(
 ): string {
   const before = lastHashes.get(object);
   if (before?.sent === copy.hash) return before.hash;
-  const hash = observedHashOf({ key: copy.key, desired: copy.manifest }, object, rules);
+  const hash = hashLikeCopies(copy, object, rules);
   lastHashes.set(object, { sent: copy.hash, hash });
   return hash;
 }
 
 /** The last hash per object. Objects of a mirror never change, and a plan without changes computes the same hashes again and again. */
 const lastHashes = new WeakMap<KubernetesObject, { readonly sent: string; readonly hash: string }>();
+
+/** Returns the hash of another cluster's copy of the same manifest, if both copies hold the same values. Otherwise computes the hash. */
+function hashLikeCopies(
+  { key, manifest }: { readonly key: ObjectKey; readonly manifest: Manifest },
+  object: KubernetesObject,
+  rules: ComparisonRules,
+): string {
+  if (hasHiddenValues(key, rules)) return observedHashOf({ key, desired: manifest }, object, rules);
+  const first = firstCopies.get(manifest);
+  if (first !== undefined && haveEqualSentParts(first.sent, first.object, object)) return first.hash;
+  const hash = observedHashOf({ key, desired: manifest }, object, rules);
+  if (first === undefined) {
+    const { apiVersion: _version, kind: _kind, ...sent } = withMarks(manifest, someMarks);
+    firstCopies.set(manifest, { sent, object, hash });
+  }
+  return hash;
+}
+
+/** The first hashed copy per manifest, and the fields sent for it. All clusters share a manifest that no override and no count changes. */
+const firstCopies = new WeakMap<Manifest, { readonly sent: JsonObject; readonly object: KubernetesObject; readonly hash: string }>();

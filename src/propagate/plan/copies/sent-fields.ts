@@ -28,6 +28,25 @@ export function sentHashOf(desired: JsonObject, live: JsonObject, rulesAt: ListR
   return sha256Of(sentPartOf(desired, live, rulesAt));
 }
 
+/**
+ * True if both live objects surely have the same `sentPartOf`, so that one hash serves for both. Comparing takes a tenth of the time of
+ * hashing.
+ *
+ * False does not mean that the parts differ: lists are compared as a whole, with the items that were not sent.
+ */
+export function haveEqualSentParts(desired: JsonObject, one: JsonObject, other: JsonObject): boolean {
+  // `for … in` makes no list of keys. Maps parsed from JSON have no inherited members.
+  for (const key in desired) {
+    const member = desired[key];
+    const left = Object.hasOwn(one, key) ? one[key] : undefined;
+    const right = Object.hasOwn(other, key) ? other[key] : undefined;
+    if (member === undefined || left === right) continue;
+    const areMaps = isJsonObject(member) && isJsonObject(left) && isJsonObject(right);
+    if (!(areMaps ? haveEqualSentParts(member, left, right) : equalJson(left, right))) return false;
+  }
+  return true;
+}
+
 interface ProjectionPosition {
   readonly rulesAt: ListRulesAt;
   /** The path from the root as keys, without list indexes. */
