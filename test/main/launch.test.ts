@@ -126,7 +126,7 @@ test.skipIf(old === undefined)('an older one says in one line what is missing, a
 function start(own: string): ReturnType<typeof launch> {
   const { scripts } = JSON.parse(readFileSync(path.join(muster, 'package.json'), 'utf8'));
   const folders = [path.join(muster, 'node_modules/.bin'), path.dirname(own), '/usr/bin', '/bin'];
-  const env = { PATH: folders.join(path.delimiter), npm_node_execpath: own };
+  const env = { PATH: folders.join(path.delimiter), npm_node_execpath: own, XDG_CACHE_HOME: path.join(folder, 'cache') };
   return follow(spawn('sh', ['-c', `${scripts.start} exit 3`], { cwd: muster, env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
@@ -165,9 +165,10 @@ describe.skipIf(old === undefined || process.platform === 'win32')('npm start wh
     expect(await start(old ?? '').ended).toEqual({ out: '', err: expect.stringMatching(line), end: 2 });
   });
 
-  test('runs on the Node of the packages where it can, whatever the machine has', async () => {
+  test('runs on the Node of the packages where it can, whatever the machine has, and keeps the compiled modules', async () => {
     symlinkSync(process.execPath, path.join(muster, 'node_modules/.bin/node'));
     expect(await start(old ?? '').ended).toEqual({ out: '[true,"exit","3"]\n', err: '', end: 3 });
+    expect(readdirSync(path.join(folder, 'cache/muster/compiled'))).not.toEqual([]);
   });
 });
 

