@@ -5,10 +5,12 @@ import type { ServedResource } from '../../core/kinds.ts';
 import { type ClusterName, parseResourceVersion, type ResourceVersion } from '../../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../core/objects.ts';
 import { clusterFailure, failureOfErrorEvent, faultOfFailure } from '../cluster-failure.ts';
+import { identityInBytes } from './identity-in-bytes.ts';
 import { findMember } from './json-scan.ts';
-import { managedFieldsOf } from './managed-fields.ts';
+import { type ByteRange, managedFieldsOf } from './managed-fields.ts';
+import { placeholder, unchangedMembers, withHeldMembers } from './unchanged-members.ts';
 
-export { identityInBytes } from './identity-in-bytes.ts';
+export { identityInBytes };
 
 /** Parses the same bytes again and keeps integers beyond 2⁵³−1 as `RawNumber`. Takes five times as long as the first parse. */
 type ExactParse = () => KubernetesObject;
@@ -37,6 +39,11 @@ export type DecodedEvent =
 export interface DecodeContext {
   readonly cluster: ClusterName;
   readonly resource: ServedResource;
+  /**
+   * Returns the object of this name that the mirror holds. An event of the same object then shares its unchanged top-level members, which are
+   * not parsed again. Default: every event is parsed as a whole.
+   */
+  readonly held?: ((namespace: string, name: string) => KubernetesObject | undefined) | undefined;
 }
 
 export type DecodedItem =
@@ -53,7 +60,9 @@ const objectKey = Buffer.from('object');
  */
 export function decodeEvent(frame: Uint8Array, context: DecodeContext): DecodedEvent {
   const bytes = bufferOf(frame);
-  const text = textWithoutManagedFields(bytes, findMember(bytes, 0, objectKey));
+  const objectAt = findMember(bytes, 0, objectKey);
+  const held = context.held === undefined ? undefined : predecessorOf(bytes, objectAt, context.held);
+  const text = textToParse(bytes, objectAt, held);
   if (text === undefined) return unreadable('expected UTF-8');
   const event = tryParseJson(text);
   if (!isJsonObject(event)) return unreadable(event === undefined ? 'expected a line of JSON' : 'expected a JSON object');
@@ -61,7 +70,7 @@ export function decodeEvent(frame: Uint8Array, context: DecodeContext): DecodedE
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      return decodeChange(event.type, event.object, { text, context });
+      return decodeChange(event.type, event.object, { text, context, held });
     case 'BOOKMARK':
       return decodeBookmark(event.object, context);
     case 'ERROR':
@@ -76,7 +85,7 @@ export function decodeEvent(frame: Uint8Array, context: DecodeContext): DecodedE
 
 /** Decodes one item of a list. Never throws. An item needs a name. It may lack a version, because some kinds are not stored. */
 export function decodeItem(item: Uint8Array): DecodedItem {
-  const text = textWithoutManagedFields(bufferOf(item), 0);
+  const text = textToParse(bufferOf(item), 0, undefined);
   if (text === undefined) return unreadable('expected UTF-8');
   const object = tryParseJson(text);
   if (object === undefined) return unreadable('expected JSON');
@@ -91,7 +100,7 @@ export function decodeItem(item: Uint8Array): DecodedItem {
 function decodeChange(
   wireType: 'ADDED' | 'MODIFIED' | 'DELETED',
   object: Json | undefined,
-  { text, context }: { readonly text: string; readonly context: DecodeContext },
+  { text, context, held }: { readonly text: string; readonly context: DecodeContext; readonly held: KubernetesObject | undefined },
 ): DecodedEvent {
   const strange = wrongKind(object, context);
   if (strange !== undefined) return strange;
@@ -99,11 +108,11 @@ function decodeChange(
   const version = parseResourceVersion(object.metadata.resourceVersion);
   if (version === undefined) return unreadable('expected an object with a resourceVersion');
   const event = {
-    object: withoutManagedFields(object),
+    object: withoutManagedFields(withHeldMembers(object, held)),
     version,
     exactly: () => {
       const exact = parseExactly(text);
-      return withoutManagedFields(exactObject(isJsonObject(exact) ? exact.object : undefined, object));
+      return withoutManagedFields(withHeldMembers(exactObject(isJsonObject(exact) ? exact.object : undefined, object), held));
     },
   };
   return wireType === 'DELETED' ? { type: 'deleted', ...event } : { type: 'applied', wireType, ...event };
@@ -139,21 +148,49 @@ function unreadable(reason: string): { readonly type: 'unreadable'; readonly rea
 let scratch = Buffer.alloc(0);
 const largestScratchBytes = 1 << 20;
 
-/** Returns the text without the `managedFields` of the object at `objectAt`. Undefined if the bytes are not UTF-8. */
-function textWithoutManagedFields(bytes: Buffer, objectAt: number): string | undefined {
+/**
+ * Returns the text without the `managedFields` of the object at `objectAt`, and with a placeholder for each top-level member that is
+ * unchanged since `held`. Undefined if the bytes are not UTF-8.
+ */
+function textToParse(bytes: Buffer, objectAt: number, held: KubernetesObject | undefined): string | undefined {
   // Latin-1 strings have one byte per character. Making and parsing them is several times faster than with UTF-8.
   const encoding = isAscii(bytes) ? 'latin1' : isUtf8(bytes) ? 'utf8' : undefined;
   if (encoding === undefined) return undefined;
   const cut = objectAt < 0 ? undefined : managedFieldsOf(bytes, objectAt);
-  if (cut === undefined) return bytes.toString(encoding);
-  // The bytes are joined before decoding: two strings and their concatenation make three times as much garbage.
-  const length = bytes.length - (cut.to - cut.from);
-  if (scratch.length < length) scratch = Buffer.allocUnsafeSlow(Math.max(length, 2 * scratch.length));
-  bytes.copy(scratch, 0, 0, cut.from);
-  bytes.copy(scratch, cut.from, cut.to);
+  const unchanged = held === undefined ? [] : unchangedMembers(bytes, { objectAt, cut, held });
+  if (cut === undefined && unchanged.length === 0) return bytes.toString(encoding);
+  return joined(bytes, { encoding, cut, unchanged });
+}
+
+/** Joins the bytes before decoding them: several strings and their concatenation make three times as much garbage. */
+function joined(
+  bytes: Buffer,
+  {
+    encoding,
+    cut,
+    unchanged,
+  }: { readonly encoding: 'latin1' | 'utf8'; readonly cut: ByteRange | undefined; readonly unchanged: readonly ByteRange[] },
+): string {
+  const most = bytes.length + placeholder.length * unchanged.length;
+  if (scratch.length < most) scratch = Buffer.allocUnsafeSlow(Math.max(most, 2 * scratch.length));
+  let length = cut === undefined ? 0 : bytes.copy(scratch, 0, 0, cut.from);
+  let from = cut?.to ?? 0;
+  for (const member of unchanged) {
+    length += bytes.copy(scratch, length, from, member.from);
+    length += placeholder.copy(scratch, length);
+    from = member.to;
+  }
+  length += bytes.copy(scratch, length, from);
   const text = scratch.toString(encoding, 0, length);
   if (scratch.length > largestScratchBytes) scratch = Buffer.alloc(0);
   return text;
+}
+
+/** Returns the held object of which the object in the bytes is a later state. Undefined if there is none, or if the bytes do not show it. */
+function predecessorOf(bytes: Buffer, objectAt: number, heldOf: NonNullable<DecodeContext['held']>): KubernetesObject | undefined {
+  const identity = objectAt < 0 ? undefined : identityInBytes(bytes, objectAt);
+  const held = identity === undefined ? undefined : heldOf(identity.namespace, identity.name);
+  return held?.metadata.uid === identity?.uid ? held : undefined;
 }
 
 function bufferOf(bytes: Uint8Array): Buffer {

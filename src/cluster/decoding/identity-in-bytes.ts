@@ -13,18 +13,20 @@ const metadataMember = Buffer.from('"metadata":{');
  * It knows the two orders of keys that API servers write without white space. Built-in kinds have the order of the Go struct: name,
  * generateName, namespace, selfLink, uid, resourceVersion. Custom resources have alphabetical order. For anything else it returns
  * undefined, also for escapes and non-ASCII. The caller then parses the object.
+ *
+ * @param objectAt Index of the opening brace. Default: 0.
  */
-export function identityInBytes(bytes: Uint8Array): ObjectIdentity | undefined {
+export function identityInBytes(bytes: Uint8Array, objectAt = 0): ObjectIdentity | undefined {
   const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const at = metadataIn(buffer);
+  const at = metadataIn(buffer, objectAt);
   if (at < 0) return undefined;
   return structOrder(buffer, at) ?? alphabetOrder(buffer, at);
 }
 
 /** Returns the index after the brace of `metadata`, if only `kind` and `apiVersion` precede it. Else −1. */
-function metadataIn(bytes: Buffer): number {
-  if (!startsWith(bytes, 0, opening)) return -1;
-  let at = 1;
+function metadataIn(bytes: Buffer, objectAt: number): number {
+  if (!startsWith(bytes, objectAt, opening)) return -1;
+  let at = objectAt + 1;
   for (let members = 0; members < 3; members++) {
     if (startsWith(bytes, at, metadataMember)) return at + metadataMember.length;
     const member = startsWith(bytes, at, kindMember) ? kindMember : startsWith(bytes, at, apiVersionMember) ? apiVersionMember : undefined;

@@ -57,7 +57,7 @@ interface Tally {
  * value to `tally`.
  */
 function shareValue(old: Json | undefined, fresh: Json, depth: number, tally: Tally): Json {
-  if (typeof fresh !== 'object' || fresh === null) {
+  if (typeof fresh !== 'object' || fresh === null || fresh === old) {
     // Measures the value even if it seems unchanged. An integer that has lost digits may equal another one that has lost digits.
     const before = tally.total;
     measure(fresh, depth, tally);
@@ -170,9 +170,11 @@ function measureMembers(value: object, depth: number, tally: Tally): void {
     for (const member of value) measure(member, depth + 1, tally);
     return;
   }
-  const keys = Object.keys(value);
-  tally.total += mapBytes + slotBytes * keys.length;
-  for (const key of keys) measure((value as JsonObject)[key] ?? null, depth + 1, tally);
+  tally.total += mapBytes;
+  for (const key in value) {
+    tally.total += slotBytes;
+    measure((value as JsonObject)[key] ?? null, depth + 1, tally);
+  }
 }
 
 /**

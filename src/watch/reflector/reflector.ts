@@ -148,9 +148,10 @@ class StepReflector implements Reflector {
   }
 
   #decode(frame: Uint8Array): ReflectorInput {
-    const { context, resource } = this.#options;
+    const { context, resource, store } = this.#options;
     try {
-      const event = decodeEvent(frame, { cluster: context.cluster, resource });
+      const held = store.size === 0 ? undefined : store.get;
+      const event = decodeEvent(frame, { cluster: context.cluster, resource, held });
       return event.type === 'unreadable' ? { type: 'unreadable', fault: this.#fault('MALFORMED', event.reason) } : { type: 'event', event };
     } catch (error) {
       return this.#inputOfError(error);

@@ -23,7 +23,10 @@ interface GatewayProcessOptions {
  *
  * @throws {Error} if the gateway ends before it is ready. The message has its output.
  */
-export async function startGatewayProcess(flags: readonly string[], { folder, cacheFolder, signal }: GatewayProcessOptions): Promise<GatewayProcess> {
+export async function startGatewayProcess(
+  flags: readonly string[],
+  { folder, cacheFolder, signal }: GatewayProcessOptions,
+): Promise<GatewayProcess> {
   const main = fileURLToPath(new URL('../../../bin/muster.js', import.meta.url));
   const child = spawn(process.execPath, [main, ...flags, '--port', '0', '--log-level', 'silent'], {
     stdio: ['ignore', 'pipe', 'inherit'],
