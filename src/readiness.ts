@@ -9,6 +9,12 @@ import type { ClusterProgress, MirrorRegistry } from './watch/clusters/registry.
 /** Milliseconds between checks of readiness during the start. */
 const readyPollMs = 200;
 
+/**
+ * After a check, the next one waits for this many times the duration of the check. A check reads every cluster, and each mirror that changes
+ * causes one: with 100 clusters, the start took 5.3 s of CPU without this wait, and takes 2.5 s.
+ */
+const restFactor = 4;
+
 interface StartOptions {
   readonly mirrors: MirrorRegistry;
   readonly schema: Pick<LiveSchema, 'onSwap'>;
@@ -25,9 +31,12 @@ export async function untilReady({ mirrors, schema, health, clock, onProgress }:
   mirrors.onChange(() => changed.resolve(), either);
   schema.onSwap(() => changed.resolve(), either);
   for (let ready = false; !ready && !signal.aborted; ) {
+    const sinceMs = clock.monotonic();
     ready = health.isReady();
     for (const progress of mirrors.progress()) onProgress?.(startStepOf(progress));
     if (ready) break;
+    const restMs = restFactor * (clock.monotonic() - sinceMs);
+    if (restMs >= 1) await clock.sleep(restMs, either);
     // A cluster counts as ready after 60 s even if nothing has changed, so the time is checked too.
     await Promise.race([changed.promise, clock.sleep(readyPollMs, either)]);
     changed = Promise.withResolvers<void>();

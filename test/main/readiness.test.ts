@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { createLocalAccess } from '../../src/access/local-access.ts';
 import { clusterName } from '../../src/core/names.ts';
-import { gatewayHealthOf } from '../../src/readiness.ts';
+import { gatewayHealthOf, untilReady } from '../../src/readiness.ts';
 import type { MirrorRegistry } from '../../src/watch/clusters/registry.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
 const progress = ['north', 'south'].map((name) => ({
   ...({ cluster: clusterName(name), phase: 'SYNCED', listing: 0, objects: 250, ready: true } as const),
@@ -28,4 +29,33 @@ test('with authentication the checks name visible clusters only, without the num
   const user = { user: 'oidc:alice', groups: [], extra: {}, issuer: 'i' };
   const health = gatewayHealthOf({ ...parts, access }, never);
   expect(await health.checks({ key: 'alice', user })).toEqual([{ name: 'cluster/north', isGood: true, detail: 'SYNCED' }]);
+});
+
+test('a check of readiness is followed by a rest of four times its duration, whatever changes meanwhile', async () => {
+  const manual = createManualClock();
+  let workMs = 0;
+  const clock = { ...manual, monotonic: () => manual.monotonic() + workMs };
+  let checkedMs: readonly number[] = [];
+  const health = {
+    isReady: () => {
+      checkedMs = [...checkedMs, manual.monotonic()];
+      workMs += 5;
+      return checkedMs.length === 3;
+    },
+    checks: async () => [],
+  };
+  let change: () => void = () => undefined;
+  const changing: MirrorRegistry = {
+    ...mirrors,
+    onChange: (callback) => {
+      change = () => callback({ type: 'changed', cluster: clusterName('north') });
+    },
+  };
+  const ready = untilReady({ mirrors: changing, schema: { onSwap: () => undefined }, health, clock }, never);
+  for (let ms = 0; ms < 60; ms += 1) {
+    change();
+    await manual.advance(1);
+  }
+  await ready;
+  expect(checkedMs).toEqual([0, 20, 40]);
 });
