@@ -41,7 +41,7 @@ const maxDepth = 64;
  * Writes only into `fresh`, which no other code may hold yet. Never writes into `old`.
  */
 export function shareStructure(old: KubernetesObject | undefined, fresh: KubernetesObject): SharedObject {
-  const tally: Tally = { total: 0, shared: 0, inexact: false };
+  const tally: Tally = { total: 0, shared: 0, inexact: false, texts: [] };
   const object = shareValue(old, fresh, 0, tally) === old && old !== undefined ? old : fresh;
   return { object, weight: { total: tally.total, own: tally.total - tally.shared }, inexact: tally.inexact };
 }
@@ -50,6 +50,25 @@ interface Tally {
   total: number;
   shared: number;
   inexact: boolean;
+  /** The latest different texts that are new in this object. Times and addresses occur several times in one object. */
+  readonly texts: string[];
+}
+
+const mostTexts = 4;
+const longestRepeated = 40;
+
+/** Returns an equal text that occurred before in this object, so that memory has it once. Otherwise returns the text itself. */
+function repeatedText(text: string, tally: Tally): string {
+  const { texts } = tally;
+  if (text.length > longestRepeated) return text;
+  for (const known of texts) {
+    if (known !== text) continue;
+    tally.shared += stringBytes + text.length;
+    return known;
+  }
+  texts.unshift(text);
+  if (texts.length > mostTexts) texts.pop();
+  return text;
 }
 
 /**
@@ -67,7 +86,7 @@ function shareValue(old: Json | undefined, fresh: Json, depth: number, tally: Ta
   }
   const isList = Array.isArray(fresh);
   if (typeof old !== 'object' || old === null || Array.isArray(old) !== isList) {
-    measure(fresh, depth, tally);
+    measure(fresh, depth, tally, { isNew: true });
     return fresh;
   }
   if (depth >= maxDepth) return shareWhole(old, fresh, tally);
@@ -105,18 +124,19 @@ function shareMap(old: JsonObject, fresh: Record<string, Json | undefined>, dept
   tally.total += mapBytes + slotBytes * count;
   // A raw number looks like a map with one text, so both sides must be raw numbers, or neither.
   if (equal && Object.keys(old).length === count && (count !== 1 || isRawNumber(old) === isRawNumber(fresh))) return true;
-  if (!isRawNumber(fresh)) shareTexts(old, fresh);
+  if (!isRawNumber(fresh)) shareTexts(old, fresh, tally);
   return false;
 }
 
 /**
- * Replaces long texts of `fresh` by equal texts of `old`, so that memory has each text once. Called only if the maps differ: if they are
- * equal, `old` is used instead of `fresh`.
+ * Replaces long texts of `fresh` by equal texts of `old`, or by equal texts elsewhere in the object, so that memory has each text once. Called
+ * only if the maps differ: if they are equal, `old` is used instead of `fresh`.
  */
-function shareTexts(old: JsonObject, fresh: Record<string, Json | undefined>): void {
+function shareTexts(old: JsonObject, fresh: Record<string, Json | undefined>, tally: Tally): void {
   for (const key in fresh) {
     const value = fresh[key];
-    if (typeof value === 'string' && value.length > longestInternalized && ownMember(old, key) === value) fresh[key] = old[key];
+    if (typeof value !== 'string' || value.length <= longestInternalized) continue;
+    fresh[key] = ownMember(old, key) === value ? old[key] : repeatedText(value, tally);
   }
 }
 
@@ -152,28 +172,36 @@ function shareWhole(old: Json, fresh: Json, tally: Tally): Json {
   return old;
 }
 
-/** Adds the bytes of a value to `tally.total`. Sets `tally.inexact` if the value has an integer beyond 2⁵³−1. */
-function measure(value: Json, depth: number, tally: Tally): void {
+/**
+ * Adds the bytes of a value to `tally.total`. Sets `tally.inexact` if the value has an integer beyond 2⁵³−1.
+ *
+ * @param how `isNew`: equal texts of the value are made one text. Default: the value is not changed, because other code may hold it.
+ */
+function measure(value: Json, depth: number, tally: Tally, how?: { readonly isNew: true }): void {
   if (typeof value === 'string') {
     if (value.length > longestInternalized) tally.total += stringBytes + value.length;
   } else if (typeof value === 'number') {
     if (Number.isInteger(value) && !Number.isSafeInteger(value)) tally.inexact = true;
   } else if (typeof value === 'object' && value !== null) {
     if (depth >= maxDepth) measureFlat(value, tally);
-    else measureMembers(value, depth, tally);
+    else measureMembers(value, depth, tally, how);
   }
 }
 
-function measureMembers(value: object, depth: number, tally: Tally): void {
+function measureMembers(value: object, depth: number, tally: Tally, how: { readonly isNew: true } | undefined): void {
   if (Array.isArray(value)) {
     tally.total += listBytes + slotBytes * value.length;
-    for (const member of value) measure(member, depth + 1, tally);
+    for (const member of value) measure(member, depth + 1, tally, how);
     return;
   }
+  const map = value as Record<string, Json | undefined>;
   tally.total += mapBytes;
-  for (const key in value) {
+  for (const key in map) {
+    const member = map[key] ?? null;
     tally.total += slotBytes;
-    measure((value as JsonObject)[key] ?? null, depth + 1, tally);
+    measure(member, depth + 1, tally, how);
+    if (how?.isNew === true && typeof member === 'string' && member.length > longestInternalized && !isRawNumber(map))
+      map[key] = repeatedText(member, tally);
   }
 }
 

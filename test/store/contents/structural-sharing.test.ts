@@ -150,3 +150,19 @@ test('gives a result that equals the fresh object, whatever it shares', () => {
     { numRuns: 1_000 },
   );
 });
+
+test('a text that occurs again in one object counts once, with an old object and without', () => {
+  const at = (seconds: number) => `2026-01-01T00:00:0${seconds}Z`;
+  const running = (first: string, second: string) => pod({ phase: 'Running', startTime: first, conditions: [{ type: 'Ready', at: second }] });
+  const saved = shareStructure(undefined, running(at(1), at(2))).weight.own - shareStructure(undefined, running(at(1), at(1))).weight.own;
+  expect(saved).toBe(20 + at(1).length);
+  const old = () => deepFreeze(running(at(3), at(3)));
+  expect(shareStructure(old(), running(at(1), at(2))).weight.own - shareStructure(old(), running(at(1), at(1))).weight.own).toBe(saved);
+});
+
+test('a part of the old object in a fresh one is measured and never written', () => {
+  const old = deepFreeze(pod({ phase: 'Pending' }));
+  const { object, weight } = shareStructure(old, { ...pod({ phase: 'Running' }), spec: old.spec ?? null });
+  expect(object.spec).toBe(old.spec);
+  expect(weight).toEqual(shareStructure(old, pod({ phase: 'Running' })).weight);
+});
