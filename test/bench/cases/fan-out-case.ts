@@ -59,14 +59,14 @@ function rowsOf(name: string): readonly Row[] {
       floor: perSecond('raw'),
       target: { atLeast: 0.7 },
     },
-    { name: `${name}, each`, unit: 'CPU µs', against: 'target on the time itself', ours: each('websocket'), target: { atMost: 15 } },
+    { name: `${name}, each`, unit: 'CPU µs', against: 'target on the time itself', ours: each('websocket'), target: { atMost: 10 } },
     {
       name: `${name}, against ws`,
       unit,
       against: 'a send of the `ws` package',
       ours: perSecond('websocket'),
       floor: perSecond('ws'),
-      target: null,
+      target: { atLeast: 0.6 },
     },
     {
       name: `${name}, against graphql-ws`,

@@ -48,7 +48,7 @@ export const firstAnswerCase: BenchCase = {
       against: 'a bare Node process that imports client-node, lists and parses the same',
       ours: (all) => all.ours?.ms ?? Number.NaN,
       floor: (all) => all.floor?.ms ?? Number.NaN,
-      target: { atMost: 3 },
+      target: { atMost: 1.5 },
     },
   ],
 };

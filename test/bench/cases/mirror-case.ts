@@ -51,7 +51,7 @@ export const mirrorCase: BenchCase = {
       unit: 'KB',
       against: 'target on the bytes themselves',
       ours: (all) => per('held', 'bytes', 'held')(all) / 1000,
-      target: { atMost: 3.2 },
+      target: { atMost: 1.8 },
     },
     {
       name: 'held per pod / keep',
@@ -59,7 +59,7 @@ export const mirrorCase: BenchCase = {
       against: 'JSON.parse and keep',
       ours: per('held', 'bytes', 'held'),
       floor: per('floor', 'bytes', 'held'),
-      target: { atMost: 0.27 },
+      target: { atMost: 0.18 },
     },
     {
       name: 'list and hold, cpu / keep',

@@ -153,7 +153,8 @@ test('gives a result that equals the fresh object, whatever it shares', () => {
 
 test('a text that occurs again in one object counts once, with an old object and without', () => {
   const at = (seconds: number) => `2026-01-01T00:00:0${seconds}Z`;
-  const running = (first: string, second: string) => pod({ phase: 'Running', startTime: first, conditions: [{ type: 'Ready', at: second }] });
+  const running = (first: string, second: string) =>
+    pod({ phase: 'Running', startTime: first, conditions: [{ type: 'Ready', at: second }] });
   const saved = shareStructure(undefined, running(at(1), at(2))).weight.own - shareStructure(undefined, running(at(1), at(1))).weight.own;
   expect(saved).toBe(20 + at(1).length);
   const old = () => deepFreeze(running(at(3), at(3)));
