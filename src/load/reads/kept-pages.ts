@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ServedResource } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ModelKind } from '../../model/model.ts';
@@ -34,10 +35,13 @@ interface Entry {
   readonly sources: readonly SourceState[];
 }
 
-/** Maximum number of objects in all pages. An object that has changed or is gone stays in memory as long as a page has it, and takes about 2 kB. */
+/**
+ * Maximum number of objects in all pages. An empty page counts as one object. An object that has changed or is gone stays in memory as long as a page
+ * has it, and takes about 2 kB.
+ */
 const maxObjects = 32_768;
 
-/** Maximum number of pages. Pages may be empty. */
+/** Maximum number of pages. */
 const maxPages = 1_024;
 
 /** Maximum number of characters of a key. A list may name thousands of namespaces. */
@@ -50,17 +54,19 @@ const maxKeyLength = 4_096;
  * Pages depend on no caller: a page is found only with sources of the same visibility. Above the bounds, the page that was used least recently goes.
  */
 export class KeptPages {
-  readonly #pages = new Map<string, Entry>();
-  #objects = 0;
+  readonly #pages = new LRUCache<string, Entry>({
+    max: maxPages,
+    maxSize: maxObjects,
+    sizeCalculation: ({ page }) => Math.max(page.objects.length, 1),
+  });
 
   /** Returns the page of this key if nothing has changed since `keep`. Undefined if a source, its objects or its visibility is another one. */
   find(key: string, sources: readonly KeptSource[]): KeptPage | undefined {
     const entry = this.#pages.get(key);
     if (entry === undefined) return undefined;
-    this.#delete(key);
-    if (!isCurrent(entry, sources)) return undefined;
-    this.#add(key, entry);
-    return entry.page;
+    if (isCurrent(entry, sources)) return entry.page;
+    this.#pages.delete(key);
+    return undefined;
   }
 
   /**
@@ -70,23 +76,7 @@ export class KeptPages {
    * @param sources The sources as `sourceStateOf` has returned them before the query.
    */
   keep(key: string, sources: readonly SourceState[], page: KeptPage): void {
-    if (key.length > maxKeyLength) return;
-    this.#delete(key);
-    this.#add(key, { page, sources });
-    for (const oldest of this.#pages.keys()) {
-      if (this.#objects <= maxObjects && this.#pages.size <= maxPages) return;
-      this.#delete(oldest);
-    }
-  }
-
-  #add(key: string, entry: Entry): void {
-    this.#pages.set(key, entry);
-    this.#objects += entry.page.objects.length;
-  }
-
-  #delete(key: string): void {
-    this.#objects -= this.#pages.get(key)?.page.objects.length ?? 0;
-    this.#pages.delete(key);
+    if (key.length <= maxKeyLength) this.#pages.set(key, { page, sources });
   }
 }
 
