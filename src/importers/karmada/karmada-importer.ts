@@ -27,7 +27,7 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
     .filter(isSourceObject)
     .filter((document) => !isPolicy(document))
     .map(resourceOf);
-  const { claimed, secrets, reserved } = yield* claimResources(resources, policies, context);
+  const { claimed, secrets, reserved, refusedPolicies } = yield* claimResources(resources, policies, context);
   const dependencies = attachDependencies(claimed, resourcesByKey(resources), { isLiving: context.living !== undefined });
   const facts = proposalFactsOf({ documents, policies, context, claimed, dependencies });
   const proposals: Proposal[] = [];
@@ -52,7 +52,12 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
     ...dependencies.secrets.filter((resource) => !isRefused(resource)).map((resource) => unreadSecret(resource, 'a workload')),
     ...unreadPolicies(policies, { proposals, losers }),
   ].toSorted((a, b) => a.document.index - b.document.index);
-  return { proposals, unread: unread.map(({ document, role }) => ({ document, role })), notes: unread.flatMap(({ notes }) => notes) };
+  return {
+    proposals,
+    unread: unread.map(({ document, role }) => ({ document, role })),
+    notes: unread.flatMap(({ notes }) => notes),
+    refusedPolicies,
+  };
 }
 
 /**
@@ -61,23 +66,29 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
  */
 function* claimResources(
   resources: readonly KarmadaResource[],
-  { propagation }: PoliciesRead,
+  { propagation, refused }: PoliciesRead,
   { living }: ImportContext,
 ): Steps<ClaimedResources> {
   const finder = new PolicyFinder(propagation, { isLiving: living !== undefined });
   const claimed: ClaimedResource[] = [];
   const secrets: UnreadDocument[] = [];
   const reserved: UnreadDocument[] = [];
+  const refusedPolicies = new Map<SourceDocument, ObjectDocument>();
+  const refusedPlacements = refused.filter(({ role }) => role === 'PLACEMENT');
   for (const resource of resources) {
     yield;
     const choice = finder.policyFor(resource);
-    if (choice === undefined) continue;
+    if (choice === undefined) {
+      const policy = refusedPlacements.find(({ priorityOf }) => priorityOf(resource.manifest) !== 'MisMatch');
+      if (policy !== undefined) refusedPolicies.set(resource.document, policy.document);
+      continue;
+    }
     if (isReserved(resource.manifest)) reserved.push(unreadReserved(resource, choice.winner));
     else if (living === undefined && holdsSecret(resource.document.object))
       secrets.push(unreadSecret(resource, describeDocument(choice.winner.document)));
     else claimed.push({ resource, choice });
   }
-  return { claimed, secrets, reserved };
+  return { claimed, secrets, reserved, refusedPolicies };
 }
 
 /** The resources that policies select. */
@@ -87,6 +98,8 @@ interface ClaimedResources {
   readonly secrets: readonly UnreadDocument[];
   /** The resources that Karmada never propagates. */
   readonly reserved: readonly UnreadDocument[];
+  /** The refused policies by the resources that only they select. */
+  readonly refusedPolicies: ReadonlyMap<SourceDocument, ObjectDocument>;
 }
 
 interface FactsRequest {

@@ -2,7 +2,7 @@ import type { MemberCluster } from '../../changes/members.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { SourceSystem, SpecDocument, SpecProblem } from '../../propagate/model/spec.ts';
 import type { ClusterLocation } from '../../propagate/plan/placing/cluster-set.ts';
-import type { SourceDocument } from '../documents/source-documents.ts';
+import type { ObjectDocument, SourceDocument } from '../documents/source-documents.ts';
 import type { DocumentRole, ImportNote } from './import-result.ts';
 
 /** The facts that an import depends on besides the documents. */
@@ -47,6 +47,8 @@ export interface Translation {
   readonly unread: readonly ProposedDocument[];
   /** The notes that belong to no proposal. */
   readonly notes: readonly ImportNote[];
+  /** The refused policies by the documents that only they select. The documents may be in proposals of other importers. Absent: none. */
+  readonly refusedPolicies?: ReadonlyMap<SourceDocument, ObjectDocument>;
 }
 
 /** A Propagation for one resource, before its name is made unique. */

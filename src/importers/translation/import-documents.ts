@@ -7,7 +7,7 @@ import { inputOf } from '../../propagate/model/input-spec.ts';
 import type { PropagationName } from '../../propagate/model/propagations.ts';
 import { parseSpec, type SourceSystem, type SpecDocument, type SpecProblem } from '../../propagate/model/spec.ts';
 import { divideRepeatedObjects, type RepeatedObject } from '../documents/repeated-objects.ts';
-import { isSourceObject, type SourceDocument, sourceDocumentsOf } from '../documents/source-documents.ts';
+import { isSourceObject, type ObjectDocument, type SourceDocument, sourceDocumentsOf } from '../documents/source-documents.ts';
 import { errorNote, infoNote, warningNote } from '../model/import-notes.ts';
 import type { DocumentRole, ImportedDocument, ImportedPropagation, ImportNote, ImportResult } from '../model/import-result.ts';
 import type { ImportContext, Proposal, ProposedDocument, Translation } from '../model/importer.ts';
@@ -41,11 +41,13 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
   const unread: ProposedDocument[] = [];
   const notes: ImportNote[] = [];
   const taken = new Set<SourceDocument>();
+  const refusedPolicies = new Map<SourceDocument, ObjectDocument>();
   for (const { system, translate } of importers) {
     const translation = yield* translate(latest, context);
     for (const { document } of documentsIn(translation)) taken.add(document);
     for (const one of translation.unread) unread.push(one);
     for (const note of translation.notes) notes.push(note);
+    for (const [document, policy] of translation.refusedPolicies ?? []) refusedPolicies.set(document, policy);
     for (const one of translation.proposals) {
       // A Namespace that lives on as a resource is deleted with this resource, as by its system.
       const proposal = context.isKeptInSync === true ? one : withKeptNamespace(one, pathOf(one));
@@ -88,7 +90,7 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
       ...notes,
       ...silent.map(noteOfLeftOut),
       ...repeated.map(noteOfRepeated),
-      ...others.map((document) => noteOfUnclaimed(document, propagations)),
+      ...others.map((document) => noteOfUnclaimed(document, { propagations, refusedPolicies })),
     ],
     faults: [],
   };
@@ -213,7 +215,12 @@ function noteOfRepeated({ document: { key, path }, last }: RepeatedObject): Impo
   return warningNote('REPEATED', path, message);
 }
 
-function noteOfUnclaimed(document: SourceDocument, propagations: readonly ImportedPropagation[]): ImportNote {
+interface UnclaimedFacts {
+  readonly propagations: readonly ImportedPropagation[];
+  readonly refusedPolicies: ReadonlyMap<SourceDocument, ObjectDocument>;
+}
+
+function noteOfUnclaimed(document: SourceDocument, { propagations, refusedPolicies }: UnclaimedFacts): ImportNote {
   if (document.problem !== undefined) return errorNote('INVALID', document.problem.path, document.problem.message);
   if (!isSourceObject(document)) {
     const message = `${document.path} is no Kubernetes object: expected apiVersion, kind and metadata.name`;
@@ -226,6 +233,11 @@ function noteOfUnclaimed(document: SourceDocument, propagations: readonly Import
   }
   if (kind === 'Namespace' && apiVersion === 'v1' && isFederated(name, propagations)) {
     return infoNote('UNCLAIMED', document.path, `Namespace ${name} needs no Propagation: that of FederatedNamespace ${name} makes it`);
+  }
+  const policy = refusedPolicies.get(document)?.key;
+  if (policy !== undefined) {
+    const refused = `the policy that selects ${kind} ${name} was refused: ${policy.kind} ${policy.name}`;
+    return warningNote('UNCLAIMED', document.path, refused);
   }
   const message =
     `no policy selects ${kind} ${name}, and it has none of the other forms that are imported: a federated kind, a MultiClusterResource of ` +

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { configMap, deployment, imported, importedOne, noteTexts } from './karmada-documents.ts';
+import { configMap, deployment, imported, importedOne, noteTexts, policyFor } from './karmada-documents.ts';
 
 /** A policy that places its resources in one cluster, which tells the policies apart. */
 function policy(
@@ -209,4 +209,23 @@ describe('a living Karmada', () => {
       write: 'REPLACE',
     });
   });
+});
+
+test.each([
+  ['a broken field', policyFor('web', 'failover: { application: {} }'), 'PropagationPolicy web'],
+  ['an unknown version', policyFor('web', 'placement: {}').replace('v1alpha1', 'v9'), 'PropagationPolicy web'],
+  [
+    'the namespace of another policy',
+    policyFor('web', 'placement: {}')
+      .replace('{ name: web }', '{ name: far, namespace: shop }')
+      .replace(', name: web }]', ', namespace: default }]'),
+    'PropagationPolicy far',
+  ],
+])('a resource whose only policy is refused for %s is unclaimed, and the note names the policy', (_, policy, name) => {
+  const { notes } = imported([policy, deployment('web'), deployment('other', ', namespace: till')]);
+  const unclaimed = notes.filter(({ code }) => code === 'UNCLAIMED').map(({ path, message }) => [path, message]);
+  expect(unclaimed).toEqual([
+    ['[1]', `the policy that selects Deployment web was refused: ${name}`],
+    ['[2]', expect.stringContaining('no policy selects Deployment other')],
+  ]);
 });

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import { type DocumentProblem, readDocument } from '../../../core/json/documents.ts';
+import { isJsonObject } from '../../../core/json.ts';
+import { listAt, textAt, valueAt } from '../../../core/json-at.ts';
 import { groupOfApiVersion } from '../../../core/kinds.ts';
 import type { Manifest } from '../../../manifests/manifest.ts';
 import type { OverridePolicySpec } from '../../../propagate/karmada/override-policies.ts';
@@ -59,6 +61,8 @@ export interface PoliciesRead {
 interface RefusedPolicy {
   readonly document: ObjectDocument;
   readonly role: DocumentRole;
+  /** Returns how specifically the policy would select a resource. */
+  readonly priorityOf: (resource: Manifest) => ImplicitPriority;
   readonly notes: readonly ImportNote[];
 }
 
@@ -78,7 +82,12 @@ export function readPolicies(documents: readonly SourceDocument[]): PoliciesRead
   const overrides: ImportedOverridePolicy[] = [];
   const refused: RefusedPolicy[] = [];
   const refuse = (document: ObjectDocument, role: DocumentRole, problems: readonly AdmissionProblem[]) =>
-    refused.push({ document, role, notes: problems.map((problem) => noteOfProblem(document, problem)) });
+    refused.push({
+      document,
+      role,
+      priorityOf: preparedSelectors(inNamespace({ resourceSelectors: writtenSelectorsOf(document) }, document).resourceSelectors),
+      notes: problems.map((problem) => noteOfProblem(document, problem)),
+    });
   for (const document of documents.filter(isSourceObject).filter(isPolicy)) {
     const version = document.key.apiVersion.slice(policyGroup.length + 1);
     if (version !== policyVersion) {
@@ -144,6 +153,20 @@ function inNamespace<Spec extends SelectingSpec>(spec: Spec, document: ObjectDoc
   if (namespace === undefined || !isPresent(spec.resourceSelectors)) return spec;
   const selectors = spec.resourceSelectors.map((selector) => ((selector.namespace ?? '') === '' ? { ...selector, namespace } : selector));
   return { ...spec, resourceSelectors: selectors };
+}
+
+/** Returns the resource selectors of a policy that may be invalid, as far as they can be read. */
+function writtenSelectorsOf({ object }: ObjectDocument): readonly ResourceSelector[] {
+  return listAt(object, 'spec', 'resourceSelectors').map((selector) => {
+    const labels = valueAt(selector, 'labelSelector');
+    return {
+      apiVersion: textAt(selector, 'apiVersion') ?? '',
+      kind: textAt(selector, 'kind') ?? '',
+      namespace: textAt(selector, 'namespace') ?? '',
+      name: textAt(selector, 'name') ?? '',
+      ...(isJsonObject(labels) ? { labelSelector: labels } : {}),
+    };
+  });
 }
 
 function acceptedUnless<Spec extends SelectingSpec>(
