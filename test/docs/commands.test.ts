@@ -157,7 +157,7 @@ const expected = new Map<RegExp, RegExp>([
   [/--previous/, /^us-prod\/payments\/fraud-check-/m],
   [/status\.phase=Pending/, /staging +shop +recommendations-/],
   [/phase=FAILED/, /staging +batch +schema-migration/],
-  [/involvedObject/, /deployment\/catalog/],
+  [/involvedObject/, /staging .*job\/schema-migration/],
   [/us-east-1/, /us-prod/],
   [/eu-prod-node-0|deploy checkout|status\.phase=Failed|--context eu-prod/, /eu-prod/],
   [/list events/, /staging +shop +/],
