@@ -7,19 +7,25 @@ import { printable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { SourceFlags } from './gateway-options.ts';
 
+/** The files of `-f` as one text of YAML documents. A single file is unchanged. */
+interface DocumentFiles {
+  readonly text: string;
+  /** The number of files. Standard input counts as one. */
+  readonly count: number;
+}
+
 /**
- * Returns the files of `-f` as one text of YAML documents, in the order of the flags. The files of a directory are sorted by name. A single file is
- * returned unchanged.
+ * Reads the files of `-f` in the order of the flags. The files of a directory are sorted by name.
  *
  * @throws {CommandFailure} for the first file that cannot be read or is no YAML, with the file and the line.
  */
-export async function readDocumentFiles(by: SourceReader, flags: Pick<SourceFlags, 'filename'>): Promise<string> {
+export async function readDocumentFiles(by: SourceReader, flags: Pick<SourceFlags, 'filename'>): Promise<DocumentFiles> {
   const sources = await sourcesOf(by, flags);
   for (const { name, text } of sources) {
     const read = await by.reader.documents(text);
     if (read.result === 'refused') throw refused([name, read.message]);
   }
-  return sources.map(({ text }) => text).join('\n---\n');
+  return { text: sources.map(({ text }) => text).join('\n---\n'), count: sources.length };
 }
 
 /** The parts of a session that are needed to read files. */

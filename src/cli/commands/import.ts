@@ -9,7 +9,15 @@ import type { ImportedInput } from '../client/manifest-reader.ts';
 import type { Session } from '../client/session.ts';
 import { type DocumentFormat, documentFormats, printAnswers } from '../output/print-answer.ts';
 import { printable } from '../output/table.ts';
-import { type ImportAnswer, type ImportRequest, importLines, importNotes, requestImport, unreadLines } from '../propagation/imported.ts';
+import {
+  type ImportAnswer,
+  type ImportOrigin,
+  type ImportRequest,
+  importLines,
+  importNotes,
+  requestImport,
+  unreadLines,
+} from '../propagation/imported.ts';
 import { importedFrom } from '../propagation/imported-from.ts';
 import { noteLine } from '../propagation/plan-lines.ts';
 import { changePropagations, keyInputs } from '../propagation/propagation-outcome.ts';
@@ -81,8 +89,8 @@ function checkFlags({ filename, fromCluster, kinds, namespace, exact, output, ap
 }
 
 async function importThem(session: Session, flags: ImportFlags): Promise<number> {
-  const answer = await requestImport(session.gateway, await requestOf(session, flags));
-  const from = flags.fromCluster === undefined ? 'text' : 'cluster';
+  const { request, from } = await requestOf(session, flags);
+  const answer = await requestImport(session.gateway, request);
   const notes = importNotes(answer, from);
   for (const line of [...notes.map(noteLine), ...unreadLines(answer, from)]) session.terminal.err(`${line}\n`);
   new ClusterFaultReport(session).print(answer.faults);
@@ -117,10 +125,19 @@ async function showImported({ terminal, reader }: Session, answer: ImportAnswer,
   await terminal.out(output === undefined ? importLines(answer) : printAnswers(await resources(), output));
 }
 
-async function requestOf(session: Session, { filename, fromCluster, kinds, namespace, exact }: ImportFlags): Promise<ImportRequest> {
-  const isExact = exact === true;
-  if (fromCluster === undefined) return { yaml: await readDocumentFiles(session, { filename: filename ?? [] }), exact: isExact };
-  return { cluster: fromCluster, kinds: kinds ?? null, namespaces: namespace ?? null, exact: isExact };
+interface OriginRequest {
+  readonly request: ImportRequest;
+  readonly from: ImportOrigin;
+}
+
+async function requestOf(
+  session: Session,
+  { filename = [], fromCluster, kinds, namespace, exact = false }: ImportFlags,
+): Promise<OriginRequest> {
+  if (fromCluster !== undefined)
+    return { request: { cluster: fromCluster, kinds: kinds ?? null, namespaces: namespace ?? null, exact }, from: 'cluster' };
+  const { text, count } = await readDocumentFiles(session, { filename });
+  return { request: { yaml: text, exact }, from: count > 1 ? 'files' : 'file' };
 }
 
 /**

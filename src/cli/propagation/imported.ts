@@ -48,22 +48,31 @@ export async function requestImport(gateway: GatewayClient, request: ImportReque
   return (await gateway.query<{ readonly imported: ImportAnswer }>(query, { ...request })).imported;
 }
 
+/** Where an import is from: one file, several files, or a living system. */
+export type ImportOrigin = 'file' | 'files' | 'cluster';
+
 /**
- * Returns all notes: the notes of each Propagation, then the notes that belong to no Propagation. The notes of a living system name the object
- * instead of the index, because a user does not see the order of its objects.
+ * Returns all notes: the notes of each Propagation, then the notes that belong to no Propagation. The notes of several files or of a living
+ * system name the object instead of the index, because a user does not see the order of all objects. The items of a list keep their index.
  */
-export function importNotes({ propagations, unread, notes }: ImportAnswer, from: 'text' | 'cluster'): readonly IntentNote[] {
+export function importNotes({ propagations, unread, notes }: ImportAnswer, from: ImportOrigin): readonly IntentNote[] {
   const all = [...propagations.flatMap((propagation) => propagation.notes), ...notes];
-  if (from === 'text') return all;
+  if (from === 'file') return all;
   const documents = [...propagations.flatMap((propagation) => propagation.documents), ...unread];
   const keys = new Map(documents.map(({ index, key }) => [index, key ?? undefined]));
-  return all.map((note) => ({ ...note, path: note.path === null ? null : pathWithObject(note.path, (index) => keys.get(index)) }));
+  const pathNamed = (path: string) => (isInList(path) ? path : pathWithObject(path, (index) => keys.get(index)));
+  return all.map((note) => ({ ...note, path: note.path === null ? null : pathNamed(note.path) }));
+}
+
+/** True for the path of an item of a list. All items of a list have its index, so the index alone does not say which object is meant. */
+function isInList(path: string): boolean {
+  return /^\[\d+\]\.items\[/.test(path);
 }
 
 /** Returns a line for each document from which no Propagation was made. A note of the import says why. */
-export function unreadLines({ unread }: ImportAnswer, from: 'text' | 'cluster'): readonly string[] {
+export function unreadLines({ unread }: ImportAnswer, from: ImportOrigin): readonly string[] {
   return unread.map(({ index, key }) => {
-    const parts = [...(from === 'text' || key === null ? [`[${index}]`] : []), ...(key === null ? [] : [objectTextOf(key)])];
+    const parts = [...(from !== 'cluster' || key === null ? [`[${index}]`] : []), ...(key === null ? [] : [objectTextOf(key)])];
     return printable(`not imported: ${parts.join(' ')}`);
   });
 }

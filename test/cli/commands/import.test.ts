@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { printYaml } from '../../../src/core/json/print-yaml.ts';
 import { federatedObject, kubefedCluster, kubefedDefinitions } from '../../importers/living/living-systems.ts';
 import { intentFile, settings, standing } from '../../support/cli/intent-files.ts';
@@ -103,6 +106,25 @@ test('names the documents of a file that no Propagation was made from, by index 
   const { code, err } = await run(['-f', '-'], `${printYaml(settings('alone'))}---\nno: object\n`);
   expect(code).toBe(0);
   expect(err).toMatch(/warning: UNCLAIMED \[0\]: [\s\S]*\nnot imported: \[0\] ConfigMap alone\nnot imported: \[1\]\n/);
+});
+
+test('notes name the object if there are several files, and a list keeps its index', async () => {
+  const wrong = (name: string) => federatedObject('FederatedConfigMap', `shop/${name}`, { placement: { clusters: 'south' } });
+  const list = { apiVersion: 'v1', kind: 'List', items: [wrong('b'), wrong('c')] };
+  const noKubernetes = { no: 'object' };
+  const folder = await mkdtemp(path.join(tmpdir(), 'muster-import-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(path.join(folder, 'one.yaml'), printYaml(wrong('a')));
+  await writeFile(path.join(folder, 'two.yaml'), `${printYaml(noKubernetes)}---\n${printYaml(list)}`);
+  const pathsOf = async (...args: readonly string[]) => {
+    const { err } = await run(args);
+    return err.split('\n').flatMap((line) => /^\w+: (?:INVALID|NOT_AN_OBJECT) (.*?):/.exec(line)?.[1] ?? []);
+  };
+  const one = path.join(folder, 'one.yaml');
+  expect(await pathsOf('-f', one)).toEqual(['[0].spec.placement.clusters']);
+  const named = ['FederatedConfigMap shop/a spec.placement.clusters', '[1]'];
+  const inList = ['[2].items[0].spec.placement.clusters', '[2].items[1].spec.placement.clusters'];
+  expect((await pathsOf('-f', folder)).toSorted()).toEqual([...named, ...inList].toSorted());
 });
 
 describe('--undo', () => {
