@@ -141,7 +141,13 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
           return member && apiForCaller(member, operation);
         },
         sensitiveKinds,
-        ...(hub && { hub: { cluster: hub.hub.cluster, lookUp: (context) => lookUpPropagations({ stores: hub, rights }, context) } }),
+        ...(hub && {
+          hub: {
+            cluster: hub.hub.cluster,
+            lookUp: (context) => lookUpPropagations({ stores: hub, rights }, context),
+            keepsResources: options.config.importers.length > 0,
+          },
+        }),
       }),
       propagations: createPropagations({
         ...{ planner, audit: options.audit, requesterOfCaller, clock },

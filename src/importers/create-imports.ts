@@ -7,7 +7,7 @@ import { MusterError } from '../core/errors.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { PropagationLookup } from '../propagate/model/propagations.ts';
-import { importFromCluster } from './living/import-from-cluster.ts';
+import { importFromCluster, withStopNotes } from './living/import-from-cluster.ts';
 import type { ImportResult } from './model/import-result.ts';
 import type { ImportCaller, Imports } from './model/imports.ts';
 import { importText } from './translation/import-documents.ts';
@@ -22,7 +22,12 @@ export interface ImportsPorts {
   readonly apiOf: (cluster: ClusterName, operation: CallerOperation) => ClusterApi | undefined;
   readonly sensitiveKinds: SensitiveKinds;
   /** The cluster that keeps Propagations, and the lookup of those that exist, with the rights of the caller. Absent: there is no hub. */
-  readonly hub?: { readonly cluster: ClusterName; readonly lookUp: (context: ImportCaller) => Promise<PropagationLookup> };
+  readonly hub?: {
+    readonly cluster: ClusterName;
+    readonly lookUp: (context: ImportCaller) => Promise<PropagationLookup>;
+    /** True: the leader keeps a Propagation in sync with each MultiClusterResource of the hub. */
+    readonly keepsResources: boolean;
+  };
 }
 
 /** Creates the imports of a gateway. They have no state. */
@@ -32,14 +37,13 @@ export function createImports({ members, access, apiOf, sensitiveKinds, hub }: I
     ...(hub === undefined ? {} : { hub: hub.cluster }),
   });
   /**
-   * Adds notes to the result: `NAME_TAKEN` for each Propagation that must not replace the existing one of its name, and `NO_NAMESPACE` for
-   * each namespace that the hub does not have. If the existing Propagations cannot be read, adds a fault and no notes.
+   * Compares the result with the hub (`withTakenNames`), and adds the note `NO_NAMESPACE` for each namespace that the hub does not have. If the existing Propagations cannot be read, adds a fault and no notes.
    */
   const checkHub = async (context: ImportCaller, result: ImportResult): Promise<ImportResult> => {
     if (hub === undefined || result.propagations.length === 0) return result;
     const existing = await hub.lookUp(context);
     if (existing.result === 'unread') return { ...result, faults: [...result.faults, existing.fault] };
-    const named = withTakenNames(result, existing.find);
+    const named = withTakenNames(result, { find: existing.find, keptFrom: hub.keepsResources ? hub.cluster : undefined });
     const api = apiOf(hub.cluster, context);
     return api === undefined ? named : await withMissingNamespaces(named, api, context.signal);
   };
@@ -56,7 +60,8 @@ export function createImports({ members, access, apiOf, sensitiveKinds, hub }: I
         return { propagations: [], unread: [], notes: [], faults: member.faults };
       const api = apiOf(cluster, context);
       if (api === undefined) throw new MusterError('BAD_INPUT', `cluster ${cluster} has left the fleet`);
-      return await checkHub(context, await importFromCluster(context, request, { api, sensitiveKinds, context: contextFor(caller) }));
+      const result = await importFromCluster(context, request, { api, sensitiveKinds, context: contextFor(caller) });
+      return withStopNotes(await checkHub(context, result), cluster);
     },
   };
 }

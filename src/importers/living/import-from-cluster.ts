@@ -53,7 +53,7 @@ export async function importFromCluster(
   const result = await timeSlices.run(importDocuments(documents, { ...context, isExact: request.exact, living }));
   const inScope = withinScope(result, objects, scope);
   const unreadNotes = karmada.notes ?? [];
-  return { ...inScope, notes: [...inScope.notes, ...unreadNotes, ...stopNotes(inScope.propagations, api.cluster)], faults: reader.faults };
+  return { ...inScope, notes: [...inScope.notes, ...unreadNotes], faults: reader.faults };
 }
 
 async function readMultiClusterResources(reader: ClusterReader, scope: ImportScope): Promise<LivingObjects> {
@@ -109,14 +109,18 @@ const controllers: Readonly<Record<SourceSystem, string>> = {
   MultiClusterResource: 'the operator of MultiClusterResources',
 };
 
-/** Returns a warning for each system in the result: its controllers must stop before the Propagations are carried out. */
-function stopNotes(propagations: readonly ImportedPropagation[], cluster: string): readonly ImportNote[] {
-  return [...new Set(propagations.map(({ system }) => system))].map((system) => ({
-    severity: 'WARNING',
-    code: 'STOP_FIRST',
-    message:
-      `plan the Propagations, then stop the controllers of ${controllers[system]}, then apply the Propagations. ` +
-      `Leave their resources in cluster ${cluster} until its controllers are gone: ` +
-      'if the resources are deleted while the controllers run, the copies are deleted too',
-  }));
+/** Adds a warning for each system that has Propagations in the result: its controllers must stop before these are carried out. */
+export function withStopNotes(result: ImportResult, cluster: string): ImportResult {
+  const systems = [...new Set(result.propagations.map(({ system }) => system))];
+  const stopNotes = systems.map(
+    (system): ImportNote => ({
+      severity: 'WARNING',
+      code: 'STOP_FIRST',
+      message:
+        `plan the Propagations, then stop the controllers of ${controllers[system]}, then apply the Propagations. ` +
+        `Leave their resources in cluster ${cluster} until its controllers are gone: ` +
+        'if the resources are deleted while the controllers run, the copies are deleted too',
+    }),
+  );
+  return { ...result, notes: [...result.notes, ...stopNotes] };
 }

@@ -1,7 +1,6 @@
 import { structureSchema } from '../../core/json/documents.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
-import { groupOfApiVersion } from '../../core/kinds.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { isList } from '../../manifests/read-manifests.ts';
 import { maxOverrides } from '../../propagate/model/spec-definition.ts';
@@ -19,6 +18,7 @@ import { type ProposalOutcome, translateEach } from '../model/translate-each.ts'
 import { type FieldShape, unknownFieldNotes } from '../model/unknown-fields.ts';
 import { asAppliedOperation } from './applied-operation.ts';
 import { type Customization, readCustomizations } from './read-customizations.ts';
+import { isMultiClusterResourceKind } from './resource-owners.ts';
 
 /**
  * Translates MultiClusterResources: each becomes a Propagation of the same namespace and name. Names of clusters that are unknown to Muster
@@ -27,12 +27,8 @@ import { type Customization, readCustomizations } from './read-customizations.ts
 export const multiClusterResourceImporter: Importer = { system: 'MultiClusterResource', translate };
 
 function translate(documents: readonly SourceDocument[], context: ImportContext): Steps<Translation> {
-  const objects = documents.filter(isSourceObject).filter(isMultiClusterResource);
+  const objects = documents.filter(isSourceObject).filter(({ key }) => isMultiClusterResourceKind(key));
   return translateEach(objects.map((document) => ({ document, propose: () => proposalOf(document, context) })));
-}
-
-function isMultiClusterResource({ key: { apiVersion, kind } }: ObjectDocument): boolean {
-  return kind === 'MultiClusterResource' && groupOfApiVersion(apiVersion) === 'mulitcluster.practice.com';
 }
 
 const shape: FieldShape = {

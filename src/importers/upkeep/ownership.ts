@@ -1,7 +1,6 @@
-import { groupOfApiVersion } from '../../core/kinds.ts';
 import type { KubernetesObject, OwnerReference } from '../../core/objects.ts';
-import type { HubObjectName } from '../../propagate/hub/hub.ts';
 import type { Propagation } from '../../propagate/model/propagation.ts';
+import { isOwnedByName, isResourceReference } from '../multi-cluster-resource/resource-owners.ts';
 import { resourceKind } from './resource-store.ts';
 
 /**
@@ -21,11 +20,6 @@ export function ownershipOf(propagation: Propagation, resource: KubernetesObject
   return isOwnedByName(propagation) || isImportedFrom(propagation, hub) ? 'inherited' : 'foreign';
 }
 
-/** True if a resource of the Propagation's own name owns it, whether that resource still exists or not. */
-export function isOwnedByName({ metadata }: Propagation): boolean {
-  return metadata.owners.some((owner) => isResourceReference(owner, metadata));
-}
-
 /** Returns the owners of the Propagation with this resource as the one that controls it. */
 export function ownersWith(resource: KubernetesObject, before: readonly OwnerReference[]): readonly OwnerReference[] {
   const { apiVersion, kind } = resourceKind;
@@ -37,10 +31,6 @@ export function ownersWith(resource: KubernetesObject, before: readonly OwnerRef
 /** Returns the owners of the Propagation without the resource of its own name. */
 export function ownersWithoutResource({ owners, name }: Propagation['metadata']): readonly OwnerReference[] {
   return owners.filter((owner) => !isResourceReference(owner, { name }));
-}
-
-function isResourceReference({ apiVersion = '', kind, name }: OwnerReference, resource: Pick<HubObjectName, 'name'>): boolean {
-  return groupOfApiVersion(apiVersion) === resourceKind.group && kind === resourceKind.kind && name === resource.name;
 }
 
 /** True if the Propagation was imported from the resource of its own namespace and name on this hub, or from its manifest. */

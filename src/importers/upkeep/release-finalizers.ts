@@ -1,8 +1,9 @@
 import { listAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { isOwnedByName } from '../multi-cluster-resource/resource-owners.ts';
 import { fetchCurrentPropagation } from './current-propagation.ts';
 import { operatorCopiesLeft } from './operator-copies.ts';
-import { isOwnedByName, ownershipOf } from './ownership.ts';
+import { ownershipOf } from './ownership.ts';
 import { hubRecheckMs, ownFinalizersOf, propagationRecordOf } from './propagation-record.ts';
 import type { UpkeepOutcome } from './resource-status.ts';
 import { retryUpkeepLater, type UpkeepPass } from './upkeep-pass.ts';

@@ -6,8 +6,8 @@ import type { Term } from '../../propagate/controller/lease/lease.ts';
 import { createWorkQueue } from '../../propagate/controller/state/work-queue.ts';
 import { hubKinds } from '../../propagate/hub/hub.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
+import { isOwnedByName } from '../multi-cluster-resource/resource-owners.ts';
 import { keepResource } from './keep-resource.ts';
-import { isOwnedByName } from './ownership.ts';
 import { createResourceStore, nameOf, resourceKind } from './resource-store.ts';
 import { keyOfResource, newResourceState, placeOfKey, type ResourceState, type UpkeepPorts } from './upkeep-pass.ts';
 

@@ -50,3 +50,26 @@ test('imports the kinds and namespaces of the scope', async () => {
   const bank = await imported(gateway, 'host', { kinds: ['cm', 'deploy'], namespaces: ['bank'] });
   expect(bank.propagations.map(({ input }) => input.name)).toEqual(['settings']);
 });
+
+test('says of resources that the leader keeps in sync that there is nothing to import', async () => {
+  await using gateway = await startGateway(
+    { host, south: [deployment('default/web', 2)] },
+    { hub: 'host', living: true, configFile: { importers: ['MultiClusterResource'] } },
+  );
+  const isKept = async () => {
+    const { propagations } = await gateway.query<{ propagations: { totalCount: number } }>('{ propagations { totalCount } }');
+    return propagations.totalCount === 2;
+  };
+  await gateway.until(isKept);
+  const result = await imported(gateway, 'host', { kinds: ['cm', 'deploy'] });
+  expect(result.propagations).toEqual([]);
+  expect(result.unread.map(({ key }) => key.name).toSorted()).toEqual(['settings', 'web']);
+  // Nothing is taken over, so no controller has to stop first.
+  expect(result.notes).toEqual(
+    ['bank/settings', 'default/web'].map((name) => ({
+      severity: 'INFO',
+      code: 'KEPT_IN_SYNC',
+      message: expect.stringContaining(`keeps Propagation ${name} in sync`),
+    })),
+  );
+});

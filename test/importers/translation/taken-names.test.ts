@@ -7,8 +7,12 @@ test('an imported Propagation whose name another one has gets an error note', ()
   const existing = { metadata: { namespace: 'shop', name: 'web' }, document: { template: [] } } as unknown as Propagation;
   const taken = { system: 'Kubefed', input: { namespace: 'shop', name: 'web', source }, documents: [], notes: [] } as const;
   const free = { ...taken, input: { ...taken.input, name: 'api' } };
-  const result = withTakenNames({ propagations: [taken, free], unread: [], notes: [], faults: [] }, ({ name }) =>
-    name === 'web' ? existing : undefined,
+  const result = withTakenNames(
+    { propagations: [taken, free], unread: [], notes: [], faults: [] },
+    {
+      find: ({ name }) => (name === 'web' ? existing : undefined),
+      keptFrom: undefined,
+    },
   );
   expect(result.propagations.map(({ notes }) => notes.map(({ code }) => code))).toEqual([['NAME_TAKEN'], []]);
 });
