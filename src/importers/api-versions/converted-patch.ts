@@ -36,7 +36,15 @@ export interface ConvertedPatch {
   readonly operations: readonly JsonPatchOperation[];
   /** The given operations that remain, and that `adapt` changed. */
   readonly changed: readonly LocatedPatchOperation[];
+  /** The operation that fails, if the patch stays as it is and a plan will report it. */
+  readonly failing?: FailingOperation;
   readonly notes: readonly ImportNote[];
+}
+
+/** An operation that cannot be applied to the template. */
+export interface FailingOperation extends LocatedPatchOperation {
+  /** Why it fails, with pointers and without values. */
+  readonly problem: string;
 }
 
 /**
@@ -53,7 +61,7 @@ export function convertedPatch(template: PatchedTemplate, operations: readonly L
   if (!isJsonObject(old.patched)) {
     // A plan reports an operation that fails on the template. It cannot report one that fails only on the old template.
     return old.failed === undefined
-      ? { ...unchanged, notes: [] }
+      ? { ...unchanged, ...(failed === undefined ? {} : { failing: failed }), notes: [] }
       : { operations: operations.map(({ operation }) => operation), changed: [], notes: [failingNote(old.failed, template)] };
   }
   const wanted = currentObjectOf(old.patched, '', template).object;
@@ -80,18 +88,19 @@ interface AdaptedOperations extends Pick<ConvertedPatch, 'operations' | 'changed
   readonly given: readonly LocatedPatchOperation[];
   /** The patched object. Undefined: `failed` cannot be applied. */
   readonly patched: Json | undefined;
-  readonly failed: LocatedPatchOperation | undefined;
+  readonly failed: FailingOperation | undefined;
 }
 
 function adapted(object: JsonObject, given: readonly LocatedPatchOperation[], { adapt, isAdaptedByPlan }: PatchRules): AdaptedOperations {
   const written = given.map(({ operation }) => operation);
-  const { operations, changed, patched, failed } = adaptedPatch(object, written, adapt);
+  const { operations, changed, patched, failed, problem } = adaptedPatch(object, written, adapt);
+  const failing = given[failed];
   return {
     given,
     operations: isAdaptedByPlan ? written : operations,
     changed: isAdaptedByPlan ? [] : changed.flatMap((index) => given[index] ?? []),
     patched,
-    failed: given[failed],
+    failed: failing && { ...failing, problem },
   };
 }
 

@@ -10,6 +10,8 @@ export interface AdaptedPatch {
   /** The object after the patch. Undefined: the operation at index `failed` fails. */
   readonly patched: Json | undefined;
   readonly failed: number;
+  /** Why that operation fails, with pointers and without values. Empty: none fails. */
+  readonly problem: string;
 }
 
 /**
@@ -27,6 +29,9 @@ export function adaptedPatch(object: Json, operations: readonly JsonPatchOperati
     count += 1;
     return made;
   });
-  const outcome = applied.result === 'patched' ? { patched: applied.document, failed: -1 } : { patched: undefined, failed: applied.index };
+  const outcome =
+    applied.result === 'patched'
+      ? { patched: applied.document, failed: -1, problem: '' }
+      : { patched: undefined, failed: applied.index, problem: applied.message };
   return { operations: [...adapted, ...operations.slice(count)], changed, ...outcome };
 }

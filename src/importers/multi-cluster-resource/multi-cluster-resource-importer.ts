@@ -4,7 +4,12 @@ import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { isList } from '../../manifests/read-manifests.ts';
 import { maxOverrides } from '../../propagate/model/spec-definition.ts';
-import { convertedPatch, type LocatedPatchOperation, type PatchedTemplate } from '../api-versions/converted-patch.ts';
+import {
+  convertedPatch,
+  type FailingOperation,
+  type LocatedPatchOperation,
+  type PatchedTemplate,
+} from '../api-versions/converted-patch.ts';
 import { currentObjectOf, withLabelDefaults } from '../api-versions/current-api.ts';
 import { clusterReferences, wrongTypeNote } from '../clusters/cluster-references.ts';
 import { importClustersOf } from '../clusters/import-clusters.ts';
@@ -147,12 +152,22 @@ function overrideOf(
   const appended = operations.filter(({ operation }) => operation.path.endsWith('/-'));
   return {
     override: { set: { clusters: [cluster] }, jsonPatch: patch.operations.map((operation) => ({ ...operation })) },
-    notes: [...replaced.map(addsNote), ...appended.map(writesTwiceNote), ...patch.notes],
+    notes: [
+      ...replaced.map(addsNote),
+      ...appended.map(writesTwiceNote),
+      ...(patch.failing === undefined ? [] : [failsNote(patch.failing)]),
+      ...patch.notes,
+    ],
   };
 }
 
 function addsNote({ operation: { path }, at }: LocatedPatchOperation): ImportNote {
   return infoNote('REPLACE_ADDS', at, `the template has no ${path} to replace, so the operation became an add`);
+}
+
+/** The operator patches the live object, so the operation may succeed there. */
+function failsNote({ problem, at }: FailingOperation): ImportNote {
+  return warningNote('PATCH_FAILS', at, `${problem}: the template does not have what the operation needs, and a plan refuses it`);
 }
 
 function writesTwiceNote({ operation: { path }, at }: LocatedPatchOperation): ImportNote {

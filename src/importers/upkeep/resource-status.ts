@@ -25,7 +25,7 @@ const maxNotes = 100;
 /** Returns the status of a resource. It has no `message` if all is well. */
 export function statusOfResource({ metadata }: KubernetesObject, outcome: UpkeepOutcome): JsonObject {
   const { propagation, problem, notes } = outcome;
-  const message = problem ?? (propagation === undefined ? undefined : messageOf(propagation));
+  const message = problem ?? (propagation === undefined ? undefined : withAuthorsPaths(messageOf(propagation), notes));
   const phase = outcome.phase ?? (problem !== undefined || propagation === undefined ? 'Failed' : shownPhaseOf(propagation));
   const { generation } = metadata;
   return {
@@ -39,6 +39,17 @@ export function statusOfResource({ metadata }: KubernetesObject, outcome: Upkeep
     })),
     notes: notes.slice(0, maxNotes).map(({ severity, code, message: text }) => ({ severity, code, message: shortened(text) })),
   };
+}
+
+/**
+ * Replaces the paths of failing operations in the spec of the Propagation by those in the resource, because the author of the resource
+ * wrote only the latter. The note about an operation begins with the same reason.
+ */
+function withAuthorsPaths(message: string | undefined, notes: readonly ImportNote[]): string | undefined {
+  return message?.replace(/overrides\[\d+\]\.jsonPatch\[\d+\](?=: (.*?)(?:; overrides\[|$))/gs, (written: string, reason: string) => {
+    const failing = notes.find(({ code, message: text }) => code === 'PATCH_FAILS' && text.startsWith(`${reason}: `));
+    return failing?.path ?? written;
+  });
 }
 
 /**

@@ -163,7 +163,7 @@ describe('an action', () => {
       'makes no other map',
       '{ path: /spec/strategy/type, op: add, value: [Recreate] }',
       [{ op: 'add', path: '/spec/strategy/type', value: 'Recreate' }],
-      [],
+      ['PATCH_FAILS'],
     ],
     [
       'adds a missing leaf',
@@ -178,7 +178,12 @@ describe('an action', () => {
       [],
     ],
     ['removes', '{ path: /spec/replicas, op: remove }', [{ op: 'remove', path: '/spec/replicas' }], []],
-    ['appends once', '{ path: /spec/list/-, op: add, value: [1] }', [{ op: 'add', path: '/spec/list/-', value: 1 }], ['WRITES_TWICE']],
+    [
+      'appends once',
+      '{ path: /spec/list/-, op: add, value: [1] }',
+      [{ op: 'add', path: '/spec/list/-', value: 1 }],
+      ['WRITES_TWICE', 'PATCH_FAILS'],
+    ],
   ])('%s', (_, action, jsonPatch, codes) => {
     const result = imported(customized(action));
     expect(specOf(result, 0).overrides).toEqual([{ set: { clusters: ['tencent1'] }, jsonPatch }]);

@@ -35,6 +35,33 @@ test('keeps a Propagation for each resource, and follows its changes', async () 
   expect(fleet.modes('web')).toEqual(['wilder', undefined]);
 }, 60_000);
 
+test('names the failing action as the author of the resource wrote it', async () => {
+  await using fleet = await startUpkeepWorld();
+  fleet.startProcess();
+  const clusters = [
+    { name: 'south', action: [{ path: '/data/none', op: 'remove' }] },
+    {
+      name: 'east',
+      action: [
+        { path: '/metadata/labels/a', op: 'add', value: ['b'] },
+        { path: '/data/q/r', op: 'replace', value: ['z'] },
+      ],
+    },
+  ];
+  fleet.world.cluster('hub').put(resource('web', ['south', 'east'], { customize: { clusters } }));
+  await fleet.untilPhase('web', 'Failed');
+  expect(fleet.statusOf('web')).toMatchObject({
+    message:
+      'spec.customize.clusters[1].action[1]: replace: there is no value at "/data/q/r"; ' +
+      'spec.customize.clusters[0].action[0]: remove: there is no value at "/data/none"',
+    notes: ['remove: there is no value at "/data/none": ', 'replace: there is no value at "/data/q/r": '].map((reason) => ({
+      severity: 'WARNING',
+      code: 'PATCH_FAILS',
+      message: expect.stringContaining(reason),
+    })),
+  });
+}, 60_000);
+
 test('adopts the objects that the operator made, and changes them later', async () => {
   await using fleet = await startUpkeepWorld();
   const south = fleet.world.cluster('south');
