@@ -31,13 +31,14 @@ import { writeStatus } from './write-status.ts';
  * writes the status. Otherwise:
  *
  * 1. `assessAndBegin` compares each cluster with the plan (its `needs`), and chooses the clusters that start.
- * 2. `saveDecision` saves the revision and the status on the hub, before this generation writes to a cluster. If it has saved them before,
- *    `saveMoves` saves what has changed since about moved copies.
+ * 2. `saveDecision` saves the revision and the status on the hub, before this generation writes to a cluster. Skipped if it has saved them
+ *    before.
  * 3. `rollBackAfterBreach` restores the previous revision. Without a breach, it returns the snapshot unchanged.
- * 4. `startJobs` starts a job for each started cluster with needs. The job (`clusters/cluster-job.ts`) runs a task
+ * 4. `saveLeftBehind` saves which copies `purge` Never will release. Skipped if there are none.
+ * 5. `startJobs` starts a job for each started cluster with needs. The job (`clusters/cluster-job.ts`) runs a task
  *    (`clusters/cluster-task.ts`), which calls `applyCopies`.
- * 5. `restorePlaced` restores copies of older generations, where this generation may not write yet. This step may come before step 4.
- * 6. `finishPass` writes the status. The jobs may still be running.
+ * 6. `restorePlaced` restores copies of older generations, where this generation may not write yet. This step may come before step 4.
+ * 7. `finishPass` writes the status. The jobs may still be running.
  */
 export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promise<PassResult> {
   const { state } = pass;
@@ -46,7 +47,7 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
   const snapshot = assessAndBegin(pass, planned);
   if (verdict.result === 'stale' || verdict.result === 'refused')
     return await finishPass(pass, planned, await restorePlaced(pass, planned, snapshot));
-  const decided = isDecided(planned.propagation) ? await saveMoves(pass, planned, snapshot) : await saveDecision(pass, planned, snapshot);
+  const decided = isDecided(planned.propagation) ? planned.propagation : await saveDecision(pass, planned, snapshot);
   if ('result' in decided) return decided;
   const now = { ...planned, propagation: decided };
   const after = await rollBackAfterBreach(pass, now, snapshot);
@@ -55,8 +56,11 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
   const kept = isFirst ? await restorePlaced(pass, now, after) : undefined;
   // Another process has saved the inventory since it was read. So the snapshot is void, and the next pass reads the inventory first.
   if (state.shares === undefined) return { result: 'passed', againMs: 0 };
-  if (after.rollback === undefined) startJobs(pass, now, after);
-  return await finishPass(pass, now, kept ?? (await restorePlaced(pass, now, after)));
+  const recorded = await saveLeftBehind(pass, now, after);
+  if ('result' in recorded) return recorded;
+  const next = { ...now, propagation: recorded };
+  if (after.rollback === undefined) startJobs(pass, next, after);
+  return await finishPass(pass, next, kept ?? (await restorePlaced(pass, next, after)));
 }
 
 /**
@@ -131,21 +135,15 @@ async function saveDecision(
 }
 
 /**
- * Saves changed evictions, and the copies that `purge` Never will release, before a job writes or removes a copy for their sake. Does
- * nothing if the status has both. Returns the Propagation, or the result of the pass if the hub did not save them.
+ * Saves the copies that `purge` Never will release, before a job releases the first one: afterwards the inventory does not have them. Does
+ * nothing if the status has all of them. Returns the Propagation, or the result of the pass if the hub did not save them.
  */
-async function saveMoves(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<Propagation | PassResult> {
-  const { propagation, plan } = planned;
-  const isSame = isDeepStrictEqual(plan.evictions, propagation.status.evictions ?? []);
-  return isSame && !isReleaseUnknown(pass, planned, snapshot) ? propagation : await saveStatus(pass, planned, snapshot);
-}
-
-/** True if the status lacks a copy that `purge` Never will release. After the release, the inventory does not have the copy either. */
-function isReleaseUnknown({ state }: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): boolean {
-  if (planned.spec.failover?.purge !== 'Never') return false;
-  const known = new Set(planned.propagation.status.leftBehind?.map(({ uid }) => uid));
-  const copies = leftBehindIn(factsOf({ ...planned, unreadable: state.unreadable, ...snapshot }));
-  return copies.some(({ uid }) => !known.has(uid));
+async function saveLeftBehind(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<Propagation | PassResult> {
+  const { propagation, spec } = planned;
+  if (spec.failover?.purge !== 'Never') return propagation;
+  const known = new Set(propagation.status.leftBehind?.map(({ uid }) => uid));
+  const copies = leftBehindIn(factsOf({ ...planned, unreadable: pass.state.unreadable, ...snapshot }));
+  return copies.every(({ uid }) => known.has(uid)) ? propagation : await saveStatus(pass, planned, snapshot);
 }
 
 /** Writes the status at once. Returns the saved Propagation, or the result of the pass if the hub did not save the status. */
@@ -197,11 +195,17 @@ async function finishPass(pass: Pass, planned: PlannedPropagation, snapshot: Pas
   const { state } = pass;
   const status = summarize(factsOf({ ...planned, unreadable: state.unreadable, ...snapshot }));
   recheckRoom(pass, planned, status);
-  const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency: 'usual' });
+  // Changed evictions are saved at once, so that the next pass does not decide the same return of a cluster again.
+  const urgency = isSameEvictions(planned) ? 'usual' : 'urgent';
+  const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency });
   if (written.result === 'failed') return { result: 'passed', ...retryHubLater(pass) };
   if (isPruneOver(pass, planned.plan)) state.isPlanOld = true;
   const soonMs = written.result === 'later' ? written.ms : written.result === 'outdated' || state.isPlanOld ? 0 : undefined;
   return { result: 'passed', againMs: nextPassMs(pass, snapshot, soonMs) };
+}
+
+function isSameEvictions({ propagation, plan: { evictions, verdict } }: PlannedPropagation): boolean {
+  return verdict.result === 'refused' || isDeepStrictEqual(evictions, propagation.status.evictions ?? []);
 }
 
 /**

@@ -9,25 +9,29 @@ import { preservedFrom } from './failover/preserve-status.ts';
 import { loadShares } from './load-shares.ts';
 import { type NextPass, retryHubLater } from './retry-hub-later.ts';
 import type { Pass } from './state/ports.ts';
+import { writeStatus } from './write-status.ts';
 
 /**
- * Decides which clusters are evicted (`decideEvictions`), and stores the decision in `state.evictions`. A changed decision marks the plan as
- * old. `actOnPlan` saves the decision together with the new plan, before a copy is written or removed.
+ * Decides which clusters are evicted (`decideEvictions`), and stores the decision in `state.evictions`. A changed decision is saved on the hub, and
+ * the plan is marked as old: no copy is written or removed before both. If copies return to clusters that are back, the plan is only marked as old
+ * here: the decision is saved together with the new plan.
  *
- * Returns the delay until the next pass if the inventory cannot be read from the hub.
+ * Returns the Propagation as saved or unchanged. Returns the delay until the next pass if the hub did not save it.
  */
-export async function keepEvictions(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<NextPass | undefined> {
+export async function keepEvictions(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<Propagation | NextPass> {
   const { state } = pass;
   const { status } = propagation;
   const decision = await decideWithProbe(pass, propagation, spec);
   state.evictions = decision;
   if (decision.isReturn) state.isPlanOld = true;
-  if (decision.isReturn || isSame(decision.evictions, status.evictions ?? [])) return undefined;
+  if (decision.isReturn || isSame(decision.evictions, status.evictions ?? [])) return propagation;
   const evictions = await withPreserved(pass, { propagation, spec, evictions: decision.evictions });
   if ('againMs' in evictions) return evictions;
   state.evictions = { ...decision, ...evictions };
+  const written = await writeStatus(pass, { propagation, status: { ...status, ...evictions }, urgency: 'urgent' });
+  if (written.result !== 'saved') return written.result === 'outdated' ? { againMs: 0 } : retryHubLater(pass);
   state.isPlanOld = true;
-  return undefined;
+  return written.propagation;
 }
 
 async function decideWithProbe({ state, ports, probe }: Pass, { status }: Propagation, spec: PropagationSpec): Promise<EvictionDecision> {

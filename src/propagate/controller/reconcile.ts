@@ -56,12 +56,12 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
   if ('problems' in spec) return await refuse(pass, propagation, { message: describeProblems(spec.problems) });
   if (ports.accounts === 'many' && spec.requester === undefined) return await refuse(pass, propagation, { message: requesterMissing });
   if (spec.suspend.scheduling && !isDecided(propagation)) return await refuse(pass, propagation, 'suspended');
-  const undecided = await keepEvictions(pass, propagation, spec);
-  if (undecided !== undefined) return { result: 'passed', againMs: undecided.againMs };
-  const plan = await currentPlan(pass, propagation, spec);
+  const kept = await keepEvictions(pass, propagation, spec);
+  if ('againMs' in kept) return { result: 'passed', againMs: kept.againMs };
+  const plan = await currentPlan(pass, kept, spec);
   if ('againMs' in plan) return { result: 'passed', againMs: plan.againMs };
   // The latest version, because setting the finalizer has changed it.
-  return await actOnPlan(pass, { propagation: state.latest ?? propagation, spec, plan });
+  return await actOnPlan(pass, { propagation: state.latest ?? kept, spec, plan });
 }
 
 /**
