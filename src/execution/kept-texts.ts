@@ -156,7 +156,8 @@ export class KeptTexts {
     const bytes = Buffer.from(text);
     const former = this.#runs.get(first.object);
     this.#runs.set(first.object, { sources, bytes });
-    this.#count({ length: bytes.length - (former?.bytes.length ?? 0), objects: sources.length - (former?.sources.length ?? 0) });
+    // A kept list may still have the bytes of the former run, so they continue to count.
+    this.#count({ length: bytes.length, objects: sources.length - (former?.sources.length ?? 0) });
     return bytes;
   }
 

@@ -42,6 +42,17 @@ test('a run is found where the list continues with the same objects, and only th
   expect(texts.findRun([a, { ...b, cluster: 'south' }], 0)).toBeUndefined();
 });
 
+test('the bytes of a replaced run still count, because a kept list may have them', () => {
+  const texts = new KeptTexts(new KeptTextsBudget({ clock, keepTextsAfter: 0 }), sourceOf);
+  const [a, b] = [
+    { object: {}, cluster: 'north' },
+    { object: {}, cluster: 'north' },
+  ] as const;
+  texts.keepRun([a, b], '1,2');
+  texts.keepRun([a], '1');
+  expect(texts.empty()).toEqual({ length: 4, objects: 1 });
+});
+
 test('the objects of all runs are bounded', () => {
   const budget = new KeptTextsBudget({ clock, keepTextsAfter: 0 });
   const [first, second] = [new KeptTexts(budget, sourceOf), new KeptTexts(budget, sourceOf)];

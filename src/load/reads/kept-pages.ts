@@ -36,10 +36,10 @@ interface Entry {
 }
 
 /**
- * Maximum number of objects in all pages. An empty page counts as one object. An object that has changed or is gone stays in memory as long as a page
- * has it, and takes about 2 kB.
+ * Maximum number of objects and sources in all pages together. An object that has changed or is gone stays in memory as long as a page has it, and takes
+ * about 2 kB. A page of many kinds in many clusters has more sources than objects.
  */
-const maxObjects = 32_768;
+const maxSize = 32_768;
 
 /** Maximum number of pages. */
 const maxPages = 1_024;
@@ -56,8 +56,8 @@ const maxKeyLength = 4_096;
 export class KeptPages {
   readonly #pages = new LRUCache<string, Entry>({
     max: maxPages,
-    maxSize: maxObjects,
-    sizeCalculation: ({ page }) => Math.max(page.objects.length, 1),
+    maxSize,
+    sizeCalculation: ({ page, sources }) => Math.max(page.objects.length + sources.length, 1),
   });
 
   /** Returns the page of this key if nothing has changed since `keep`. Undefined if a source, its objects or its visibility is another one. */

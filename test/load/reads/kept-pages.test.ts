@@ -123,7 +123,7 @@ test('a page is found only for the same sources of the same visibility', () => {
   expect(pages.find('shop', [{ ...source, visibility: only('bank') }])).toBeUndefined();
 });
 
-test('the objects, the number and the keys of pages are bounded', () => {
+test('the objects, the sources, the number and the keys of pages are bounded', () => {
   const source = sourceWith(500);
   const page = pageOf(source);
   const empty = { ...page, objects: [] };
@@ -135,6 +135,9 @@ test('the objects, the number and the keys of pages are bounded', () => {
   expect([found('page 0'), found('page 1'), found('page 65')], 'page 0 was used last').toEqual([true, false, true]);
   for (let n = 0; n < 1_024; n += 1) pages.keep(`empty ${n}`, [sourceStateOf(source)], empty);
   expect([found('page 65'), found('empty 0')]).toEqual([false, true]);
+  const sources = Array.from({ length: 20_000 }, () => sourceStateOf(source));
+  for (const key of ['many sources', 'others']) pages.keep(key, sources, empty);
+  expect([pages.find('many sources', sources), pages.find('others', sources)]).toEqual([undefined, empty]);
   pages.keep('x'.repeat(5_000), [sourceStateOf(source)], page);
   expect(found('x'.repeat(5_000))).toBe(false);
 });
