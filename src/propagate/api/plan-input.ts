@@ -13,8 +13,7 @@ import { type PropagationSpec, parseSpec } from '../model/spec.ts';
 import { takenNameProblem } from '../model/taken-name.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { type PropagationsPorts, requesterOf } from './api-ports.ts';
-import { openLongTemplates } from './open-long-templates.ts';
-import { readPropagationInput } from './read-propagation-input.ts';
+import { readInputInSlices } from './read-input-in-slices.ts';
 import { hubUnavailable, maxHubWaitMs } from './ready-hub.ts';
 
 /**
@@ -23,9 +22,7 @@ import { hubUnavailable, maxHubWaitMs } from './ready-hub.ts';
  */
 export async function planInput(ports: PropagationsPorts, context: WriteContext, input: PropagationInput): Promise<PropagationPlan> {
   const { signal } = context;
-  const opened = await openLongTemplates(context, input);
-  if (opened.result === 'refused') return refusedPlan(ports, input, [opened.note]);
-  const requested = readPropagationInput(opened.input, requesterOf(ports, context.caller));
+  const requested = await readInputInSlices(context, input, requesterOf(ports, context.caller));
   if (requested.result === 'invalid') return refusedPlan(ports, input, requested.notes);
   const { name, spec } = requested;
   // A Propagation that the caller may not get is absent for the plan.

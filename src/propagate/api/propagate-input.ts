@@ -12,10 +12,10 @@ import { hashOfSources } from '../plan/snapshot/frozen-sources.ts';
 import type { PlanRequest } from '../plan/snapshot/plan-request.ts';
 import { type HubPorts, requesterOf } from './api-ports.ts';
 import { hasFailed } from './has-failed.ts';
-import { openLongTemplates } from './open-long-templates.ts';
 import { existingPropagationOf, planRequestOf, takenNameNotes } from './plan-input.ts';
 import { propagationViewOf } from './propagation-view.ts';
-import { type InputResult, inputNoteOf, readPropagationInput } from './read-propagation-input.ts';
+import { readInputInSlices } from './read-input-in-slices.ts';
+import { type InputResult, inputNoteOf } from './read-propagation-input.ts';
 import { fetchPropagation, hubUnavailable, retryConflicts, type WriteAttempt, waitUntilMirrored } from './ready-hub.ts';
 
 /**
@@ -50,9 +50,7 @@ export async function propagateInput(
   context: WriteContext,
   { input, digest = null }: PropagateRequest,
 ): Promise<PropagationOutcome> {
-  const opened = await openLongTemplates(context, input);
-  if (opened.result === 'refused') return { result: 'REFUSED', notes: [opened.note], faults: [] };
-  const requested = readPropagationInput(opened.input, requesterOf(ports, context.caller));
+  const requested = await readInputInSlices(context, input, requesterOf(ports, context.caller));
   if (requested.result === 'invalid') return { result: 'REFUSED', notes: requested.notes, faults: [] };
   return await retryConflicts(async () => {
     const before = await fetchPropagation(ports.stores, requested.name, context.signal);
