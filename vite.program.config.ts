@@ -60,7 +60,7 @@ function quickBuiltIns(): Plugin {
             .map((taken) => `const ${taken} = globalThis.process.getBuiltinModule("${name}");`)
             .join(' '),
       );
-      const left = /^import .*"node:.*$/m.exec(quick)?.[0];
+      const left = /^(?:import |\} from ).*"node:.*$/m.exec(quick)?.[0];
       if (left !== undefined) throw new Error(`expected an import of one form, got ${left}`);
       return { code: quick, map: null };
     },
