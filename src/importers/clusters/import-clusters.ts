@@ -1,5 +1,5 @@
 import { parseClusterName } from '../../core/names.ts';
-import { matchesLabelSelector } from '../../core/selectors.ts';
+import { type LabelSelector, matchesLabelSelector } from '../../core/selectors.ts';
 import type { ClusterSet, SourceSystem } from '../../propagate/model/spec.ts';
 import type { ClusterLocation } from '../../propagate/plan/placing/cluster-set.ts';
 import type { ImportNote } from '../model/import-result.ts';
@@ -78,14 +78,17 @@ function messageOfUnknown(names: readonly string[], isKept: boolean): string {
  * Returns the set. If `members` are known and the set has no list of clusters, it gets all of them, because copies would otherwise also go
  * to clusters that only Muster has.
  *
- * Reports a warning LABELS_DIFFER if the selector of the set matches a cluster by its labels in only one of the two systems.
+ * Reports a warning LABELS_DIFFER if the selector of the set matches a cluster by its labels in only one of the two systems. In exact mode,
+ * the members that it matches in the source system then replace the selector.
  */
 export function withMembers(set: ClusterSet, { clusters, path, tell }: SetOfMembers): ClusterSet {
   const { members } = clusters;
   if (members === undefined) return set;
-  noteDifferentLabels(set, members, { clusters, path, tell });
-  if (set.clusters !== undefined) return set;
-  return { ...set, clusters: knownNames(clusters, { names: [...members.keys()].toSorted(), pathOf: () => path }, tell) };
+  const { selector, ...others } = set;
+  const isReplaced = selector !== undefined && noteDifferentLabels(selector, members, { clusters, path, tell }) && clusters.isExact;
+  const listed = set.clusters ?? knownNames(clusters, { names: [...members.keys()].toSorted(), pathOf: () => path }, tell);
+  if (!isReplaced) return { ...set, clusters: listed };
+  return { ...others, clusters: listed.filter((name) => matchesLabelSelector(selector, members.get(name))) };
 }
 
 interface SetOfMembers {
@@ -95,18 +98,26 @@ interface SetOfMembers {
   readonly tell: TellNote;
 }
 
+/** Reports the note LABELS_DIFFER if the selector matches other clusters by the labels of Muster. True if it does. */
 function noteDifferentLabels(
-  { selector }: ClusterSet,
+  selector: LabelSelector,
   members: ReadonlyMap<string, Labels>,
-  { clusters: { visible }, path, tell }: SetOfMembers,
-): void {
-  if (selector === undefined) return;
+  { clusters: { visible, isExact }, path, tell }: SetOfMembers,
+): boolean {
   const different = [...members].filter(([name, labels]) => {
     const ours = visible.get(name);
     return ours !== undefined && matchesLabelSelector(selector, labels) !== matchesLabelSelector(selector, ours);
   });
-  if (different.length === 0) return;
-  const names = different.map(([name]) => name).toSorted();
-  const message = `the labels of ${nameListOf(names)} differ between Muster and the source system, so the selector selects other clusters`;
-  tell({ severity: 'WARNING', code: 'LABELS_DIFFER', message, path });
+  if (different.length === 0) return false;
+  const outcome = isExact
+    ? 'the clusters that the selector matches in the source system are listed instead of it'
+    : 'the selector selects other clusters: give these clusters the same labels in Muster';
+  const names = nameListOf(different.map(([name]) => name).toSorted());
+  tell({
+    severity: 'WARNING',
+    code: 'LABELS_DIFFER',
+    message: `the labels of ${names} differ between Muster and the source system, so ${outcome}`,
+    path,
+  });
+  return true;
 }

@@ -192,13 +192,17 @@ spec:
       ['cluster2', {}],
     ]);
     const text = federated('a', '{ placement: { clusterSelector: { matchLabels: { env: prod } } } }');
-    const result = importedTexts([namespace(), text], {
-      clusters,
-      living: { cluster: 'cluster1', members: new Map([['Kubefed', members]]) },
-    });
+    const living = { cluster: 'cluster1', members: new Map([['Kubefed', members] as const]) };
+    const result = importedTexts([namespace(), text], { clusters, living });
     expect(specOf(result, 0).placement).toEqual({ clusters: ['cluster1', 'cluster2'] });
     expect(specOf(result, 1).placement).toEqual({ clusters: ['cluster1', 'cluster2'], selector: 'env in (prod)' });
-    expect(imports(result, 1).notes).toMatchObject([{ severity: 'WARNING', code: 'LABELS_DIFFER' }]);
+    const [note] = imports(result, 1).notes;
+    expect(note).toMatchObject({ severity: 'WARNING', code: 'LABELS_DIFFER' });
+    expect(note?.message).toMatch(/^the labels of cluster1 differ .*: give these clusters the same labels in Muster$/);
+    // The clusters have no labels in Muster, so only a list of names selects the same one.
+    const exact = importedTexts([namespace(), text], { clusters, living, isExact: true });
+    expect(specOf(exact, 1).placement).toEqual({ clusters: ['cluster1'] });
+    expect(imports(exact, 1).notes[0]?.message).toMatch(/^the labels of cluster1 differ .* are listed instead of it$/);
   });
 
   test('of the first versions, clusterNames, is converted, except in exact mode', () => {

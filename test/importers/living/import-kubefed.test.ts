@@ -127,6 +127,9 @@ test('members that Muster does not have are left out with a note, and different 
   expect(propagations.find(({ input }) => input.name === 'settings-configmap')?.input.placement).toMatchObject({
     clusters: ['host', 'south'],
   });
+  const gold = propagations.find(({ input }) => input.name === 'gold-configmap')?.input;
+  if (gold === undefined) throw new Error('expected a Propagation');
+  expect(await planned(gateway, gold)).toEqual([['south', [['CREATE', expect.any(String)]]]]);
 });
 
 test.each([
