@@ -64,7 +64,7 @@ test('says of resources that the leader keeps in sync that there is nothing to i
   const result = await imported(gateway, 'host', { kinds: ['cm', 'deploy'] });
   expect(result.propagations).toEqual([]);
   expect(result.unread.map(({ key }) => key.name).toSorted()).toEqual(['settings', 'web']);
-  // Nothing is taken over, so no controller has to stop first.
+  // The note STOP_FIRST is absent, because Muster takes nothing over.
   expect(result.notes).toEqual(
     ['bank/settings', 'default/web'].map((name) => ({
       severity: 'INFO',
