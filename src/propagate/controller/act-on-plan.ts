@@ -146,9 +146,18 @@ async function saveLeftBehind(pass: Pass, planned: PlannedPropagation, snapshot:
   return copies.every(({ uid }) => known.has(uid)) ? propagation : await saveStatus(pass, planned, snapshot);
 }
 
+/** Returns the status of this pass, and records for the next decision about evictions which clusters have unhealthy copies. */
+function statusIn({ state }: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): PropagationStatus {
+  const status = summarize(factsOf({ ...planned, unreadable: state.unreadable, ...snapshot }));
+  const unhealthy = status.clusters?.filter(({ health }) => health === 'Unhealthy') ?? [];
+  const before = state.seenUnhealthyMs;
+  state.seenUnhealthyMs = new Map(unhealthy.map(({ cluster }) => [cluster, before.get(cluster) ?? snapshot.nowMs]));
+  return status;
+}
+
 /** Writes the status at once. Returns the saved Propagation, or the result of the pass if the hub did not save the status. */
 async function saveStatus(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<Propagation | PassResult> {
-  const status = summarize(factsOf({ ...planned, unreadable: pass.state.unreadable, ...snapshot }));
+  const status = statusIn(pass, planned, snapshot);
   const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency: 'urgent' });
   if (written.result === 'saved') return written.propagation;
   return { result: 'passed', ...(written.result === 'outdated' ? { againMs: 0 } : retryHubLater(pass)) };
@@ -193,7 +202,7 @@ function isPruneOver({ state, ports }: Pass, { verdict, rendered }: CurrentPlan)
  */
 async function finishPass(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<PassResult> {
   const { state } = pass;
-  const status = summarize(factsOf({ ...planned, unreadable: state.unreadable, ...snapshot }));
+  const status = statusIn(pass, planned, snapshot);
   recheckRoom(pass, planned, status);
   // Changed evictions are saved at once, so that the next pass does not decide the same return of a cluster again.
   const urgency = isSameEvictions(planned) ? 'usual' : 'urgent';

@@ -44,6 +44,7 @@ async function decideWithProbe({ state, ports, probe }: Pass, { status }: Propag
     member: (cluster) => members.get(cluster),
     holdsCopies: (cluster) => [...(state.shares?.values() ?? [])].some((share) => share.cluster === cluster) || state.shares === undefined,
     mayEvict: !isForOneGeneration(ports.accounts, spec),
+    seenUnhealthyMs: (cluster) => state.seenUnhealthyMs.get(cluster),
     nowMs: ports.clock.now(),
   };
   const decision = decideEvictions(facts);

@@ -19,6 +19,11 @@ export interface EvictionFacts {
   readonly holdsCopies: (cluster: string) => boolean;
   /** True if this process may begin evictions. False where the rights of a requester serve one generation only. */
   readonly mayEvict: boolean;
+  /**
+   * Returns since when this process has seen unhealthy copies in the cluster without a break, in Unix milliseconds. Undefined if the last pass did not
+   * see any. The time in the status may be out of date: after a start of the gateway, or while the cluster was away.
+   */
+  readonly seenUnhealthyMs: (cluster: string) => number | undefined;
   readonly nowMs: number;
 }
 
@@ -37,6 +42,12 @@ export interface EvictionDecision {
 type OpenEviction = { readonly eviction: Eviction | undefined; readonly returns?: true; readonly dueMs?: number | undefined };
 
 const never = Number.POSITIVE_INFINITY;
+
+/**
+ * Milliseconds for which this process must have seen unhealthy copies before it evicts them. When a cluster is back, its mirrors may have the objects of
+ * before until their watches have caught up.
+ */
+const confirmMs = 5_000;
 
 /**
  * Decides which clusters are evicted, from when on, and which evictions end (docs/internals/propagation.md 9). Pure. Only clusters with
@@ -84,13 +95,19 @@ function beginEviction(line: ClusterLine, facts: EvictionFacts): OpenEviction {
   const times: readonly (readonly [Eviction['cause'], number])[] = [
     ['Unreachable', isLost ? dueAt(line.awaySince, afterMs) : never],
     ['Taint', taintDueMs(line, member, facts)],
-    ['Unhealthy', isAway ? never : dueAt(line.unhealthySince, unhealthyAfterMs)],
+    ['Unhealthy', isAway ? never : unhealthyDueMs(line, unhealthyAfterMs, facts)],
   ];
   const dueMs = Math.min(...times.map(([, ms]) => ms));
   const cause = times.find(([, ms]) => ms <= facts.nowMs)?.[0];
   if (cause === undefined) return { eviction: undefined, dueMs: Number.isFinite(dueMs) ? dueMs : undefined };
   const since = isoOf(facts.nowMs);
   return { eviction: { cluster: line.cluster, cause, since, ...(isAway ? {} : { reachableSince: since }) } };
+}
+
+/** Returns when unhealthy copies are evicted: at the time of the status, and only if this process has seen them unhealthy until then. */
+function unhealthyDueMs({ cluster, unhealthySince }: ClusterLine, afterMs: number | undefined, facts: EvictionFacts): number {
+  const seenMs = facts.seenUnhealthyMs(cluster) ?? facts.nowMs;
+  return Math.max(dueAt(unhealthySince, afterMs), seenMs + confirmMs);
 }
 
 function dueAt(since: string | undefined, afterMs: number | undefined): number {

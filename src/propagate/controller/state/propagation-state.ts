@@ -26,6 +26,8 @@ export interface PropagationState {
   plan: CurrentPlan | undefined;
   /** The last decision about evictions. Undefined before the first one. */
   evictions: EvictionDecision | undefined;
+  /** The clusters in which the last pass saw unhealthy copies, and since when all passes have seen them, in Unix milliseconds. */
+  seenUnhealthyMs: ReadonlyMap<string, number>;
   /** Set while the generation is rolled back after a breach. */
   breachRollback: BreachRollback | undefined;
   /**
@@ -160,6 +162,7 @@ export function newPropagationState(place: PropagationName): PropagationState {
     unreadable: [],
     plan: undefined,
     evictions: undefined,
+    seenUnhealthyMs: new Map(),
     breachRollback: undefined,
     placedCopies: undefined,
     isPlanOld: false,

@@ -17,6 +17,8 @@ interface Given {
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
   readonly holds?: boolean;
   readonly mayEvict?: boolean;
+  /** Default: for long enough. */
+  readonly seenUnhealthyMs?: number | undefined;
   readonly hub?: string;
   readonly reached?: readonly string[];
 }
@@ -31,6 +33,7 @@ function decide({
   mayEvict = true,
   hub = 'hub',
   reached = [],
+  ...seen
 }: Given) {
   const read = parseSpec({
     template: [{ json: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } }],
@@ -51,6 +54,7 @@ function decide({
     member: () => (phase === 'left' ? undefined : { phase, taints }),
     holdsCopies: () => holds,
     mayEvict,
+    seenUnhealthyMs: () => ('seenUnhealthyMs' in seen ? seen.seenUnhealthyMs : nowMs - 60_000),
     nowMs,
   };
   const { evictions, isReturn, nextCheckAtMs } = decideEvictions(facts);
@@ -121,6 +125,16 @@ test.each<[string, Given, object]>([
     'an unhealthy copy evicts in time',
     { spec: { failover: { unhealthyAfter: '5s' } }, line: { unhealthySince: ago(5) } },
     begun('Unhealthy'),
+  ],
+  [
+    'a copy that this process has not seen unhealthy is checked again soon',
+    { spec: { failover: { unhealthyAfter: '5s' } }, line: { unhealthySince: ago(5) }, seenUnhealthyMs: undefined },
+    { inS: 5 },
+  ],
+  [
+    'a copy that this process has just seen unhealthy stays for a moment',
+    { spec: { failover: { unhealthyAfter: '5s' } }, line: { unhealthySince: ago(5) }, seenUnhealthyMs: nowMs - 1_000 },
+    { inS: 4 },
   ],
   [
     'the health of a cluster that is away is unknown',
