@@ -1,5 +1,5 @@
 import { clusterName } from '../../core/names.ts';
-import type { Eviction, Propagation } from '../model/propagation.ts';
+import { type Eviction, marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import { isForOneGeneration } from '../plan/snapshot/frozen-sources.ts';
 import { copyFactsOf } from '../status/copy-facts.ts';
@@ -9,6 +9,7 @@ import { preservedFrom } from './failover/preserve-status.ts';
 import { loadShares } from './load-shares.ts';
 import { type NextPass, retryHubLater } from './retry-hub-later.ts';
 import type { Pass } from './state/ports.ts';
+import type { CurrentPlan } from './state/propagation-state.ts';
 import { writeStatus } from './write-status.ts';
 
 /**
@@ -34,7 +35,8 @@ export async function keepEvictions(pass: Pass, propagation: Propagation, spec: 
   return written.propagation;
 }
 
-async function decideWithProbe({ state, ports, probe }: Pass, { status }: Propagation, spec: PropagationSpec): Promise<EvictionDecision> {
+async function decideWithProbe({ state, ports, probe }: Pass, propagation: Propagation, spec: PropagationSpec): Promise<EvictionDecision> {
+  const { status } = propagation;
   const { members, cluster: hub } = ports.hub;
   const facts: EvictionFacts = {
     spec,
@@ -43,7 +45,7 @@ async function decideWithProbe({ state, ports, probe }: Pass, { status }: Propag
     reached: new Set(),
     member: (cluster) => members.get(cluster),
     holdsCopies: (cluster) => [...(state.shares?.values() ?? [])].some((share) => share.cluster === cluster) || state.shares === undefined,
-    mayEvict: !isForOneGeneration(ports.accounts, spec),
+    mayEvict: !isForOneGeneration(ports.accounts, spec) && mayStart(propagation, state.plan),
     seenUnhealthyMs: (cluster) => state.seenUnhealthyMs.get(cluster),
     nowMs: ports.clock.now(),
   };
@@ -54,6 +56,11 @@ async function decideWithProbe({ state, ports, probe }: Pass, { status }: Propag
   if (reached.size === 0) return decision;
   const without = decideEvictions({ ...facts, reached });
   return { ...without, nextCheckAtMs: Math.min(without.nextCheckAtMs ?? Number.POSITIVE_INFINITY, facts.nowMs + probeValidMs) };
+}
+
+/** False while no cluster may start: the rollout is paused, or the plan is not the one that the user requested. Then nothing could replace the copies. */
+function mayStart({ metadata }: Propagation, plan: CurrentPlan | undefined): boolean {
+  return metadata.annotations[marks.paused] === undefined && plan?.verdict.result !== 'stale';
 }
 
 function isKnown({ cluster, cause }: Eviction, { evictions }: Propagation['status']): boolean {

@@ -17,7 +17,10 @@ export interface EvictionFacts {
   readonly member: (cluster: string) => Pick<MemberCluster, 'phase' | 'taints'> | undefined;
   /** True if the inventory has copies in the cluster, or if that is unknown. */
   readonly holdsCopies: (cluster: string) => boolean;
-  /** True if this process may begin evictions. False where the rights of a requester serve one generation only. */
+  /**
+   * True if this process may begin evictions. False where the rights of a requester serve one generation only, and while no cluster may start: the rollout is
+   * paused, or its plan is stale.
+   */
   readonly mayEvict: boolean;
   /**
    * Returns since when this process has seen unhealthy copies in the cluster without a break, in Unix milliseconds. Undefined if the last pass did not

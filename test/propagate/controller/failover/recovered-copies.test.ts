@@ -1,15 +1,21 @@
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/core/json.ts';
 import { numberAt } from '../../../../src/core/json-at.ts';
+import { marks } from '../../../../src/propagate/model/propagation.ts';
 import { type ControllerWorld, deployment, intent, startControllerWorld } from '../controller-world.ts';
 
 const clusters = ['hub', 'south', 'east'];
 const affinityGroups = ['south', 'east'].map((cluster) => ({ name: cluster, set: { clusters: [cluster] } }));
 
-async function startWorld() {
+async function startWorld(failover: JsonObject = { unhealthyAfter: '60s' }) {
   const fleet = await startControllerWorld(Object.fromEntries(clusters.map((name) => [name, []])), { living: true });
   const process = fleet.startProcess();
-  const failover = { unhealthyAfter: '60s', purge: 'DIRECTLY' };
-  await fleet.propagate(intent('web', [deployment('web', 2)], { placement: { affinityGroups }, failover }));
+  await fleet.propagate(
+    intent('web', [deployment('web', 2)], {
+      placement: { affinityGroups },
+      failover: { ...failover, purge: 'DIRECTLY' },
+    }),
+  );
   await fleet.phase('web', 'Settled');
   return { fleet, process };
 }
@@ -77,4 +83,27 @@ test('a copy that is still unhealthy after a start of the gateway leaves', async
   fleet.freeLease();
   fleet.startProcess();
   await fleet.world.until(() => copyIn(fleet, 'east') !== undefined, 60_000);
+}, 120_000);
+
+test('a cluster that was away only while the rollout was paused keeps its copies', async () => {
+  const { fleet } = await startWorld({ after: '5s' });
+  await using _ = fleet;
+  const hub = fleet.world.cluster('hub');
+  const annotate = (annotations: JsonObject) => {
+    const propagation = hub.get('Propagation.muster.dev', 'web', 'default');
+    if (propagation === undefined) throw new Error('expected the Propagation');
+    hub.put({ ...propagation, metadata: { ...propagation.metadata, annotations: { ...annotations } } as typeof propagation.metadata });
+  };
+  const uid = copyIn(fleet, 'south')?.metadata.uid;
+  annotate({ [marks.paused]: 'true' });
+  await fleet.world.pass(5_000);
+  const refused = fleet.world.cluster('south').refuse();
+  fleet.world.cluster('south').disconnect();
+  await fleet.world.pass(60_000);
+  expect(fleet.mirrored('web')?.status.clusters?.find(({ cluster }) => cluster === 'south')?.awaySince).toBeDefined();
+  expect(fleet.mirrored('web')?.status.evictions).toBeUndefined();
+  refused[Symbol.dispose]();
+  await fleet.world.pass(30_000);
+  annotate({});
+  await expectToStay(fleet, uid);
 }, 120_000);
