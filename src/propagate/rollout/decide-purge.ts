@@ -15,9 +15,10 @@ interface PurgeFacts {
 
 /**
  * Returns the evicted clusters whose old copies must stay for now (docs/internals/propagation.md 9). With `purge` Gracefully, old copies stay
- * in two cases. With another `purge`, none stay.
+ * in three cases. With another `purge`, none stay.
  *
  * - A cluster with new copies does not answer: the old copies may be the only ones that run. This has no time limit.
+ * - A cluster has no new copy yet, because it is suspended, refuses the copy or has an object of another owner under its name. This has no time limit either.
  * - The new copies are not rolled out, or not healthy now: until the evicted cluster has answered for `grace`.
  */
 export function waitingPurges({ spec, evictions, lines, nowMs }: PurgeFacts): readonly string[] {
@@ -27,7 +28,7 @@ export function waitingPurges({ spec, evictions, lines, nowMs }: PurgeFacts): re
     .filter(({ reachableSince, to = [] }) => {
       const replacing = replacingLines(to, lines);
       const isGraceOver = reachableSince !== undefined && nowMs >= Date.parse(reachableSince) + graceMs;
-      return replacing.some(isUnreachable) || (!isGraceOver && !replacing.every(isHealthyNow));
+      return replacing.some((line) => isUnreachable(line) || hasNoCopy(line)) || (!isGraceOver && !replacing.every(isHealthyNow));
     })
     .map(({ cluster }) => cluster);
 }
@@ -41,6 +42,11 @@ function replacingLines(to: readonly string[], lines: PurgeFacts['lines']): read
 
 function isUnreachable({ phase, reason }: PurgeLine): boolean {
   return phase === 'Unknown' && reason === 'Unreachable';
+}
+
+/** True if the rollout was not started there, or it is unknown whether a copy exists. A copy that is unhealthy exists. */
+function hasNoCopy({ rollout, health }: PurgeLine): boolean {
+  return rollout === undefined || health === 'Unknown';
 }
 
 /** The rollout mark alone does not suffice: it stays after a success, whatever happens to the copies later. */

@@ -8,7 +8,9 @@ const ago = (seconds: number) => new Date(nowMs - seconds * 1_000).toISOString()
 
 const eviction: Eviction = { cluster: 'east', cause: 'Unreachable', since: ago(900), reachableSince: ago(60), to: ['west'] };
 type Line = Pick<ClusterLine, 'wave' | 'rollout' | 'phase' | 'reason' | 'health'>;
-const rolling = { wave: 0, phase: 'Progressing', health: 'Unknown', rollout: { phase: 'Progressing', since: ago(5) } } as const;
+const rolling = { wave: 0, phase: 'Progressing', health: 'Unhealthy', rollout: { phase: 'Progressing', since: ago(5) } } as const;
+/** A suspended cluster: its objects are left alone, so it has no unhealthy copy. */
+const waiting = { wave: 0, phase: 'Waiting', reason: 'Suspended', health: 'Healthy' } as const;
 const done = { wave: 0, phase: 'Settled', health: 'Healthy', rollout: { phase: 'Succeeded', since: ago(5) } } as const;
 const sick = { ...done, phase: 'Progressing', health: 'Unhealthy' } as const;
 const away = { ...done, phase: 'Unknown', reason: 'Unreachable', health: 'Unknown' } as const;
@@ -27,11 +29,13 @@ interface Given {
 
 test.each<[string, Given, readonly string[]]>([
   ['old copies wait for new ones', { west: rolling }, ['east']],
-  ['old copies wait for new ones that were not started', { west: { wave: 0, phase: 'Waiting', health: 'Unknown' } }, ['east']],
+  ['old copies wait for new ones that were not started', { west: waiting }, ['east']],
   ['old copies go when the new ones are healthy', { west: done }, []],
   ['old copies wait for new ones that are not healthy any more', { west: sick }, ['east']],
   ['old copies go when `grace` has ended', { west: rolling, ...graceOver }, []],
   ['old copies go when `grace` has ended, although new ones are not healthy any more', { west: sick, ...graceOver }, []],
+  ['old copies stay after `grace` while the rollout of new ones was not started', { west: waiting, ...graceOver }, ['east']],
+  ['old copies stay after `grace` while no new one could be written', { west: { ...rolling, health: 'Unknown' }, ...graceOver }, ['east']],
   ['`grace` does not run while the cluster of the old copies is away', { west: rolling, ...graceOver, isAway: true }, ['east']],
   ['`grace` does not run before it is back', { west: rolling, failover: { grace: '61s' } }, ['east']],
   ['old copies stay while the new ones are in a cluster that does not answer', { west: away, ...graceOver }, ['east']],

@@ -244,3 +244,19 @@ test('releases no copy before the hub has recorded that it is left behind', asyn
   refused?.[Symbol.dispose]();
   await fleet.world.until(() => released() && codesOf(fleet, 'known')?.join() === 'LEFT_BEHIND', 120_000);
 }, 60_000);
+
+test('keeps the last copies after `grace` while the other cluster is suspended', async () => {
+  await using fleet = await startControllerWorld(emptyFleet, { living: true });
+  fleet.startProcess();
+  const affinityGroups = ['south', 'east'].map((cluster) => ({ name: cluster, set: { clusters: [cluster] } }));
+  const failover = { after: '5s', grace: '60s' };
+  await fleet.propagate(
+    intent('last', [deployment('last', 2)], { placement: { affinityGroups }, suspend: { clusters: ['east'] }, failover }),
+  );
+  await fleet.phase('last', 'Settled');
+  const cut = cutOff(fleet, 'south');
+  await fleet.world.until(() => fleet.mirrored('last')?.status.evictions?.[0]?.to !== undefined, 60_000);
+  cut[Symbol.dispose]();
+  await fleet.world.pass(150_000);
+  expect([availableOf(fleet, 'last'), copyIn(fleet, 'east', 'last')]).toEqual([2, undefined]);
+}, 60_000);
