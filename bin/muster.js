@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs on the Node that a machine has: only syntax and functions of Node 20, and no build. What begins with `getBuiltinModule` runs on a
-// Node that is new enough. Unlike an `import`, it reads only the exports that are used, which makes each start faster.
+// Runs on the Node that a machine has: only syntax and functions of Node 20, and no build. Functions that call
+// `process.getBuiltinModule` run only on a Node that is new enough. Unlike an `import`, the call reads no export that is not used, so a start is faster.
 
 /** The oldest Node that knows all that the rest is written in. */
 const leastMajor = 24;

@@ -46,8 +46,8 @@ const earnMs = 60_000;
 /** Maximum number of characters and bytes of all stored texts and runs together: 64 Mi. */
 const maxLength = 64 << 20;
 
-/** Number of characters as which each element of a whole list counts, in addition to texts that belong to the list alone. */
-const bytesOfElement = 8;
+/** Number of characters that a whole list counts for each element, in addition to its texts. Bytes of runs are counted with the runs. */
+const lengthPerElement = 8;
 
 /** Maximum number of objects in all runs. They take about 2 kB each if they no longer exist elsewhere. */
 const maxRunObjects = 32_768;
@@ -169,7 +169,7 @@ export class KeptTexts {
   /** Keeps a whole list, unless the text of one of its elements must not be stored. The list shares the bytes of its runs. */
   keepList(key: object, elements: readonly unknown[], { texts, length }: KeptList): void {
     if (elements.some((element) => this.#sourceOf(element) === undefined)) return;
-    const own = texts.reduce((sum, text) => sum + (typeof text === 'string' ? text.length : 0), elements.length * bytesOfElement);
+    const own = texts.reduce((sum, text) => sum + (typeof text === 'string' ? text.length : 0), elements.length * lengthPerElement);
     this.#lists.set(key, { texts, length });
     this.#count({ length: own, objects: 0 });
   }

@@ -37,7 +37,8 @@ export function createImports({ members, access, apiOf, sensitiveKinds, hub }: I
     ...(hub === undefined ? {} : { hub: hub.cluster }),
   });
   /**
-   * Compares the result with the hub (`withTakenNames`), and adds the note `NO_NAMESPACE` for each namespace that the hub does not have. If the existing Propagations cannot be read, adds a fault and no notes.
+   * Compares the result with the hub (`withTakenNames`), and adds the note `NO_NAMESPACE` for each namespace that the hub does not have. If the
+   * existing Propagations cannot be read, adds a fault and no notes.
    */
   const checkHub = async (context: ImportCaller, result: ImportResult): Promise<ImportResult> => {
     if (hub === undefined || result.propagations.length === 0) return result;

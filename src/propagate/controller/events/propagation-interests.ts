@@ -23,9 +23,8 @@ export interface PropagationInterests {
 }
 
 /**
- * Collects the objects whose changes concern a Propagation. `copies` has the planned objects, those in the inventory, and those
- * that `purge` Never has released. For a cluster that
- * could not be planned, `copies` has all objects of the template.
+ * Collects the objects whose changes concern a Propagation. `copies` has the planned objects, those in the inventory, and those that `purge`
+ * Never has released. For a cluster that could not be planned, `copies` has all objects of the template.
  */
 export function interestsOf({ plan, shares, latest, clusters }: PropagationState, members: Pick<Members, 'all'>): PropagationInterests {
   const spec = latest === undefined || 'problems' in latest.spec ? undefined : latest.spec;

@@ -47,8 +47,8 @@ type OpenEviction = { readonly eviction: Eviction | undefined; readonly returns?
 const never = Number.POSITIVE_INFINITY;
 
 /**
- * Milliseconds for which this process must have seen unhealthy copies before it evicts them. When a cluster is back, its mirrors may have the objects of
- * before until their watches have caught up.
+ * Milliseconds for which this process must have seen unhealthy copies before it evicts them. When a cluster is back, its mirrors have the objects from
+ * before the outage until their watches have caught up.
  */
 const confirmMs = 5_000;
 
@@ -107,7 +107,7 @@ function beginEviction(line: ClusterLine, facts: EvictionFacts): OpenEviction {
   return { eviction: { cluster: line.cluster, cause, since, ...(isAway ? {} : { reachableSince: since }) } };
 }
 
-/** Returns when unhealthy copies are evicted: at the time of the status, and only if this process has seen them unhealthy until then. */
+/** Returns when unhealthy copies are evicted: `afterMs` after the time in the status, but not before this process has seen them for `confirmMs`. */
 function unhealthyDueMs({ cluster, unhealthySince }: ClusterLine, afterMs: number | undefined, facts: EvictionFacts): number {
   const seenMs = facts.seenUnhealthyMs(cluster) ?? facts.nowMs;
   return Math.max(dueAt(unhealthySince, afterMs), seenMs + confirmMs);
