@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Fault } from '../core/faults.ts';
 import { isJsonObject, type Json, parseJsonBody } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
@@ -90,21 +92,18 @@ async function requestRoot(
 }
 
 /**
- * The documents that were parsed last, the most recent first. The clusters of one release send equal bytes, so hundreds of clusters that join share one
- * document. A larger one is parsed each time.
+ * The documents that were parsed last, by the hash of their bytes. The clusters of one release send equal bytes, so hundreds of clusters that join share
+ * one document. A document of more than 1 MiB is parsed each time.
  */
-const recentRoots: { readonly body: Uint8Array; readonly document: RootDocument }[] = [];
-const maxRecentRoots = 8;
+const recentRoots = new LRUCache<string, RootDocument>({ max: 8 });
 const maxRecentBytes = 1 << 20;
 
 /** Parses the document. Undefined if it is not JSON. */
 function parseRoot(body: Uint8Array): RootDocument | undefined {
-  const index = recentRoots.findIndex((recent) => Buffer.compare(recent.body, body) === 0);
-  const [known] = index < 0 ? [] : recentRoots.splice(index, 1);
-  const document = known?.document ?? rootDocumentIn(parseJsonBody(body));
-  if (document === undefined || body.length > maxRecentBytes) return document;
-  recentRoots.unshift(known ?? { body, document });
-  recentRoots.length = Math.min(recentRoots.length, maxRecentRoots);
+  if (body.length > maxRecentBytes) return rootDocumentIn(parseJsonBody(body));
+  const key = hash('sha256', body, 'base64url');
+  const document = recentRoots.get(key) ?? rootDocumentIn(parseJsonBody(body));
+  if (document !== undefined) recentRoots.set(key, document);
   return document;
 }
 
