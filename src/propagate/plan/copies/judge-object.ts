@@ -143,7 +143,8 @@ function isLost({ task, work }: CopyToJudge, object: KubernetesObject): boolean 
 
 function whyNotOurs({ task, work }: CopyToJudge, object: KubernetesObject): string {
   if (task.entry.uid !== object.metadata.uid || !isTakenOverByAnother(object, work)) {
-    const remedy = work.spec.conflict === 'Abort' ? ': conflict Adopt or Overwrite takes it over' : '';
+    const mayAdopt = work.spec.conflict === 'Abort' && !isTakenOverByAnother(object, work);
+    const remedy = mayAdopt ? ': conflict Adopt or Overwrite takes it over' : '';
     return `it exists and does not belong to this Propagation${remedy}`;
   }
   return ownedByAnotherMessage(object);
