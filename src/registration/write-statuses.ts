@@ -79,7 +79,8 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
     const waitMs = known.writtenMs + spacingMs - clock.monotonic();
     if (waitMs > 0) return waitMs;
     // The mirror does not show the last write yet, and another write would be a conflict. The mirror triggers a pass as soon as it shows it.
-    if (resourceVersion !== undefined && known.madeFrom === resourceVersion) return undefined;
+    const retryAtMs = known.writtenMs + retryMs;
+    if (resourceVersion !== undefined && known.madeFrom === resourceVersion && clock.monotonic() < retryAtMs) return undefined;
     const before = objectAt(read.object, 'status');
     const role = ports.fleet.roleOf(candidate);
     const status = ports.mirrors.cluster(member);
@@ -102,6 +103,8 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
     const isNew = answer.result === 'written' && answer.object.metadata.resourceVersion !== resourceVersion;
     if (isNew || answer.result === 'conflict') known.madeFrom = resourceVersion;
     if (answer.result === 'written' && Object.keys(before).length === 0) await recordRegistration(ports, 'register', { name, uid });
+    // A conflict may come from a webhook too. Then the mirror shows no other version.
+    if (answer.result === 'conflict') return retryMs;
     if (answer.result !== 'failed' || term.signal.aborted) return undefined;
     log.warn({ cluster: name, problem: describeFault(answer.fault) }, 'the status of a Cluster could not be written');
     return retryMs;
