@@ -35,15 +35,13 @@ interface CommandModule {
 
 /** The commands in the order of the help. */
 export const commandTable: readonly CommandModule[] = [
-  {
-    names: ['serve'],
-    load: async () =>
-      import('./commands/serve.ts').then(
-        ({ addServeCommand: add }) =>
-          (to, { serve }) =>
-            add(to, serve),
-      ),
-  },
+  commandModule(
+    ['serve'],
+    () => import('./commands/serve.ts'),
+    ({ addServeCommand }) =>
+      (program, { serve }) =>
+        addServeCommand(program, serve),
+  ),
   gatewayCommand(['clusters'], () => import('./commands/clusters.ts').then((module) => module.addClustersCommand)),
   gatewayCommand(['list', 'get'], () => import('./commands/list.ts').then((module) => module.addListCommand)),
   gatewayCommand(['describe'], () => import('./commands/describe.ts').then((module) => module.addDescribeCommand)),
@@ -70,51 +68,52 @@ export const commandTable: readonly CommandModule[] = [
   gatewayCommand(['patch'], () => import('./commands/patch.ts').then((module) => module.addPatchCommand)),
   gatewayCommand(['demo'], () => import('./commands/demo.ts').then((module) => module.addDemoCommand)),
   { names: ['config'], load: () => import('./commands/config.ts').then((module) => module.addConfigCommand) },
-  {
-    names: ['completion'],
-    load: () =>
-      import('./completion/completion-command.ts').then(
-        ({ addCompletionCommand: add }) =>
-          (to, { terminal }) =>
-            add(to, terminal),
-      ),
-  },
-  {
-    names: ['version'],
-    load: () =>
-      import('./commands/discovery/version.ts').then(
-        ({ addVersionCommand: add }) =>
-          (to, { run, version }) =>
-            add(to, run, version),
-      ),
-  },
-  {
-    names: ['join', 'leave'],
-    load: () =>
-      import('./commands/join.ts').then(({ addRegistrationCommands: add }) => (to, { registrations, ...parts }) => {
-        if (registrations !== undefined) add(to, { ...parts, registrations });
-      }),
-  },
-  {
-    names: ['schema'],
-    load: () =>
-      import('./commands/serve.ts').then(({ addSchemaCommand: add }) => (to, { schema, terminal }) => {
-        if (schema !== undefined) add(to, async (flags) => void terminal.out(await schema(flags)));
-      }),
-  },
+  commandModule(
+    ['completion'],
+    () => import('./completion/completion-command.ts'),
+    ({ addCompletionCommand }) =>
+      (program, { terminal }) =>
+        addCompletionCommand(program, terminal),
+  ),
+  commandModule(
+    ['version'],
+    () => import('./commands/discovery/version.ts'),
+    ({ addVersionCommand }) =>
+      (program, { run, version }) =>
+        addVersionCommand(program, run, version),
+  ),
+  commandModule(
+    ['join', 'leave'],
+    () => import('./commands/join.ts'),
+    ({ addRegistrationCommands }) =>
+      (program, { registrations, ...parts }) => {
+        if (registrations !== undefined) addRegistrationCommands(program, { ...parts, registrations });
+      },
+  ),
+  commandModule(
+    ['schema'],
+    () => import('./commands/serve.ts'),
+    ({ addSchemaCommand }) =>
+      (program, { schema, terminal }) => {
+        if (schema !== undefined) addSchemaCommand(program, async (flags) => void terminal.out(await schema(flags)));
+      },
+  ),
 ];
+
+/** Describes a module that `add` turns into the function that adds its commands. */
+function commandModule<Module>(names: readonly string[], load: () => Promise<Module>, add: (module: Module) => AddCommands): CommandModule {
+  return { names, load: async () => add(await load()) };
+}
 
 /** Describes a module whose commands use a gateway. */
 function gatewayCommand(names: readonly string[], load: () => Promise<(program: Commander, run: RunCommand) => void>): CommandModule {
-  return {
+  return commandModule(
     names,
-    load: async () =>
-      load().then(
-        (add) =>
-          (program, { run }) =>
-            add(program, run),
-      ),
-  };
+    load,
+    (add) =>
+      (program, { run }) =>
+        add(program, run),
+  );
 }
 
 /**

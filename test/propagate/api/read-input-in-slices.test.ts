@@ -1,21 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/core/json.ts';
-import type { Steps } from '../../../src/core/scheduling/operation-scheduler.ts';
 import { readInputInSlices } from '../../../src/propagate/api/read-input-in-slices.ts';
 import { readPropagationInput } from '../../../src/propagate/api/read-propagation-input.ts';
-
-/** Runs the steps at once, and counts them. */
-function createCountedSlices() {
-  let steps = 0;
-  const run = <T>(work: Steps<T>): T => {
-    for (;;) {
-      const { done, value } = work.next();
-      if (done === true) return value;
-      steps += 1;
-    }
-  };
-  return { run, steps: () => steps };
-}
+import { createCountedSlices } from '../../support/counted-slices.ts';
 
 const signal = new AbortController().signal;
 const requester = { user: 'ann', groups: [], extra: {}, at: '2026-11-28T00:00:00Z' };
