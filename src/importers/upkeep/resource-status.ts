@@ -43,11 +43,14 @@ export function statusOfResource({ metadata }: KubernetesObject, outcome: Upkeep
 
 /**
  * Replaces the paths of failing operations in the spec of the Propagation by those in the resource, because the author of the resource
- * wrote only the latter. The note about an operation begins with the same reason.
+ * wrote only the latter. The note about an operation begins with the same reason. Each note is used once, because operations of several clusters may
+ * fail for the same reason.
  */
 function withAuthorsPaths(message: string | undefined, notes: readonly ImportNote[]): string | undefined {
+  const left = notes.filter(({ code }) => code === 'PATCH_FAILS');
   return message?.replace(/overrides\[\d+\]\.jsonPatch\[\d+\](?=: (.*?)(?:; overrides\[|$))/gs, (written: string, reason: string) => {
-    const failing = notes.find(({ code, message: text }) => code === 'PATCH_FAILS' && text.startsWith(`${reason}: `));
+    const index = left.findIndex(({ message: text }) => text.startsWith(`${reason}: `));
+    const [failing] = index < 0 ? [] : left.splice(index, 1);
     return failing?.path ?? written;
   });
 }

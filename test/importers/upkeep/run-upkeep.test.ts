@@ -62,6 +62,17 @@ test('names the failing action as the author of the resource wrote it', async ()
   });
 }, 60_000);
 
+test('names the same failing action of two clusters twice', async () => {
+  await using fleet = await startUpkeepWorld();
+  fleet.startProcess();
+  const action = [{ path: '/data/none', op: 'remove' }];
+  const clusters = ['south', 'east'].map((name) => ({ name, action }));
+  fleet.world.cluster('hub').put(resource('web', ['south', 'east'], { customize: { clusters } }));
+  await fleet.untilPhase('web', 'Failed');
+  const paths = String(fleet.statusOf('web')?.message).match(/spec\.customize\.clusters\[\d\]\.action\[0\]/g);
+  expect(paths?.toSorted()).toEqual(['spec.customize.clusters[0].action[0]', 'spec.customize.clusters[1].action[0]']);
+}, 60_000);
+
 test('adopts the objects that the operator made, and changes them later', async () => {
   await using fleet = await startUpkeepWorld();
   const south = fleet.world.cluster('south');
