@@ -15,6 +15,22 @@ function createCrowd() {
   return { come, done };
 }
 
+/** Callers whose work moves the clock. `wait` moves it too. A caller that must rest continues when the promise of `sleep` is fulfilled. */
+function createCallers(sleep: () => Promise<void>) {
+  let nowMs = 0;
+  const gate = new TurnGate({ monotonic: () => nowMs, sleep });
+  const done: string[] = [];
+  const wait = (ms: number) => {
+    nowMs += ms;
+  };
+  const come = async (caller: string, workMs: number) => {
+    await gate.pass(caller);
+    done.push(caller);
+    wait(workMs);
+  };
+  return { come, done, wait };
+}
+
 test('a single request is let in at once', async () => {
   const { come, done } = createCrowd();
   void come(1, 10);
@@ -53,18 +69,8 @@ test('after a quiet turn the gate is open again', async () => {
 });
 
 test('callers take turns, and one whose request took long rests as long while others are present', async () => {
-  let nowMs = 0;
   const rest = Promise.withResolvers<void>();
-  const gate = new TurnGate({
-    monotonic: () => nowMs,
-    sleep: () => rest.promise,
-  });
-  const done: string[] = [];
-  const come = async (caller: string, workMs: number) => {
-    await gate.pass(caller);
-    done.push(caller);
-    nowMs += workMs;
-  };
+  const { come, done, wait } = createCallers(() => rest.promise);
   void come('eve', 20);
   await Promise.resolve();
   for (let count = 0; count < 3; count++) void come('eve', 20);
@@ -73,7 +79,7 @@ test('callers take turns, and one whose request took long rests as long while ot
   await nextTurn();
   await nextTurn();
   expect(done).toEqual(['eve', 'ann']);
-  nowMs += 20;
+  wait(20);
   rest.resolve();
   await nextTurn();
   await nextTurn();
@@ -82,20 +88,12 @@ test('callers take turns, and one whose request took long rests as long while ot
 });
 
 test('callers that come while another one rests and has more requests do not wait for it', async () => {
-  let nowMs = 0;
   const rests: PromiseWithResolvers<void>[] = [];
-  const sleep = () => {
+  const { come, done, wait } = createCallers(() => {
     const rest = Promise.withResolvers<void>();
     rests.push(rest);
     return rest.promise;
-  };
-  const gate = new TurnGate({ monotonic: () => nowMs, sleep });
-  const done: string[] = [];
-  const come = async (caller: string, workMs: number) => {
-    await gate.pass(caller);
-    done.push(caller);
-    nowMs += workMs;
-  };
+  });
   void come('ann', 1);
   await nextTurn();
   void come('eve', 300);
@@ -109,21 +107,14 @@ test('callers that come while another one rests and has more requests do not wai
   }
   for (let turn = 0; turn < 4; turn++) await nextTurn();
   expect([done.slice(2), rests.length]).toEqual([['ann', 'bob', 'ann', 'bob'], 1]);
-  nowMs += 300;
+  wait(300);
   rests[0]?.resolve();
   for (let turn = 0; turn < 4; turn++) await nextTurn();
   expect(done.at(-1)).toBe('eve');
 });
 
 test('a caller whose request took longer than others count as present rests too, because nothing could come meanwhile', async () => {
-  let nowMs = 0;
-  const gate = new TurnGate({ monotonic: () => nowMs, sleep: () => new Promise(() => {}) });
-  const done: string[] = [];
-  const come = async (caller: string, workMs: number) => {
-    await gate.pass(caller);
-    done.push(caller);
-    nowMs += workMs;
-  };
+  const { come, done } = createCallers(() => new Promise(() => {}));
   void come('ann', 1);
   await nextTurn();
   void come('eve', 2_500);
