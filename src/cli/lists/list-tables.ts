@@ -99,6 +99,7 @@ export async function likelyTableRequest(
   const known = kindTables.find(({ kind }) => [kind.toLowerCase(), pluralOf(kind.toLowerCase())].includes(word.toLowerCase()));
   if (known === undefined) return undefined;
   const { group, kind: type } = known;
+  // Whether the kind has namespaces does not change the request: the column NAMESPACE needs no field of its own.
   const kind = { group, kind: type, type, plural: pluralOf(type.toLowerCase()), namespaced: true, source: 'BUILT_IN' };
   const fields = selectionForColumns(kind, await tableColumns(session, kind, table));
   return pageRequest(session, { kinds: [fullKindName(kind)], selected, fields }, null);
