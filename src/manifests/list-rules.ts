@@ -8,11 +8,29 @@ export type ListRulesOf = (kind: GroupKind) => ListRulesAt;
 /**
  * Creates a lookup of merge rules in the model. Kinds and fields that the model does not have get no rules. Each lookup reads the current
  * model, because the model may grow.
+ *
+ * Two lookups of one kind return the same function as long as the model is the same. So a caller that keeps a result of the rules can tell
+ * by the function whether the rules may have changed.
  */
 export function listRulesIn(model: () => Model): ListRulesOf {
-  return (kind) => (path) => {
+  const made = new Map<string, ListRulesAt>();
+  let madeFor: Model | undefined;
+  return (kind) => {
+    const current = model();
+    if (current !== madeFor) made.clear();
+    madeFor = current;
+    const key = keyOfKind(kind);
+    const rules = made.get(key) ?? rulesOfKind(key, model);
+    made.set(key, rules);
+    return rules;
+  };
+}
+
+/** Holds no model, so a caller that keeps the function keeps no old model. */
+function rulesOfKind(kind: string, model: () => Model): ListRulesAt {
+  return (path) => {
     const { types, kinds } = model();
-    const root = kinds.get(keyOfKind(kind));
+    const root = kinds.get(kind);
     return root === undefined ? undefined : rulesAt(types, types.get(root.type), path);
   };
 }

@@ -36,3 +36,13 @@ test('reads the model at each call, because it may have grown', () => {
   grown = model;
   expect(later(['spec', 'template', 'spec', 'containers'])).toBeDefined();
 });
+
+test('returns the same function for a kind as long as the model is the same', () => {
+  let current = model;
+  const rules = listRulesIn(() => current);
+  const before = rules(apps('Deployment'));
+  expect(rules(apps('Deployment'))).toBe(before);
+  expect(rules(apps('ReplicaSet'))).not.toBe(before);
+  current = { ...model };
+  expect(rules(apps('Deployment'))).not.toBe(before);
+});

@@ -168,7 +168,8 @@ function isUnchangedCopy(
   if (live.result !== 'held' || known.appliedHash !== copy.hash) return false;
   if (known.state !== 'Owned' && known.state !== 'Shared') return false;
   if (cluster.otherVersions.has(copy.keyText) || hasOverriddenVersion(copy)) return true;
-  return known.observedHash === cachedObservedHashOf(copy, live.object, context);
+  const { key, manifest: desired, hash: desiredHash } = copy;
+  return known.observedHash === cachedObservedHashOf({ key, desired, desiredHash }, live.object, context);
 }
 
 /** True if an override has changed the version. Only the rules of KubeFed allow that. The mirror then has another version of the kind. */

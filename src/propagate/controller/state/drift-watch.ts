@@ -3,13 +3,7 @@ import type { KubernetesObject } from '../../../core/objects.ts';
 import type { MemberObjects } from '../../../store/member-objects.ts';
 import type { InventoryEntry } from '../../model/inventory.ts';
 import type { RenderedObject } from '../../model/plan.ts';
-import { type ComparisonRules, hasHiddenValues, observedHashOf } from '../../plan/copies/observed-hash.ts';
-
-/** A hash of the sent fields of a mirrored object, cached for the lifetime of that object. */
-interface ObservedHash {
-  readonly desiredHash: string;
-  readonly hash: string;
-}
+import { type ComparisonRules, cachedObservedHashOf, hasHiddenValues } from '../../plan/copies/observed-hash.ts';
 
 /** Detects drift of copies without a request to their cluster. */
 export interface DriftWatch {
@@ -29,17 +23,7 @@ export interface DriftWatch {
   ): boolean;
 }
 
-export function createDriftWatch({ sensitiveKinds, listRulesOf }: ComparisonRules, objects: Pick<MemberObjects, 'served'>): DriftWatch {
-  const known = new WeakMap<KubernetesObject, ObservedHash>();
-
-  function observed(object: RenderedObject, live: KubernetesObject): string {
-    const before = known.get(live);
-    if (before?.desiredHash === object.desiredHash) return before.hash;
-    const hash = observedHashOf(object, live, { sensitiveKinds, listRulesOf });
-    known.set(live, { desiredHash: object.desiredHash, hash });
-    return hash;
-  }
-
+export function createDriftWatch(rules: ComparisonRules, objects: Pick<MemberObjects, 'served'>): DriftWatch {
   /**
    * True if the mirror holds the kind in the version of the manifest. Mirrors use the preferred version of the server. Undefined while the
    * kind is not served.
@@ -54,7 +38,7 @@ export function createDriftWatch({ sensitiveKinds, listRulesOf }: ComparisonRule
       const isMirrored = isMirroredAsWritten(cluster, object);
       if (isMirrored === undefined) return false;
       // For hidden kinds only the resourceVersion is compared. It is the same in all versions of the kind.
-      return (!isMirrored && !hasHiddenValues(object.key, { sensitiveKinds })) || observed(object, live) !== entry.observedHash;
+      return (!isMirrored && !hasHiddenValues(object.key, rules)) || cachedObservedHashOf(object, live, rules) !== entry.observedHash;
     },
   };
 }

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../../../core/json.ts';
 import { keyOfKind } from '../../../core/kinds.ts';
 import type { KubernetesObject } from '../../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../../manifests/manifest.ts';
+import type { ListRulesAt } from '../../../manifests/merge-patch.ts';
 import { groupKindOfKey } from '../../../manifests/object-key.ts';
 import { portableOf } from '../../../manifests/portable-object.ts';
 import type { OldValues } from '../../model/inventory.ts';
@@ -75,38 +76,51 @@ function asManifest({ apiVersion, kind, metadata: { name, namespace } }: Manifes
   };
 }
 
-/** Returns the result of `observedHashOf` for an existing copy. The result is cached while the object is in memory. */
-export function cachedObservedHashOf(
-  copy: { readonly key: ObjectKey; readonly manifest: Manifest; readonly hash: string },
-  object: KubernetesObject,
-  rules: ComparisonRules,
-): string {
+/** A copy whose existing object is hashed. `desiredHash` is the hash of `desired`. */
+type HashedCopy = Pick<RenderedObject, 'key' | 'desired' | 'desiredHash'>;
+
+/** The last hash of an object, and what it depends on besides the object. */
+interface LastHash {
+  readonly desiredHash: string;
+  readonly listRules: ListRulesAt;
+  readonly hash: string;
+}
+
+/** Returns the result of `observedHashOf` for an existing copy. The result is cached while the object is in memory and the model is the same. */
+export function cachedObservedHashOf(copy: HashedCopy, object: KubernetesObject, rules: ComparisonRules): string {
+  const listRules = rules.listRulesOf(groupKindOfKey(copy.key));
   const before = lastHashes.get(object);
-  if (before?.sent === copy.hash) return before.hash;
+  if (before?.desiredHash === copy.desiredHash && before.listRules === listRules) return before.hash;
   const hash = hashLikeCopies(copy, object, rules);
-  lastHashes.set(object, { sent: copy.hash, hash });
+  lastHashes.set(object, { desiredHash: copy.desiredHash, listRules, hash });
   return hash;
 }
 
 /** The last hash per object. Objects of a mirror never change, and a plan without changes computes the same hashes again and again. */
-const lastHashes = new WeakMap<KubernetesObject, { readonly sent: string; readonly hash: string }>();
+const lastHashes = new WeakMap<KubernetesObject, LastHash>();
 
 /** Returns the hash of another cluster's copy of the same manifest, if both copies hold the same values. Otherwise computes the hash. */
-function hashLikeCopies(
-  { key, manifest }: { readonly key: ObjectKey; readonly manifest: Manifest },
-  object: KubernetesObject,
-  rules: ComparisonRules,
-): string {
-  if (hasHiddenValues(key, rules)) return observedHashOf({ key, desired: manifest }, object, rules);
-  const first = firstCopies.get(manifest);
+function hashLikeCopies({ key, desired }: HashedCopy, object: KubernetesObject, rules: ComparisonRules): string {
+  if (hasHiddenValues(key, rules)) return observedHashOf({ key, desired }, object, rules);
+  const listRules = rules.listRulesOf(groupKindOfKey(key));
+  const known = firstCopies.get(desired);
+  const first = known?.listRules === listRules ? known : undefined;
   if (first !== undefined && haveEqualSentParts(first.sent, first.object, object)) return first.hash;
-  const hash = observedHashOf({ key, desired: manifest }, object, rules);
+  const hash = observedHashOf({ key, desired }, object, rules);
   if (first === undefined) {
-    const { apiVersion: _version, kind: _kind, ...sent } = withMarks(manifest, someMarks);
-    firstCopies.set(manifest, { sent, object, hash });
+    const { apiVersion: _version, kind: _kind, ...sent } = withMarks(desired, someMarks);
+    firstCopies.set(desired, { sent, object, listRules, hash });
   }
   return hash;
 }
 
-/** The first hashed copy per manifest, and the fields sent for it. All clusters share a manifest that no override and no count changes. */
-const firstCopies = new WeakMap<Manifest, { readonly sent: JsonObject; readonly object: KubernetesObject; readonly hash: string }>();
+/** The first hashed copy of a manifest, the fields that were sent for it, and the rules of the hash. */
+interface FirstCopy {
+  readonly sent: JsonObject;
+  readonly object: KubernetesObject;
+  readonly listRules: ListRulesAt;
+  readonly hash: string;
+}
+
+/** All clusters share a manifest that no override and no count changes. */
+const firstCopies = new WeakMap<Manifest, FirstCopy>();
