@@ -337,6 +337,40 @@ describe('a command with a gateway', () => {
     expect(err).toMatch(line);
   });
 
+  test.each([
+    [
+      'to another origin, whose query is not printed',
+      308,
+      'https://sso.example.com/login?state=secret',
+      /^https:\/\/sso\.example\.com\/login$/,
+    ],
+    ['to another path', 301, '/muster/graphql', /^http:\/\/127\.0\.0\.1:\d+\/muster\/graphql$/],
+    ['without a location', 302, undefined, /^nowhere$/],
+    ['to a text that is no address', 307, 'https://[', /^nowhere$/],
+  ])('names both addresses and the remedy for a redirect %s, and does not follow it', async (_, status, location, target) => {
+    let requests = 0;
+    const server = createServer((__, response) => {
+      requests += 1;
+      response.writeHead(status, location === undefined ? {} : { location }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { code, err } = await runWith(['query', '{ clusters { name } }', '--gateway', address]);
+    server.close();
+    expect(code).toBe(2);
+    const found = /^muster: expected a gateway at (\S+), got a redirect to (\S+) \(HTTP (\d+)\)\. Redirects are not followed: (.+)\n$/.exec(
+      err,
+    );
+    expect(found?.slice(1)).toEqual([
+      `http://${address}/graphql`,
+      expect.stringMatching(target),
+      String(status),
+      'give the address of the gateway itself with --gateway or MUSTER_GATEWAY',
+    ]);
+    // One request is the command's, the other asks for the embedded fleet.
+    expect(requests).toBe(2);
+  });
+
   const commands = [
     'clusters',
     'list',

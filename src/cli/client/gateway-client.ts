@@ -96,6 +96,8 @@ export async function authorizationHeaders({ token }: GatewayAddress): Promise<{
 interface HttpText {
   readonly status: number;
   readonly type: string;
+  /** The header `location`: where a redirect leads. */
+  readonly location: string | undefined;
   readonly text: string;
 }
 
@@ -120,7 +122,10 @@ async function post(address: GatewayAddress, body: GatewayRequest, signal: Abort
       .on('data', (chunk: string) => {
         text += chunk;
       })
-      .on('end', () => answered.resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', text }))
+      .on('end', () => {
+        const { 'content-type': type = '', location } = response.headers;
+        answered.resolve({ status: response.statusCode ?? 0, type, location, text });
+      })
       .on('error', answered.reject);
   });
   sent
@@ -135,7 +140,8 @@ async function post(address: GatewayAddress, body: GatewayRequest, signal: Abort
   }
 }
 
-function parseAnswer({ status, type, text }: HttpText, { url, token }: GatewayAddress): GatewayAnswer {
+function parseAnswer({ status, type, location, text }: HttpText, { url, token }: GatewayAddress): GatewayAnswer {
+  if (status >= 300 && status < 400) throw redirectFailure({ status, location }, url);
   if (status === 401)
     throw new CommandFailure(
       exitCodes.refused,
@@ -150,6 +156,15 @@ function parseAnswer({ status, type, text }: HttpText, { url, token }: GatewayAd
       `expected a gateway at ${url}, got an answer that is not GraphQL (${status} ${type})`.trimEnd(),
     );
   return answer;
+}
+
+/** Redirects are not followed: a proxy that leads to a login page would get the token and the request. */
+function redirectFailure({ status, location }: Pick<HttpText, 'status' | 'location'>, url: string): CommandFailure {
+  const target = location === undefined ? undefined : URL.parse(location, url);
+  // The query of a login page may hold secrets, and says nothing about the gateway.
+  const where = target === undefined || target === null ? 'nowhere' : `${target.protocol}//${target.host}${target.pathname}`;
+  const remedy = 'Redirects are not followed: give the address of the gateway itself with --gateway or MUSTER_GATEWAY';
+  return new CommandFailure(exitCodes.refused, `expected a gateway at ${url}, got a redirect to ${where} (HTTP ${status}). ${remedy}`);
 }
 
 function parsed(text: string): GatewayAnswer | undefined {
