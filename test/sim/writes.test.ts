@@ -155,6 +155,49 @@ describe('refused writes', () => {
   });
 });
 
+describe('a Service', () => {
+  const services = '/api/v1/namespaces/default/services';
+  const assigned = { type: 'ClusterIP', sessionAffinity: 'None', internalTrafficPolicy: 'Cluster', ipFamilies: ['IPv4'] };
+  const spec = { ports: [{ port: 80 }] };
+
+  // A kube-apiserver 1.36 sends one ADDED event per created Service, with all of these fields.
+  test('has its address and defaults in the first event of a watch', async () => {
+    const { south, client } = await startWriting();
+    const seen: (readonly [string, unknown])[] = [];
+    south.observe(({ type, object }) => {
+      if (object.kind === 'Service') seen.push([type, object.spec]);
+    });
+    const posted = bodyOf(await client.ask(services, { method: 'POST', body: { metadata: { name: 'posted' }, spec } }));
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const manifest = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'applied' }, spec };
+    const applied = bodyOf(await client.ask(`${services}/applied?fieldManager=me`, { method: 'PATCH', headers, body: manifest }));
+    for (const made of [posted, applied])
+      expect(made.spec).toMatchObject({ ...spec, ...assigned, clusterIP: expect.stringMatching(/^10\./) });
+    expect(seen).toEqual([
+      ['ADDED', posted.spec],
+      ['ADDED', applied.spec],
+    ]);
+    expect(JSON.stringify([posted, applied].map(({ metadata }) => metadata.managedFields))).not.toContain('clusterIP');
+  });
+
+  test('keeps its address if an update has none, and loses it as an ExternalName', async () => {
+    const { client } = await startWriting();
+    const made = bodyOf(await client.ask(services, { method: 'POST', body: { metadata: { name: 'web' }, spec } }));
+    const put = async (next: object) =>
+      bodyOf(await client.ask(`${services}/web`, { method: 'PUT', body: { metadata: { name: 'web' }, spec: next } })).spec;
+    expect(await put({ ports: [{ port: 81 }] })).toEqual({ ...(made.spec as object), ports: [{ port: 81 }] });
+    const external = { type: 'ExternalName', externalName: 'example.com' };
+    expect(await put(external)).toEqual({ ...external, sessionAffinity: 'None' });
+  });
+
+  test('that is headless stays headless', async () => {
+    const { client } = await startWriting();
+    const headless = { ...spec, clusterIP: 'None' };
+    const made = bodyOf(await client.ask(services, { method: 'POST', body: { metadata: { name: 'peers' }, spec: headless } }));
+    expect(made.spec).toMatchObject({ clusterIP: 'None', clusterIPs: ['None'] });
+  });
+});
+
 describe('impersonation', () => {
   const review = (verb: string) => ({
     method: 'POST',

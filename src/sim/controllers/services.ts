@@ -6,22 +6,12 @@ import { controllerReference, isSame, suffix, type World } from './world.ts';
 
 const slices = 'EndpointSlice.discovery.k8s.io';
 
-/** Assigns addresses to Services. Keeps an EndpointSlice for each Service with a selector: it lists the selected Pods. */
+/** Keeps an EndpointSlice for each Service with a selector: it lists the selected Pods. */
 export function keepServices(world: World): void {
   for (const service of [...world.view.objects('Service')]) {
-    if (isTerminating(service)) continue;
-    if (!service.spec?.clusterIP) giveAddress(world, service);
-    else if (Object.keys(service.spec?.selector ?? {}).length > 0) keepSlice(world, service);
+    const { type, selector } = service.spec ?? {};
+    if (!isTerminating(service) && type !== 'ExternalName' && Object.keys(selector ?? {}).length > 0) keepSlice(world, service);
   }
-}
-
-function giveAddress(world: World, service: Service): void {
-  const isExternal = service.spec?.type === 'ExternalName';
-  if (isExternal) return;
-  const clusterIP = `10.96.${Math.floor(world.random() * 256)}.${1 + Math.floor(world.random() * 254)}`;
-  const defaults = { type: 'ClusterIP', sessionAffinity: 'None', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' };
-  const spec = { ...defaults, internalTrafficPolicy: 'Cluster', ...service.spec, clusterIP, clusterIPs: [clusterIP] };
-  world.put({ ...service, spec, status: { loadBalancer: {}, ...service.status } });
 }
 
 function keepSlice(world: World, service: Service): void {

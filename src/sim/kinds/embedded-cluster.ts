@@ -55,9 +55,9 @@ export interface SimChange {
  *
  * A write over the network passes admission as in an API server, as far as clients like Muster can notice. Undeclared fields are dropped
  * or refused. Values of a wrong type and changes of immutable fields are refused. Custom resources get their defaults and are validated
- * against their schema.
+ * against their schema. Each write of a Service sets its address and its defaults.
  *
- * Not implemented: defaults of built-in kinds, most of their validation, CEL rules, and strategic merge patches (415).
+ * Not implemented: defaults of other built-in kinds, most of their validation, CEL rules, and strategic merge patches (415).
  */
 export interface EmbeddedCluster extends AsyncDisposable {
   readonly name: string;
@@ -72,7 +72,8 @@ export interface EmbeddedCluster extends AsyncDisposable {
    * Creates the object, or replaces the object of that name.
    *
    * The cluster sets missing metadata: uid, creationTimestamp, managedFields, the namespace, and generation (+1 for a change outside of
-   * metadata and status). Values in the object are kept, except its resourceVersion. Every change gets a new resourceVersion.
+   * metadata and status). A Service also gets its address and defaults. Values in the object are kept, except its resourceVersion. Every
+   * change gets a new resourceVersion.
    *
    * @throws {Error} if the kind is not served.
    */

@@ -7,6 +7,7 @@ import { managedAfterUpdate, type Writer } from '../fields/managed-fields.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 import { parseSimObject, type SimObject, simObjectOf, storageKey } from '../kinds/sim-object.ts';
 import type { KindStorage } from './kind-storage.ts';
+import { withServiceAddress, withServiceDefaults } from './service-fields.ts';
 import type { SimState } from './sim-state.ts';
 
 /** The author of a write, and how its managedFields are set. */
@@ -37,6 +38,12 @@ export function createObject(state: SimState, storage: KindStorage, object: Kube
 
 /** Returns the object as it would be created, without a version. */
 export function newObject(state: SimState, kind: SimKind, object: KubernetesObject, options: WriteOptions): KubernetesObject {
+  const owned = newOwnedObject(state, kind, withServiceDefaults(kind, object), options);
+  return withServiceAddress(kind, { object: owned, random: () => state.clock.random() });
+}
+
+/** Returns a new object with its managedFields. Fields that the server assigns later have no owner. */
+function newOwnedObject(state: SimState, kind: SimKind, object: KubernetesObject, options: WriteOptions): KubernetesObject {
   const { resourceVersion: _version, ...given } = object.metadata;
   const metadata = compact({
     ...given,
@@ -63,8 +70,13 @@ export function replaceObject(state: SimState, storage: KindStorage, replacement
 }
 
 /** Returns the object as it would be stored, with the old version. Undefined if nothing would change. */
-export function nextObject(state: SimState, kind: SimKind, { before, object, ...options }: Replacement): KubernetesObject | undefined {
+export function nextObject(
+  state: SimState,
+  kind: SimKind,
+  { before, object: wanted, ...options }: Replacement,
+): KubernetesObject | undefined {
   const old = parseSimObject(kind, before);
+  const object = withServiceAddress(kind, { old, object: withServiceDefaults(kind, wanted), random: () => state.clock.random() });
   const { resourceVersion: _version, ...given } = object.metadata;
   const kept = compact({
     ...given,
