@@ -75,20 +75,29 @@ function messageOfUnknown(names: readonly string[], isKept: boolean): string {
 }
 
 /**
- * Returns the set. If `members` are known and the set has no list of clusters, it gets all of them, because copies would otherwise also go
- * to clusters that only Muster has.
- *
- * Reports a warning LABELS_DIFFER if the selector of the set matches a cluster by its labels in only one of the two systems. In exact mode,
- * the members that it matches in the source system then replace the selector.
+ * Returns the set of a placement, as `withSelectedMembers` does. If `members` are known and the set has no list of clusters, it gets all of
+ * them, because copies would otherwise also go to clusters that only Muster has.
  */
-export function withMembers(set: ClusterSet, { clusters, path, tell }: SetOfMembers): ClusterSet {
-  const { members } = clusters;
-  if (members === undefined) return set;
+export function withMembers(set: ClusterSet, scope: SetOfMembers): ClusterSet {
+  const selected = withSelectedMembers(set, scope);
+  if (scope.clusters.members === undefined || selected.clusters !== undefined) return selected;
+  return { ...selected, clusters: knownMembers(scope.clusters.members, scope) };
+}
+
+/**
+ * Returns the set. Reports a warning LABELS_DIFFER if the selector of the set matches a cluster by its labels in only one of the two systems.
+ * In exact mode, the members that it matches in the source system then replace the selector.
+ */
+export function withSelectedMembers(set: ClusterSet, scope: SetOfMembers): ClusterSet {
+  const { members, isExact } = scope.clusters;
   const { selector, ...others } = set;
-  const isReplaced = selector !== undefined && noteDifferentLabels(selector, members, { clusters, path, tell }) && clusters.isExact;
-  const listed = set.clusters ?? knownNames(clusters, { names: [...members.keys()].toSorted(), pathOf: () => path }, tell);
-  if (!isReplaced) return { ...set, clusters: listed };
+  if (members === undefined || selector === undefined || !noteDifferentLabels(selector, members, scope) || !isExact) return set;
+  const listed = set.clusters ?? knownMembers(members, scope);
   return { ...others, clusters: listed.filter((name) => matchesLabelSelector(selector, members.get(name))) };
+}
+
+function knownMembers(members: ReadonlyMap<string, Labels>, { clusters, path, tell }: SetOfMembers): readonly string[] {
+  return knownNames(clusters, { names: [...members.keys()].toSorted(), pathOf: () => path }, tell);
 }
 
 interface SetOfMembers {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { type ClusterAffinity, setOfAffinity } from '../../propagate/karmada/cluster-affinity.ts';
 import { clusterSet } from '../../propagate/model/cluster-set-definition.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../../propagate/model/spec.ts';
-import { type ImportClusters, knownNames, type TellNote, withMembers } from '../clusters/import-clusters.ts';
+import { type ImportClusters, knownNames, type TellNote, withMembers, withSelectedMembers } from '../clusters/import-clusters.ts';
 
 /** The facts that the translation of a part of a policy needs in addition to the part. */
 export interface PartScope {
@@ -28,10 +28,11 @@ export function scopeBelow<Scope extends PartScope>(scope: Scope, member: string
 
 /**
  * Translates a ClusterAffinity to a set of clusters. An affinity with a broken selector becomes a set without clusters, because Karmada
- * matches no cluster then.
+ * matches no cluster then. In an exact import of a living Karmada, the selector counts with the labels that Karmada has
+ * (`withSelectedMembers`).
  */
 export function translateSet(affinity: ClusterAffinity, scope: PartScope): JsonObject {
-  return printSet(setOf(affinity, scope));
+  return printSet(withSelectedMembers(setOf(affinity, scope), scope));
 }
 
 /**

@@ -202,6 +202,27 @@ describe('a living Karmada', () => {
     expect(one.notes[0]?.message).not.toContain('member2');
   });
 
+  test.each([
+    { what: 'in exact mode, the clusters that it matches in Karmada replace it', isExact: true, set: { clusters: ['member1'] } },
+    { what: 'else it stays', isExact: false, set: { selector: 'zone in (a)' } },
+  ])('the selector of a static weight and of an override has a note about different labels: $what', ({ isExact, set }) => {
+    const target = 'targetCluster: { labelSelector: { matchLabels: { zone: a } } }';
+    const weights = `weightPreference: { staticWeightList: [{ ${target}, weight: 2 }] }`;
+    const divided = `replicaScheduling: { replicaSchedulingType: Divided, replicaDivisionPreference: Weighted, ${weights} }`;
+    const override = `apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: { name: far }
+spec: { overrideRules: [{ ${target}, overriders: { labelsOverrider: [{ operator: add, value: { far: 'yes' } }] } }] }`;
+    const one = importedOne([web, placed(`{ ${divided} }`), override], { living: living('member1', 'member2'), isExact });
+    expect(one.input).toMatchObject({ replicas: { rules: [{ set, weight: 2 }] }, overrides: [{ set }] });
+    expect(noteTexts(one)).toEqual(
+      expect.arrayContaining([
+        'WARNING LABELS_DIFFER [1].spec.placement.replicaScheduling.weightPreference.staticWeightList[0].targetCluster',
+        'WARNING LABELS_DIFFER [2].spec.overrideRules[0].targetCluster',
+      ]),
+    );
+  });
+
   test('exact mode keeps the uid, with which Karmada decides ties', () => {
     const text = configMap('web', ', uid: 0c1d').replace('v1\nkind: ConfigMap', 'apps/v1\nkind: Deployment');
     expect(importedOne([text, placed('{}')], { isExact: true }).input).toMatchObject({
