@@ -23,6 +23,8 @@ const stamp = /"bench":"(\d+)"/g;
 
 let sockets: StreamSocket[] = [];
 let held: StreamSocket[] = [];
+/** Number of WebSockets that were opened. */
+let dialled = 0;
 let messages = 0;
 let bytes = 0;
 let frameBytes = 0;
@@ -115,7 +117,9 @@ function dial(
       return openEventStream(port, { query }, listener);
     case 'websocket': {
       const socket = openWebSocket(port, listener);
-      socket.send('{"type":"connection_init"}');
+      // The credential is the number of the socket. A publisher with several callers gives each caller the same number of sockets.
+      socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: String(dialled) } }));
+      dialled += 1;
       return socket;
     }
     default:

@@ -8,7 +8,7 @@ import { TimeSliceScheduler } from '../../../../src/core/scheduling/operation-sc
 import { createBudget } from '../../../../src/graph/context/budget.ts';
 import type { GraphContext } from '../../../../src/graph/context/context.ts';
 import { buildGraph } from '../../../../src/graph/graph.ts';
-import type { Authenticator } from '../../../../src/identity/authenticator.ts';
+import { type Authenticator, unknownCaller } from '../../../../src/identity/authenticator.ts';
 import { createReads } from '../../../../src/load/create-reads.ts';
 import { createLoaderFactory } from '../../../../src/load/reads/operation-loaders.ts';
 import type { OperationScope } from '../../../../src/operations/operation.ts';
@@ -33,7 +33,8 @@ type BenchContext = Pick<GraphContext, 'reads' | 'streams' | 'read' | 'gateway' 
 /**
  * Serves a mirror with this number of pods.
  *
- * @param identities Number of callers, who take turns in the order of their connections and have equal rights. Default: one in local mode.
+ * @param identities Number of callers with equal rights. The credential of a socket is a number, and its remainder chooses the caller. Default:
+ * one in local mode.
  */
 export async function startStreaming(pods: number, identities?: number): Promise<StreamingGateway> {
   const model = loadBaseline();
@@ -82,11 +83,11 @@ async function callersOf(
   const callers = Array.from({ length: identities }, (_, index) => benchCaller(`user-${index}`, 'all'));
   const [only] = callers;
   if (only !== undefined && identities === 1) return { access, prepare, caller: only };
-  let next = 0;
-  const identify = () => {
-    next += 1;
-    const caller = callers[next % identities] ?? { key: 'none' };
-    return { result: 'known', session: { caller, expiresAtMs: undefined, check: undefined } } as const;
+  // An upgrade is identified before its `connection_init`, so the credential decides, and not the order of the calls.
+  const identify: Authenticator['identify'] = ({ authorization }) => {
+    const caller = callers[Number(authorization) % identities];
+    if (caller === undefined) return unknownCaller('none', 'missing');
+    return { result: 'known', session: { caller, expiresAtMs: undefined, check: undefined } };
   };
   return { access, prepare, authenticator: { identify } };
 }
