@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ServedResource } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
@@ -44,14 +45,18 @@ const maxSize = 32_768;
 /** Maximum number of pages. */
 const maxPages = 1_024;
 
-/** Maximum number of characters of a key. A list may name thousands of namespaces. */
+/** Number of characters of the digest of a visibility in a key: 96 bits. */
+const digestLength = 16;
+
+/** Maximum number of characters of a key, with its visibilities. A list may name thousands of namespaces. */
 const maxKeyLength = 4_096;
 
 /**
  * Pages of lists for the next requests, as long as no object of their sources changes. So a page that is requested again needs no walk through the
  * mirrors, and answers can recognise it.
  *
- * Pages depend on no caller: a page is found only with sources of the same visibility. Above the bounds, the page that was used least recently goes.
+ * Pages depend on no caller: a page is found only with sources of the same visibility. So callers with equal visibility share one page, and others have
+ * pages of their own. Above the bounds, the page that was used least recently goes.
  */
 export class KeptPages {
   readonly #pages = new LRUCache<string, Entry>({
@@ -59,13 +64,16 @@ export class KeptPages {
     maxSize,
     sizeCalculation: ({ page, sources }) => Math.max(page.objects.length + sources.length, 1),
   });
+  /** The texts of `textOf`. Decisions share the sets of equal callers. */
+  readonly #texts = new WeakMap<ReadonlySet<string>, string>();
 
   /** Returns the page of this key if nothing has changed since `keep`. Undefined if a source, its objects or its visibility is another one. */
   find(key: string, sources: readonly KeptSource[]): KeptPage | undefined {
-    const entry = this.#pages.get(key);
+    const visibleAs = this.#keyFor(key, sources);
+    const entry = this.#pages.get(visibleAs);
     if (entry === undefined) return undefined;
     if (isCurrent(entry, sources)) return entry.page;
-    this.#pages.delete(key);
+    this.#pages.delete(visibleAs);
     return undefined;
   }
 
@@ -76,7 +84,36 @@ export class KeptPages {
    * @param sources The sources as `sourceStateOf` has returned them before the query.
    */
   keep(key: string, sources: readonly SourceState[], page: KeptPage): void {
-    if (key.length <= maxKeyLength) this.#pages.set(key, { page, sources });
+    const visibleAs = this.#keyFor(key, sources);
+    if (visibleAs.length <= maxKeyLength) this.#pages.set(visibleAs, { page, sources });
+  }
+
+  /** Returns the key, followed by the visibility of each source. Neighbours of equal visibility appear once, with their number. */
+  #keyFor(key: string, sources: readonly KeptSource[]): string {
+    let visibleAs = key;
+    let last: string | undefined;
+    let count = 0;
+    for (const { visibility } of sources) {
+      const text = this.#textOf(visibility);
+      if (text !== last) {
+        if (last !== undefined) visibleAs += ` ${last}×${count}`;
+        last = text;
+        count = 0;
+      }
+      count += 1;
+    }
+    return last === undefined ? visibleAs : `${visibleAs} ${last}×${count}`;
+  }
+
+  /** Returns a text that is equal only for equal visibilities. It is short, because a caller may see thousands of namespaces. */
+  #textOf(visibility: QueryVisibility): string {
+    if (visibility.type === 'all') return '*';
+    const { namespaces } = visibility;
+    const known = this.#texts.get(namespaces);
+    if (known !== undefined) return known;
+    const text = hash('sha256', JSON.stringify([...namespaces].sort()), 'base64url').slice(0, digestLength);
+    this.#texts.set(namespaces, text);
+    return text;
   }
 }
 

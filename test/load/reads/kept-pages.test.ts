@@ -123,6 +123,34 @@ test('a page is found only for the same sources of the same visibility', () => {
   expect(pages.find('shop', [{ ...source, visibility: only('bank') }])).toBeUndefined();
 });
 
+test('callers with other rights keep their own pages, and callers with equal rights share one', async () => {
+  const access = createRestrictingAccess({
+    ann: { north: 'all', south: 'all' },
+    bob: { north: ['shop'], south: 'all' },
+    cleo: { north: ['bank', 'shop'], south: 'all' },
+    dan: { north: ['shop', 'bank'], south: 'all' },
+    eve: { north: 'all', south: ['shop'] },
+  });
+  const graph = graphOverMirrors({ model, access });
+  for (const name of ['north', 'south']) {
+    const cluster = graph.mirrors.join(name);
+    cluster.discover(pods);
+    cluster.mirror(pods).list(objectNamed(`of-${name}`, { namespace: 'shop' }), objectNamed(`of-${name}`, { namespace: 'bank' }));
+  }
+  const keyFor = async (key: string) => (await graph.reads.list(readContext(graph, { caller: { key } }), podKind, {})).contentKey;
+  const callers = ['ann', 'bob', 'cleo', 'dan', 'eve'];
+  const keys = async () => {
+    const found: (object | undefined)[] = [];
+    for (const caller of callers) found.push(await keyFor(caller));
+    return found;
+  };
+  const [ann, bob, cleo, dan, eve] = await keys();
+  expect(dan).toBe(cleo);
+  expect(new Set([ann, bob, cleo, eve]).size, 'pages of different rights').toBe(4);
+  const again = await keys();
+  expect(again.map((key, index) => key === [ann, bob, cleo, dan, eve][index])).toEqual([true, true, true, true, true]);
+});
+
 test('the objects, the sources, the number and the keys of pages are bounded', () => {
   const source = sourceWith(500);
   const page = pageOf(source);
