@@ -3,10 +3,10 @@ import type { AuditedAction, RefusedLogin } from './audit.ts';
 
 const apiVersion = 'audit.muster.dev/v1alpha1';
 
-/** Returns the line of an action: one JSON object without a line break. */
+/** Returns the line of an action: one JSON object without a line break of any kind, and without invisible characters. */
 export function lineOfAction({ caller, objects, ...action }: AuditedAction, atMs: number): string {
   const { requestId, verb, dryRun = false, force = false, manifestHash, code } = action;
-  return JSON.stringify({
+  return lineOf({
     ...head(requestId, atMs),
     user: userOf(caller),
     verb,
@@ -27,7 +27,7 @@ export function lineOfAction({ caller, objects, ...action }: AuditedAction, atMs
  * @param count The number of credentials that the line stands for.
  */
 export function lineOfLogin({ requestId, method, reason, address }: RefusedLogin, atMs: number, count: number): string {
-  return JSON.stringify({
+  return lineOf({
     ...head(requestId, atMs),
     user: { username: 'system:anonymous', groups: ['system:unauthenticated'] },
     verb: 'login',
@@ -39,6 +39,20 @@ export function lineOfLogin({ requestId, method, reason, address }: RefusedLogin
     address,
     count: count === 1 ? undefined : count,
     objects: [],
+  });
+}
+
+/** Characters that some readers of logs take for the end of a line, or that change how a terminal shows the text around them. */
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * Prints a line. Names may come from a request that was refused, so they may contain any character. `JSON.stringify` escapes only the line breaks of
+ * ASCII, so the line escapes the others.
+ */
+function lineOf(content: object): string {
+  return JSON.stringify(content).replace(invisible, (character) => {
+    const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
   });
 }
 
