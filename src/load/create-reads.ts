@@ -19,7 +19,7 @@ import { KeptPages } from './reads/kept-pages.ts';
 import { type CheckedArguments, checkArguments, mergeRelations, relationsOfPaths } from './reads/list-arguments.ts';
 import { createListPage, type ListPageOptions, type PageRequest } from './reads/list-page.ts';
 import { type LiveMember, readObjectById, readOneObject } from './reads/read-object.ts';
-import { type ListSourceOptions, type ReadSource, type SourceRequest, withReadSources } from './reads/read-sources.ts';
+import { type ListSourceOptions, type ReadSource, type SourceRequest, shownState, withReadSources } from './reads/read-sources.ts';
 import type { ClusterView, InModel, ListArguments, ListPage, MirroredKindView, ReadContext, Reads, ServedKindView } from './reads/reads.ts';
 import { RelationLookup, type RelationLookupRequest } from './relations/relation-lookup.ts';
 
@@ -120,7 +120,7 @@ function mirroredKindOf(
   const found = access.visibilityOf({ caller, cluster: cluster.name, kind, verb: 'list' }, signal);
   return mapPromiseOrValue(found, (visibility) => {
     if (visibility.type === 'none') return { sync: { ...missing, fault: visibility.fault } };
-    const sync = { ...mirror.sync(), cluster, kind };
+    const sync = { ...shownState(mirror, visibility), cluster, kind };
     return sync.phase === 'MISSING' ? { sync } : { sync, count: countVisible(mirror, visibility) };
   });
 }

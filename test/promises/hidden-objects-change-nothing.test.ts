@@ -32,7 +32,7 @@ const rights = [
   bindingOf(undefined, 'eve', 'ClusterRole/reader', 'User/oidc:eve'),
 ];
 
-/** No query asks for a version or a cursor: the first changes with every object, and the second is encrypted anew each time. */
+/** No query asks for a cursor, because it is encrypted anew each time. */
 const queries = {
   list: '{ configMaps(first: 500) { totalCount items { id metadata { name namespace labels } } pageInfo { hasNextPage } faults { code message } } }',
   page: '{ configMaps(first: 3) { totalCount items { metadata { name } } pageInfo { hasNextPage } } }',
@@ -43,6 +43,9 @@ const queries = {
   sums: '{ deployments { totalCount sum(path: "spec.replicas") { value } max(path: "metadata.name") } }',
   all: '{ resources(kinds: ["ConfigMap", "Deployment"]) { totalCount items { kind metadata { name namespace } } faults { code message } } }',
   search: '{ resources(kinds: ["ConfigMap"], search: "hidden") { totalCount items { metadata { name } } } }',
+  versions:
+    '{ configMaps { sync { phase resourceVersion } items { sync { resourceVersion } } } clusters { kinds { kind { kind } sync { resourceVersion } } } ' +
+    'configMap(cluster: "NORTH", namespace: "shop", name: "a") { sync { resourceVersion } owned { sync { resourceVersion } } } }',
   fleet: '{ clusters { name phase kinds { kind { kind } count } faults { code message } } }',
   namespaces: '{ namespaces { totalCount items { metadata { name } } faults { code message } } }',
   events: '{ configMap(cluster: "NORTH", namespace: "shop", name: "a") { metadata { name } events { totalCount } owned { totalCount } } }',

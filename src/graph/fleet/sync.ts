@@ -43,7 +43,9 @@ export function addSync({ pothos, types }: GraphBuilder): void {
         resolve: repeatableResolver(({ asOfMs }, _args, { clock }) => ageSecondsOf(asOfMs, clock.now())),
       }),
       resourceVersion: t.string({
-        description: 'The resourceVersion of the cluster up to which the objects are correct. Null before the first complete list.',
+        description:
+          'The resourceVersion of the cluster up to which the objects are correct. Null before the first complete list. With authentication, also ' +
+          'null for a caller who may see some namespaces only, and for one object of a namespace: hidden objects would change it.',
         ...volatile,
         resolve: valueResolver((sync) => sync.version),
       }),

@@ -195,7 +195,7 @@ function sourceOfRequest(
       mirror,
       visibility,
       sync: withUncheckedRights(sourceSyncOf(request, mirror, visibility), visibility),
-      mirrorSync: syncViewOf(request, mirror.sync()),
+      mirrorSync: rowSyncOf(request, mirror, { mirrors, visibility }),
     };
   const state = absenceOf(request, mirrors);
   return request.isNamed || state.fault.code !== 'NOT_SERVED' ? missing(state) : { type: 'notServed', request };
@@ -227,7 +227,7 @@ export function absenceOf(request: SourceRequest, mirrors: Mirrors): SyncState &
  * requested, it is the sync of the mirror, with a fault if the mirror lacks namespaces.
  */
 export function sourceSyncOf(request: SourceRequest, mirror: MirrorReader, visibility: QueryVisibility): SyncView {
-  const state = mirror.sync();
+  const state = shownState(mirror, visibility);
   const unread = state.fault === undefined ? unreadNamespacesFault(request, mirror, visibility) : undefined;
   if (unread === undefined) return syncViewOf(request, state);
   return syncViewOf(request, request.namespaces === undefined ? { ...state, fault: unread } : { phase: 'MISSING', fault: unread });
@@ -246,6 +246,24 @@ export function unreadNamespacesFault(
   return mirror.unmirroredFault(
     visibility.type === 'all' ? namespaces : namespaces.filter((namespace) => visibility.namespaces.has(namespace)),
   );
+}
+
+/**
+ * Returns the state of a mirror as a caller may see it. Without the right to all namespaces it has no version, because each change of a hidden object
+ * changes the version.
+ */
+export function shownState(mirror: MirrorReader, visibility: QueryVisibility | Fault): SyncState {
+  const state = mirror.sync();
+  return 'code' in visibility || visibility.type !== 'all' ? { ...state, version: undefined } : state;
+}
+
+/** Returns the sync of the rows of a source: that of its mirror. Without a mirror, it has the reason. */
+export function rowSyncOf(
+  request: SourceRequest,
+  mirror: MirrorReader | undefined,
+  { mirrors, visibility }: { readonly mirrors: Mirrors; readonly visibility: QueryVisibility | Fault },
+): SyncView {
+  return syncViewOf(request, mirror === undefined ? absenceOf(request, mirrors) : shownState(mirror, visibility));
 }
 
 /**

@@ -4,7 +4,7 @@ import type { ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { redact } from '../../core/redaction.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { absenceOf, type SourceRequest, sourceSyncOf, syncViewOf, unreadNamespacesFault } from '../../load/reads/read-sources.ts';
+import { absenceOf, rowSyncOf, type SourceRequest, sourceSyncOf, unreadNamespacesFault } from '../../load/reads/read-sources.ts';
 import type { ClusterView, Row, SyncView } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
@@ -245,7 +245,7 @@ export class ViewSource implements MessageSource {
   }
 
   get #heldSync(): SyncView {
-    return syncViewOf(this.#request(), this.#held?.mirror.sync() ?? absenceOf(this.#request(), this.#options.mirrors));
+    return rowSyncOf(this.#request(), this.#held?.mirror, this.#options);
   }
 
   /** The fault for requested namespaces that the mirror does not cover. Undefined if the mirror covers all of them. */
