@@ -25,12 +25,15 @@ const nat64Prefix = '64:ff9b::';
 
 const forbidden = networkList(forbiddenNetworks);
 
+/** The list of each rule's `allowPrivate`. A new list costs more than the check, and the clusters of one config share the array. */
+const allowedLists = new WeakMap<readonly string[], net.BlockList>();
+
 /** True if a host is an IP address that the rule forbids. False for names: `createPublicLookup` judges what they resolve to. */
 export function isForbiddenAddress(host: string, { allowPrivate }: AddressRule): boolean {
   const family = net.isIP(host);
   if (family === 0) return false;
   const type = family === 4 ? 'ipv4' : 'ipv6';
-  return forbidden.check(host, type) && !networkList(allowPrivate).check(host, type);
+  return forbidden.check(host, type) && !allowedList(allowPrivate).check(host, type);
 }
 
 /** The failure of a server whose address the rule forbids. It does not show the address. */
@@ -66,6 +69,12 @@ export function publicAddressOf(host: string, rule: AddressRule): Promise<string
   return new Promise((resolve, reject) => {
     createPublicLookup(rule)(host, { order: 'ipv4first' }, (error, address) => (error === null ? resolve(String(address)) : reject(error)));
   });
+}
+
+function allowedList(allowPrivate: readonly string[]): net.BlockList {
+  const list = allowedLists.get(allowPrivate) ?? networkList(allowPrivate);
+  allowedLists.set(allowPrivate, list);
+  return list;
 }
 
 /** Returns a list of these networks in CIDR notation, those of IPv4 also behind NAT64. */

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { BlockList } from 'node:net';
+import { describe, expect, test, vi } from 'vitest';
 import { createPublicLookup, isForbiddenAddress } from '../../../src/cluster/transport/public-addresses.ts';
 
 const where = 'spec.apiEndpoint';
@@ -26,6 +27,14 @@ test('an exception allows its network and nothing else', () => {
   expect(
     ['127.0.0.1', '64:ff9b::127.0.0.1', '127.0.0.2', 'fd00::5', 'fd01::5', '::1'].map((address) => isForbiddenAddress(address, rule)),
   ).toEqual([false, false, true, false, true, true]);
+});
+
+test('the list of allowed networks is made once for each rule', () => {
+  const made = vi.spyOn(BlockList.prototype, 'addSubnet');
+  const allowPrivate = ['127.0.0.0/8'];
+  for (let count = 0; count < 3; count += 1) isForbiddenAddress('127.0.0.1', { allowPrivate, where });
+  expect(made.mock.calls.map(([address]) => address)).toEqual(['127.0.0.0', '64:ff9b::127.0.0.0']);
+  made.mockRestore();
 });
 
 /** Resolves `localhost` as a socket does. */
