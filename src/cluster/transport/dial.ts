@@ -120,15 +120,15 @@ interface TlsOptions {
 }
 
 async function startTls(socket: net.Socket, { target, identity, protocols, scope }: TlsOptions): Promise<tls.TLSSocket> {
-  const host = hostOf(target.server);
-  const name = target.tlsServerName ?? (net.isIP(host) === 0 ? host : undefined);
+  // The certificate is checked for `servername`, or else for `host`. An address may not be sent as `servername` (RFC 6066).
+  const host = target.tlsServerName ?? hostOf(target.server);
   const secured = tls.connect({
     socket,
     host,
     minVersion: 'TLSv1.2',
     ALPNProtocols: [...protocols],
     rejectUnauthorized: identity.verify,
-    ...(name === undefined ? {} : { servername: name }),
+    ...(net.isIP(host) === 0 ? { servername: host } : {}),
     ...(identity.ca === undefined ? {} : { ca: Buffer.from(identity.ca) }),
     ...(identity.cert === undefined ? {} : { cert: Buffer.from(identity.cert) }),
     ...(identity.key === undefined ? {} : { key: Buffer.from(identity.key) }),

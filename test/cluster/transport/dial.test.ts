@@ -42,6 +42,13 @@ describe('TLS', () => {
     expect(await ask(endpointFor(sim, { server: sim.url.replace('127.0.0.1', 'localhost') }))).toBe('answered');
   });
 
+  test('is checked for an address that is given as tls-server-name, which no server is sent', async () => {
+    const sim = await startSim();
+    const server = sim.url.replace('127.0.0.1', 'localhost');
+    expect(await ask(endpointFor(sim, { server, tlsServerName: '127.0.0.1' }))).toBe('answered');
+    expect(await ask(endpointFor(sim, { server, tlsServerName: '10.9.9.9' }))).toMatch(/^UNREACHABLE: .* is for another name$/);
+  });
+
   test.each([
     [
       'of another authority',
