@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { type ClusterFailure, clusterFailure } from '../../cluster/cluster-failure.ts';
 import type { Endpoint, ExecPlugin } from '../../cluster/endpoint.ts';
 import { isForbiddenAddress } from '../../cluster/transport/public-addresses.ts';
@@ -66,8 +66,7 @@ export function accessFrom(parts: AccessParts, allowPrivate: readonly string[]):
   return {
     server: serverOf(server, allowPrivate),
     addressRule: { allowPrivate, where: server.where },
-    trust:
-      authority === undefined ? { type: 'system' } : { type: 'authority', certificates: { type: 'data', data: certificatesIn(authority) } },
+    trust: trustIn(authority),
     credentials: plugin === undefined ? tokenOf(token) : { type: 'exec', plugin },
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
     ...(tlsServerName === undefined ? {} : { tlsServerName }),
@@ -87,6 +86,12 @@ export function decodeBase64({ value, where }: Given<string>): Uint8Array {
   return Buffer.from(text, 'base64');
 }
 
+function trustIn(authority: Given<Uint8Array> | undefined): GivenAccess['trust'] {
+  if (authority === undefined) return { type: 'system' };
+  firstCertificateIn(authority);
+  return { type: 'authority', certificates: { type: 'data', data: authority.value } };
+}
+
 function tokenOf(token: Given<string> | undefined): GivenAccess['credentials'] {
   return token === undefined ? { type: 'none' } : { type: 'token', token: token.value };
 }
@@ -104,19 +109,25 @@ function serverOf({ value, where }: Given<string>, allowPrivate: readonly string
 function certificateOf({ certificate, key, credentials }: AccessParts): GivenAccess['clientCertificate'] {
   if (certificate === undefined && key === undefined) return undefined;
   if (certificate === undefined || key === undefined) throw new GivenProblem(credentials, 'a client certificate together with its key');
-  try {
-    createPrivateKey(Buffer.from(key.value));
-  } catch {
-    throw new GivenProblem(key.where, 'a private key in PEM, not encrypted');
-  }
-  return { certificate: { type: 'data', data: certificatesIn(certificate) }, key: { type: 'data', data: key.value } };
+  const privateKey = privateKeyIn(key);
+  if (!firstCertificateIn(certificate).checkPrivateKey(privateKey)) throw new GivenProblem(key.where, 'the key of the client certificate');
+  return { certificate: { type: 'data', data: certificate.value }, key: { type: 'data', data: key.value } };
 }
 
-function certificatesIn({ value, where }: Given<Uint8Array>): Uint8Array {
+function privateKeyIn({ value, where }: Given<Uint8Array>): KeyObject {
   try {
-    void new X509Certificate(value);
+    return createPrivateKey(Buffer.from(value));
   } catch {
-    throw new GivenProblem(where, 'certificates in PEM');
+    throw new GivenProblem(where, 'a private key in PEM, not encrypted');
   }
-  return value;
+}
+
+/** Refuses DER, which `X509Certificate` reads but TLS does not. */
+function firstCertificateIn({ value, where }: Given<Uint8Array>): X509Certificate {
+  try {
+    if (Buffer.from(value).includes('-----BEGIN ')) return new X509Certificate(value);
+  } catch {
+    // The error of the library has no text for a user.
+  }
+  throw new GivenProblem(where, 'certificates in PEM');
 }

@@ -103,8 +103,10 @@ function entryNamed(document: JsonObject, { list, key, name, where }: EntryName)
   return { value, where: `${list}[${at}].${key}` };
 }
 
+/** Refuses other keys. A value that is null, false or empty counts as not given, as in `refuseGiven`. */
 function refuseOthers({ value, where }: Entry, allowed: readonly string[]): void {
-  const other = Object.keys(value).find((key) => !allowed.includes(key) && value[key] !== null);
+  const unset: readonly unknown[] = [null, false, ''];
+  const other = Object.keys(value).find((key) => !allowed.includes(key) && !unset.includes(value[key]));
   if (other !== undefined) throw new GivenProblem(`${where}.${other}`, `nothing here: only ${allowed.join(', ')} may be given`);
 }
 

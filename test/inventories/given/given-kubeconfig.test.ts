@@ -54,6 +54,25 @@ test('only the current context counts, with its namespace', () => {
   });
 });
 
+test('a value that is false or empty counts as not given', () => {
+  const unset = { cluster: { 'insecure-skip-tls-verify': false, 'proxy-url': '' }, user: { username: '' } };
+  expect(isFailure(read(kubeconfig(unset)))).toBe(false);
+});
+
+test('certificates in DER, and a key of another certificate, are refused', async () => {
+  const der = Buffer.from(pems.ca.replaceAll(/-----[A-Z ]+-----|\s/g, ''), 'base64').toString('base64');
+  expect(read(kubeconfig({ cluster: { 'certificate-authority-data': der } }))).toMatchObject({
+    code: 'INVALID',
+    message: 'clusters[1].cluster.certificate-authority-data: expected certificates in PEM',
+  });
+  const { key } = await createCertificate();
+  const user = { 'client-certificate-data': base64(pems.certificate), 'client-key-data': base64(key) };
+  expect(read(kubeconfig({ user }))).toMatchObject({
+    code: 'INVALID',
+    message: 'users[1].user.client-key-data: expected the key of the client certificate',
+  });
+});
+
 test('a client certificate with its key is enough, and so is a server that public authorities have signed', () => {
   const user = { token: undefined, 'client-certificate-data': base64(pems.certificate), 'client-key-data': base64(pems.key) };
   expect(read(kubeconfig({ user, cluster: { 'certificate-authority-data': undefined } }))).toMatchObject({
