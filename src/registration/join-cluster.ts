@@ -50,6 +50,7 @@ export async function joinCluster(request: JoinRequest, ports: JoinPorts, signal
     const joining = { request, ports, steps, signal: until };
     const address = await addressOfMember(member);
     const { memberUid, hubUid, registered } = await demandJoinable(joining);
+    await awaitNamespaceDeletion(joining);
     const { rules, notes } = await rulesOf(joining);
     for (const planned of memberObjects(rules)) await steps.apply(member, planned);
     const owner = await steps.applyJudged(hub, { resource: registrationKinds.cluster, name }, (before) => {
@@ -114,6 +115,27 @@ async function demandJoinable({ request: { name, namespace }, ports: { member, h
     );
   demandFreeName(registered, { name, uid: memberUid });
   return { memberUid, hubUid, registered };
+}
+
+/** Milliseconds that a join waits at most for the deletion of the namespace in the member, and between two reads of it. */
+const deletionMs = 30_000;
+const deletionPollMs = 500;
+
+/**
+ * If the namespace in the member is being deleted, as it is for some seconds after `muster leave`, waits until it is gone.
+ *
+ * @throws {RegistrationProblem} if it still exists after 30 s.
+ */
+async function awaitNamespaceDeletion({ ports: { member, clock }, steps, signal }: Joining): Promise<void> {
+  const untilMs = clock.monotonic() + deletionMs;
+  const namespace = { resource: registrationKinds.namespace, name: memberNamespace };
+  while ((await steps.read(member, namespace))?.metadata.deletionTimestamp !== undefined) {
+    if (clock.monotonic() >= untilMs)
+      throw new RegistrationProblem(
+        `${member.name}: namespace/${memberNamespace} is being deleted: expected it to be gone within ${deletionMs / 1_000} s. Run the command again later`,
+      );
+    await clock.sleep(deletionPollMs, signal);
+  }
 }
 
 /** @throws {RegistrationProblem} if the hub does not serve the kind Cluster. */

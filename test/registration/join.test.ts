@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Json } from '../../src/core/json.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { runJoin, runLeave } from '../../src/registration/registration-commands.ts';
@@ -121,6 +121,31 @@ describe.skipIf(realPrograms === undefined)(`joining and leaving on ${realServer
     expect(await leave()).toMatchObject(nothing);
     await clusters.endNamespace();
     expect(await leave()).toMatchObject(nothing);
+  });
+
+  test('a join right after a leave waits until the namespace is gone', async () => {
+    await join();
+    await leave();
+    // This clock is 20 s later after each wait of 500 ms.
+    let waited = 0;
+    const hasty: Clock = {
+      ...systemClock,
+      monotonic: () => systemClock.monotonic() + waited * 20_000,
+      sleep: (ms, until) => {
+        if (ms === 500) waited += 1;
+        return systemClock.sleep(ms, until);
+      },
+    };
+    const request = { ...common(), context: 'south', write: false, rotate: false, lifetimeSeconds: 3_600 };
+    expect(await runJoin(request, { ...ports, clock: hasty }, signal)).toMatchObject({
+      result: 'failed',
+      steps: [],
+      message: expect.stringMatching(/^south: namespace\/muster-system is being deleted: expected it to be gone within 30 s/),
+    });
+    const joining = join();
+    await clusters.endNamespace();
+    const { steps } = await joining;
+    expect(steps[0]).toEqual({ cluster: 'south', object: 'namespace/muster-system', action: 'created' });
   });
 
   test('an unknown context is bad input, with the one that was meant', async () => {
