@@ -14,7 +14,7 @@ import type { Json } from '../core/json.ts';
 import { parseClusterName } from '../core/names.ts';
 import { nearestWord } from '../core/nearest-word.ts';
 import { callerKeys, demandConsistentAuthentication, memberAccessKeys } from './access-keys.ts';
-import { configList, configText, integerBetween, labelText, mapping, oneOf, textLike } from './config-values.ts';
+import { configList, configText, demandUniqueNames, integerBetween, labelText, mapping, oneOf, textLike } from './config-values.ts';
 import { defaultHookTimeoutMs, defaultLimits, logLevels, secretsModes } from './defaults.ts';
 import { isSecureUrl } from './host.ts';
 import { foundClusterKeys } from './inventory-keys.ts';
@@ -297,16 +297,6 @@ export function unknownConfigKey(name: string, names: readonly string[], path: s
 export function problemLine({ path, message }: DocumentProblem = { path: '', message: 'expected a mapping' }): string {
   if (message === requiredMessage) return `${path} is missing`;
   return message.startsWith('unknown key ') ? message : `${path === '' ? 'the file' : path}: ${message}`;
-}
-
-function demandUniqueNames(list: 'clusters' | 'hooks', entries: readonly { readonly name: string }[]): void {
-  const seen = new Map<string, number>();
-  for (const [place, { name }] of entries.entries()) {
-    const before = seen.get(name);
-    if (before !== undefined)
-      throw new MusterError('BAD_INPUT', `${list}[${place}].name: ${JSON.stringify(name)} is already the name of ${list}[${before}]`);
-    seen.set(name, place);
-  }
 }
 
 function demandOneHub(clusters: readonly ClusterEntry[]): void {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MusterError } from '../core/errors.ts';
 import { listSchema, typeError } from '../core/json/documents.ts';
 
 // Definitions of the values in a config file.
@@ -44,4 +45,15 @@ export function configList<S extends z.ZodType>(of: S, { min = 0 }: { readonly m
 /** Defines a mapping with these keys and no others. */
 export function mapping<Keys extends z.core.$ZodLooseShape>(keys: Keys) {
   return z.strictObject(keys, typeError('a mapping')).readonly();
+}
+
+/** @throws {MusterError} `BAD_INPUT` if two entries of the list have one name. */
+export function demandUniqueNames(list: string, entries: readonly { readonly name: string }[]): void {
+  const seen = new Map<string, number>();
+  for (const [place, { name }] of entries.entries()) {
+    const before = seen.get(name);
+    if (before !== undefined)
+      throw new MusterError('BAD_INPUT', `${list}[${place}].name: ${JSON.stringify(name)} is already the name of ${list}[${before}]`);
+    seen.set(name, place);
+  }
 }

@@ -5,7 +5,7 @@ import { MusterError } from '../core/errors.ts';
 import { checkedSchema, type ReportProblem, typeError } from '../core/json/documents.ts';
 import { parseLabelSelector } from '../core/selectors.ts';
 import type { ConfiguredInventory } from './config.ts';
-import { configList, configText, mapping, oneOf, textLike } from './config-values.ts';
+import { configList, configText, demandUniqueNames, mapping, oneOf, textLike } from './config-values.ts';
 import { defaultSystemNamespace, inventoryTypes, secretsModes } from './defaults.ts';
 
 // The keys about clusters that are registered or found while the gateway runs.
@@ -26,7 +26,7 @@ const providerKeys = {
 const inventoryKeys = {
   type: oneOf(inventoryTypes).describe('The system whose clusters become members of the fleet.'),
   cluster: configText.exactOptional().describe('The cluster of `clusters` that holds the inventory. Default: the hub.'),
-  namespaces: configList(namespaceName)
+  namespaces: configList(namespaceName, { min: 1 })
     .exactOptional()
     .describe(
       'Namespaces to look in. Default: istio-system for Istio, argocd for ArgoCD, else all. MulticlusterRuntime needs them with `authentication`.',
@@ -92,6 +92,7 @@ export function demandConsistentInventories(
       refuse('.namespaces', 'expected namespaces with `authentication`, because each author of a Secret there adds clusters to the fleet');
     if (type !== 'ClusterProfile' && consumer !== undefined) refuse('.consumer', 'expected only with type ClusterProfile');
     if (type !== 'ClusterProfile' && providers !== undefined) refuse('.providers', 'expected only with type ClusterProfile');
+    demandUniqueNames(`inventories[${at}].providers`, providers ?? []);
     if (type !== 'OpenClusterManagement' && serviceAccount !== undefined)
       refuse('.serviceAccount', 'expected only with type OpenClusterManagement');
   }

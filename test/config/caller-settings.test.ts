@@ -122,6 +122,17 @@ test.each([
     },
     'inventories[0].namespaces: expected namespaces with `authentication`',
   ],
+  [
+    { clusters: [{ name: 'hub', context: 'hub', hub: true }], inventories: [{ type: 'Istio', namespaces: [] }] },
+    'inventories[0].namespaces: expected 1 to 1000 members, got 0',
+  ],
+  [
+    {
+      clusters: [{ name: 'hub', context: 'hub', hub: true }],
+      inventories: [{ type: 'ClusterProfile', providers: ['/a', '/b'].map((command) => ({ name: 'cloud', command })) }],
+    },
+    'inventories[0].providers[1].name: "cloud" is already the name of inventories[0].providers[0]',
+  ],
   [{ authentication: {} }, 'authentication: expected at least one of oidc, tokenReview, clientCertificates, proxy'],
   [{ authentication: { oidc: [] } }, 'authentication.oidc: expected 1 to 1000 members, got 0'],
   [{ authentication: { odic: [issuer] } }, 'unknown key authentication.odic; did you mean authentication.oidc?'],
