@@ -82,6 +82,12 @@ describe.skipIf(helm === undefined)('the chart, rendered by Helm', () => {
     ['a network is none', { auth, networkPolicy: { egressCIDRs: ['10.0.0.0'] } }, /egressCIDRs/],
     ['a digest is a tag', { auth, image: { digest: 'v1' } }, /digest/],
     ['a resource to read is a wildcard', { auth, rbac: { resources: [{ apiGroup: '*', resource: '*' }] } }, /resources/],
+    ['the Secret of the token has no valid name', { auth: { existingSecret: 'My Token' } }, /existingSecret/],
+    ['the name of the Service begins with a digit', { auth, fullnameOverride: '1muster' }, /fullnameOverride/],
+    ['the account has no valid name', { auth, serviceAccount: { name: 'a b' } }, /serviceAccount\/name/],
+    ['an inventory has no namespace to look in', { auth, inventories: [{ type: 'Istio', namespaces: [] }] }, /namespaces/],
+    ['both ports are the same', { auth, config: { port: 9090 } }, /config\.metricsPort: expected another port than config\.port/],
+    ['the port is chosen by the system', { auth, config: { port: 0 } }, /config\.port: expected a port from 1 to 65535/],
     ['an Ingress has no host', { auth, ingress: { enabled: true } }, /ingress\.host: expected a host/],
     ['an HTTPRoute has no Gateway', { auth, httpRoute: { enabled: true } }, /httpRoute\.parentRefs: expected a Gateway/],
   ])('is refused if %s', async (_, values, message) => {

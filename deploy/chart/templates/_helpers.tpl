@@ -67,5 +67,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- else if not .Values.config.authentication -}}
 {{- fail "auth.existingSecret: expected the name of a Secret with a token, or `authentication` in config" -}}
 {{- end -}}
-{{- toYaml (mergeOverwrite $config (deepCopy .Values.config)) -}}
+{{- $config = mergeOverwrite $config (deepCopy .Values.config) -}}
+{{- /* Probes, Services and the NetworkPolicy name these ports. */ -}}
+{{- range list "port" "metricsPort" -}}
+{{- if eq (int (get $config .)) 0 -}}
+{{- fail (printf "config.%s: expected a port from 1 to 65535" .) -}}
+{{- end -}}
+{{- end -}}
+{{- if eq (int $config.port) (int $config.metricsPort) -}}
+{{- fail "config.metricsPort: expected another port than config.port" -}}
+{{- end -}}
+{{- toYaml $config -}}
 {{- end -}}
