@@ -34,7 +34,7 @@ const settleMs = 5_000;
 /** Milliseconds after which a failed write is repeated. */
 const retryMs = 5_000;
 
-/** Milliseconds after which a change of one cluster leads to a pass for each of the others. A fleet that starts sends many changes. */
+/** Milliseconds after which a change of one cluster leads to a pass for each other one whose role has changed. A fleet that starts sends many changes. */
 const othersMs = 500;
 
 const writesAtOnce = 8;
@@ -70,12 +70,11 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
       if (read.result === 'absent' && uid !== undefined && seen.delete(name)) await recordRegistration(ports, 'unregister', { name, uid });
       return undefined;
     }
-    const { uid = '', resourceVersion } = read.object.metadata;
+    const { uid = '', resourceVersion, generation } = read.object.metadata;
     const known = seeCluster(seen, { name, uid }, clock.monotonic());
-    const member = parseClusterName(name);
-    const candidate = member === undefined ? undefined : ports.registered().get(member);
+    const candidate = candidateOf(ports, name);
     // The candidate is not known until the Secret of the Cluster was read.
-    if (member === undefined || candidate === undefined) return spacingMs;
+    if (candidate === undefined) return spacingMs;
     const waitMs = known.writtenMs + spacingMs - clock.monotonic();
     if (waitMs > 0) return waitMs;
     // The mirror does not show the last write yet, and another write would be a conflict. The mirror triggers a pass as soon as it shows it.
@@ -83,7 +82,8 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
     if (resourceVersion !== undefined && known.madeFrom === resourceVersion && clock.monotonic() < retryAtMs) return undefined;
     const before = objectAt(read.object, 'status');
     const role = ports.fleet.roleOf(candidate);
-    const status = ports.mirrors.cluster(member);
+    known.role = textOfRole(role);
+    const status = ports.mirrors.cluster(candidate.name);
     const restMs = known.sinceMs + settleMs - clock.monotonic();
     if (Object.keys(before).length === 0 && isJoining(candidate, role, status) && restMs > 0) return restMs;
     const after = registrationStatus({
@@ -97,7 +97,9 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
     });
     if (!term.isLeading()) return undefined;
     const answer = await writes.patchStatus(resourceMetadataOf(read.object), { before, after }, term.signal);
-    if (answer === 'unchanged') return undefined;
+    // No change is reported when the newer spec of a Cluster that is no member has been read.
+    const outdatedMs = candidate.generation === generation ? undefined : spacingMs;
+    if (answer === 'unchanged') return outdatedMs;
     known.writtenMs = clock.monotonic();
     // A write that changes nothing, because the definition is older, keeps the version.
     const isNew = answer.result === 'written' && answer.object.metadata.resourceVersion !== resourceVersion;
@@ -105,17 +107,18 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
     if (answer.result === 'written' && Object.keys(before).length === 0) await recordRegistration(ports, 'register', { name, uid });
     // A conflict may come from a webhook too. Then the mirror shows no other version.
     if (answer.result === 'conflict') return retryMs;
-    if (answer.result !== 'failed' || term.signal.aborted) return undefined;
+    if (answer.result !== 'failed' || term.signal.aborted) return outdatedMs;
     log.warn({ cluster: name, problem: describeFault(answer.fault) }, 'the status of a Cluster could not be written');
     return retryMs;
   }
 
   const onBug = (name: string, error: unknown) => log.error({ cluster: name, error: loggableError(error) }, 'bug: a pass threw an error');
   const queue = createWorkQueue({ work, onBug, most: writesAtOnce, clock }, term.signal);
-  const addAll = () => {
-    for (const { metadata } of objects.all(hub.cluster, clusterKind) ?? []) queue.add(metadata.name);
+  const addAll = (isAdded = (_name: string) => true) => {
+    for (const { metadata } of objects.all(hub.cluster, clusterKind) ?? []) if (isAdded(metadata.name)) queue.add(metadata.name);
   };
-  objects.onChange(addChanged({ ports, queue, addAll }, term.signal), term.signal);
+  const addOthers = () => addAll((name) => hasOtherRole(ports, name, seen));
+  objects.onChange(addChanged({ ports, queue, addAll, addOthers }, term.signal), term.signal);
   objects.hold(hub.cluster, clusterKind, term.signal);
   addAll();
   await whenAborted(term.signal);
@@ -130,6 +133,28 @@ interface SeenCluster {
   writtenMs: number;
   /** The version from which the last status was made. */
   madeFrom: string | undefined;
+  /** The role of the last pass, as `textOfRole` returns it. Undefined before the first pass. */
+  role: string | undefined;
+}
+
+/** Returns the candidate of the Cluster. Undefined: it was not read yet, or the name is invalid. */
+function candidateOf({ registered }: Pick<RegistrationPorts, 'registered'>, name: string): ClusterCandidate | undefined {
+  const member = parseClusterName(name);
+  return member === undefined ? undefined : registered().get(member);
+}
+
+/** True if the Cluster has another role than in its last pass. */
+function hasOtherRole(
+  ports: Pick<RegistrationPorts, 'registered' | 'fleet'>,
+  name: string,
+  seen: ReadonlyMap<string, SeenCluster>,
+): boolean {
+  const candidate = candidateOf(ports, name);
+  return candidate !== undefined && textOfRole(ports.fleet.roleOf(candidate)) !== seen.get(name)?.role;
+}
+
+function textOfRole(role: CandidateRole): string {
+  return role.role === 'duplicate' ? `${role.role} of ${role.same}` : role.role;
 }
 
 function seeCluster(
@@ -139,7 +164,7 @@ function seeCluster(
 ): SeenCluster {
   const before = seen.get(name);
   if (before?.uid === uid) return before;
-  const added = { uid, sinceMs: nowMs, writtenMs: Number.NEGATIVE_INFINITY, madeFrom: undefined };
+  const added = { uid, sinceMs: nowMs, writtenMs: Number.NEGATIVE_INFINITY, madeFrom: undefined, role: undefined };
   seen.set(name, added);
   return added;
 }
@@ -157,23 +182,29 @@ function addChanged(
     ports: { hub, clock },
     queue,
     addAll,
-  }: { readonly ports: RegistrationPorts; readonly queue: Pick<WorkQueue, 'add'>; readonly addAll: () => void },
+    addOthers,
+  }: {
+    readonly ports: RegistrationPorts;
+    readonly queue: Pick<WorkQueue, 'add'>;
+    readonly addAll: () => void;
+    readonly addOthers: () => void;
+  },
   signal: AbortSignal,
 ): (changes: readonly MemberChange[]) => void {
   let isWaiting = false;
-  const addAllLater = async () => {
+  const addOthersLater = async () => {
     if (isWaiting) return;
     isWaiting = true;
     await clock.sleep(othersMs, signal);
     isWaiting = false;
-    addAll();
+    addOthers();
   };
   return (changes) => {
     for (const change of changes) {
       if (change.type === 'cluster') {
         queue.add(change.cluster);
-        // All other statuses are checked too: if a member leaves, the next candidate with its name or uid becomes the member.
-        void addAllLater();
+        // If a member leaves, the next candidate with its name or uid becomes the member.
+        void addOthersLater();
       } else if (change.cluster !== hub.cluster || keyOfKind(change.kind) !== keyOfKind(clusterKind)) continue;
       else if (change.type === 'object') queue.add(change.place.name);
       else addAll();

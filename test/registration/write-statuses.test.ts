@@ -6,6 +6,7 @@ import { silentLog } from '../../src/core/log.ts';
 import { clusterName } from '../../src/core/names.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import type { ClusterCandidate } from '../../src/fleet/cluster-source.ts';
+import type { CandidateRole } from '../../src/fleet/roster.ts';
 import { clusterKind } from '../../src/registration/cluster-resource.ts';
 import { type RegistrationPorts, writeRegistrationStatuses } from '../../src/registration/write-statuses.ts';
 import type { MemberChange } from '../../src/store/member-objects.ts';
@@ -20,6 +21,9 @@ function createWorld({ generation = 1, isUsable = false } = {}) {
     candidate: 1,
     object: clusterOf(generation) as KubernetesObject | undefined,
     member: undefined as Partial<ClusterStatus> | undefined,
+    role: { role: 'member' } as CandidateRole,
+    /** The number of times that the state of the member was read. */
+    reads: 0,
     /** True: the mirror does not show writes. */
     isMirrorBehind: false,
   };
@@ -56,8 +60,13 @@ function createWorld({ generation = 1, isUsable = false } = {}) {
     }) as ClusterCandidate;
   const ports = {
     hub: { cluster: hub, client: () => client, members: { objects } },
-    fleet: { roleOf: () => ({ role: 'member' }) },
-    mirrors: { cluster: () => state.member },
+    fleet: { roleOf: () => state.role },
+    mirrors: {
+      cluster: () => {
+        state.reads += 1;
+        return state.member;
+      },
+    },
     registered: () => new Map([[clusterName('south'), candidate()]]),
     audit: { record: async (line: AuditedAction) => lines.push(line) },
     ...{ clock, log: silentLog },
@@ -70,6 +79,12 @@ function createWorld({ generation = 1, isUsable = false } = {}) {
       changed();
       await clock.advance(ms);
     },
+    /** Reports a change of another cluster, and lets 2.5 s pass. */
+    otherChanged: async () => {
+      tell([{ type: 'cluster', cluster: clusterName('east') }]);
+      await clock.advance(2_500);
+    },
+    passed: (ms: number) => clock.advance(ms),
     end: async () => {
       term.abort();
       await clock.advance(0);
@@ -90,6 +105,30 @@ test('the status is about the generation that was judged, and follows when the n
   world.state.candidate = 2;
   await world.settled();
   expect(world.statuses.at(-1)).toMatchObject({ observedGeneration: 2 });
+  await world.end();
+});
+
+test('the status of a Cluster that is no member follows its spec, although nothing reports that the newer spec was read', async () => {
+  const world = createWorld({ generation: 2 });
+  world.state.role = { role: 'duplicate', same: clusterName('east') };
+  await world.settled();
+  expect(world.statuses.at(-1)).toMatchObject({ conditions: [{ reason: 'Duplicate', observedGeneration: 1 }] });
+  world.state.candidate = 2;
+  await world.passed(2_500);
+  expect(world.statuses.at(-1)).toMatchObject({ observedGeneration: 2 });
+  await world.end();
+});
+
+test('a change of another cluster leads to a pass only if the role has changed', async () => {
+  const world = createWorld();
+  await world.settled();
+  const { reads } = world.state;
+  await world.otherChanged();
+  await world.otherChanged();
+  expect(world.state.reads).toBe(reads);
+  world.state.role = { role: 'duplicate', same: clusterName('east') };
+  await world.otherChanged();
+  expect(world.statuses.at(-1)).toMatchObject({ conditions: [{ status: 'False', reason: 'Duplicate' }] });
   await world.end();
 });
 
