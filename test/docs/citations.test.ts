@@ -54,3 +54,10 @@ test('every section that a comment cites exists', () => {
   });
   expect(missing).toEqual([]);
 });
+
+test('every decision has a number of its own', () => {
+  const names = globSync('docs/decisions/[0-9]*.md', { cwd: repository }).map((file) => path.basename(file));
+  const numbers = names.map((name) => Number(name.slice(0, 4)));
+  expect(numbers.toSorted((a, b) => a - b)).toEqual(names.map((_, index) => index + 1));
+  for (const [index, name] of names.entries()) expect(pageText(`docs/decisions/${name}`)).toMatch(new RegExp(`^# ${numbers[index]}\\. `));
+});
