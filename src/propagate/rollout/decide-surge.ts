@@ -21,24 +21,25 @@ export interface CountMove {
 
 /** The decreases that must wait, sorted by name in code units. */
 export interface SurgeDecision {
-  /** Not started yet: the matching increases are under way. */
+  /** Not started yet: a cluster that lacks replicas has neither failed nor timed out. */
   readonly waiting: readonly ClusterName[];
-  /** Not started: the matching increases failed or timed out, or a migration holds the decrease (SURGE_HELD). */
+  /** Not started: all clusters that lack replicas failed or timed out, or a migration holds the decrease (SURGE_HELD). */
   readonly held: readonly ClusterName[];
 }
 
 /**
- * Decides which decreases must wait, so that the total of ready replicas does not fall below the planned total
- * (docs/internals/propagation.md 6). Pure.
+ * Decides which decreases must wait until other clusters have their replicas (docs/internals/propagation.md 6). Pure.
  *
- * - Decreases that were not started must keep as many ready replicas as all clusters still lack. If no cluster with an increase lacks
- *   replicas, all decreases start: unhealthy copies do not hold them.
- * - Decreases are checked in the order of cluster names. Each starts as a whole or waits.
- * - A cluster lacks no replicas once this generation has succeeded in it.
+ * - A cluster lacks the planned replicas that are not ready there. It lacks none once this generation has succeeded in it.
+ * - Decreases wait only if a cluster whose count does not fall lacks replicas. Otherwise all decreases start, so the total of ready replicas
+ *   may fall below the planned total: copies that are unhealthy in a cluster with a decrease hold no other decrease.
+ * - If decreases wait, all that were not started keep together as many surplus ready replicas as all clusters lack. Surplus are the ready
+ *   replicas that a decrease removes. If the surplus is smaller, every decrease with surplus waits.
+ * - Decreases are checked in the order of cluster names. Each starts as a whole or waits. A decrease without surplus starts.
  * - If every cluster that lacks replicas has failed or timed out: with `onFailure: Continue`, all decreases start. With another value, the
  *   waiting decreases become `held`.
  *
- * @param moves All clusters of the plan, and all clusters that are leaving.
+ * @param moves All clusters of the plan, and those that are leaving. Without evicted clusters that are leaving: `waitingPurges` decides there.
  */
 export function decideSurge(moves: readonly CountMove[], onFailure: RolloutSpec['onFailure']): SurgeDecision {
   const decreases = moves.filter(({ current, to, mark }) => current > to && mark === undefined);
