@@ -141,9 +141,11 @@ async function saveDecision(
 async function saveLeftBehind(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<Propagation | PassResult> {
   const { propagation, spec } = planned;
   if (spec.failover?.purge !== 'Never') return propagation;
-  const known = new Set(propagation.status.leftBehind?.map(({ uid }) => uid));
-  const copies = leftBehindIn(factsOf({ ...planned, unreadable: pass.state.unreadable, ...snapshot }));
-  return copies.every(({ uid }) => known.has(uid)) ? propagation : await saveStatus(pass, planned, snapshot);
+  const { leftBehind, leftBehindUnrecorded = [] } = propagation.status;
+  const known = new Set(leftBehind?.map(({ uid }) => uid));
+  const { copies, unrecorded } = leftBehindIn(factsOf({ ...planned, unreadable: pass.state.unreadable, ...snapshot }));
+  const isRecorded = copies.every(({ uid }) => known.has(uid)) && isDeepStrictEqual(unrecorded, leftBehindUnrecorded);
+  return isRecorded ? propagation : await saveStatus(pass, planned, snapshot);
 }
 
 /** Returns the status of this pass, and records for the next decision about evictions which clusters have unhealthy copies. */

@@ -45,6 +45,8 @@ export type Eviction = NonNullable<PropagationStatus['evictions']>[number];
 export type PreservedIn = NonNullable<PropagationStatus['preserved']>[number];
 /** A copy that `purge` Never releases, or has released. */
 export type CopyLeftBehind = NonNullable<PropagationStatus['leftBehind']>[number];
+/** The number of copies in one cluster that `purge` Never has released, and for which `leftBehind` had no room. */
+export type UnrecordedCopies = NonNullable<PropagationStatus['leftBehindUnrecorded']>[number];
 /** The plan that a user requested by its digest, with the generation of that request. */
 export type RequestedPlan = NonNullable<PropagationStatus['asked']>;
 

@@ -208,7 +208,7 @@ const source = translatedSchema(
   },
 );
 
-/** Maximum number of copies in `leftBehind`. Further ones are not recorded. */
+/** Maximum number of copies in `leftBehind`. Further ones are only counted, in `leftBehindUnrecorded`. */
 export const maxLeftBehind = 200;
 
 const copyLeftBehind = translatedSchema(
@@ -225,6 +225,11 @@ const copyLeftBehind = translatedSchema(
     encode: ({ key, ...rest }) => ({ ...key, ...rest }),
   },
 );
+
+const unrecordedCopies = structureSchema({
+  cluster: clusterText.describe('The cluster of the copies.'),
+  count: count.describe('The number of released copies that are not in `leftBehind`.'),
+});
 
 const asked = structureSchema({
   digest: anyText.describe('The digest of the plan.'),
@@ -273,6 +278,11 @@ export const status = structureSchema({
     .exactOptional()
     .describe(
       'The copies that `failover.purge` `Never` releases or has released. A copy stays in the list until it is deleted or managed again.',
+    ),
+  leftBehindUnrecorded: listSchema(unrecordedCopies, { max: maxLines })
+    .exactOptional()
+    .describe(
+      'The number of copies for which `leftBehind` had no room when `failover.purge` `Never` released them. It stays until the cluster has as many copies again, or until the first new generation without an entry in `leftBehind`.',
     ),
   sources: listSchema(source, { max: maxSources })
     .exactOptional()

@@ -3,7 +3,7 @@ import { compareText } from '../../core/text.ts';
 import { groupKindOfKey, objectPlaceOf, textOfKey } from '../../manifests/object-key.ts';
 import type { MemberObjects, MirroredObject } from '../../store/member-objects.ts';
 import type { Note } from '../model/notes.ts';
-import { type CopyLeftBehind, marks, type Propagation } from '../model/propagation.ts';
+import { type CopyLeftBehind, marks, type Propagation, type UnrecordedCopies } from '../model/propagation.ts';
 import { maxLeftBehind } from '../model/status-definition.ts';
 import type { ClusterFacts, LeftBehindFacts, PropagationFacts } from './facts.ts';
 
@@ -37,25 +37,53 @@ function presenceOf({ uid }: CopyLeftBehind, mirrored: MirroredObject, owner: st
 
 type Inputs = Pick<PropagationFacts, 'generation' | 'spec' | 'plan' | 'previous' | 'clusters' | 'leftBehind'>;
 
+/** The copies that `purge` Never releases or has released, each list by cluster. */
+export interface LeftBehind {
+  readonly copies: readonly CopyLeftBehind[];
+  /** The copies that had no room in `copies`. */
+  readonly unrecorded: readonly UnrecordedCopies[];
+}
+
 /**
- * Returns the copies that `purge` Never releases or has released, by cluster and key. A copy is added before its release, because afterwards
- * the inventory does not have it. It is removed when it is deleted, or when it is a copy of this or another Propagation again. If its cluster
- * has left the fleet, it is removed with the next generation.
+ * Returns the copies that `purge` Never releases or has released. A copy is added before its release, because afterwards the inventory does
+ * not have it. It is removed when it is deleted, or when it is a copy of this or another Propagation again. If its cluster has left the
+ * fleet, it is removed with the next generation.
  *
- * Without a plan, the copies of the previous status stay. At most 200 copies are returned.
+ * At most 200 copies are recorded. Recorded copies stay before new ones are added. Those beyond the bound are counted by cluster. Such a
+ * number ends when the cluster has as many copies of the Propagation again, or with a new generation once no copy is recorded.
+ *
+ * Without a plan, all stays as in the previous status.
  */
-export function leftBehindIn(facts: Inputs): readonly CopyLeftBehind[] {
+export function leftBehindIn(facts: Inputs): LeftBehind {
   const { plan, previous, clusters, leftBehind = [] } = facts;
   const known = previous.leftBehind ?? [];
-  if (plan === undefined) return known;
+  if (plan === undefined) return { copies: known, unrecorded: previous.leftBehindUnrecorded ?? [] };
   const presenceOf = new Map(leftBehind.map(({ copy, presence }) => [textOf(copy), presence]));
   const kept = known.filter((copy) => !isOver(copy, facts, presenceOf.get(textOf(copy))));
   const releasing = clusters.flatMap((cluster) => (isReleasing(cluster, facts) ? recordedCopies(cluster) : []));
-  const all = new Map([...kept, ...releasing].map((copy) => [textOf(copy), copy]));
-  return [...all]
-    .toSorted(([a], [b]) => compareText(a, b))
-    .map(([, copy]) => copy)
-    .slice(0, maxLeftBehind);
+  const all = [...new Map([...kept, ...releasing].map((copy) => [textOf(copy), copy]))];
+  const recorded = all.slice(0, maxLeftBehind).toSorted(([a], [b]) => compareText(a, b));
+  const beyond = all.slice(maxLeftBehind).map(([, copy]) => copy);
+  return { copies: recorded.map(([, copy]) => copy), unrecorded: unrecordedIn(facts, beyond, recorded.length) };
+}
+
+function unrecordedIn(
+  { generation, previous, clusters }: Inputs,
+  beyond: readonly CopyLeftBehind[],
+  recorded: number,
+): readonly UnrecordedCopies[] {
+  const isForgotten = recorded === 0 && previous.observedGeneration !== generation;
+  const known = isForgotten ? [] : (previous.leftBehindUnrecorded ?? []);
+  const before = known.filter(({ cluster, count }) => !clusters.some((facts) => facts.cluster === cluster && hasCopies(facts, count)));
+  const counts = new Map(before.map(({ cluster, count }) => [cluster, count]));
+  // Copies leave the inventory one after another while their cluster is left, so the largest number counts.
+  for (const [cluster, copies] of Map.groupBy(beyond, (copy) => copy.cluster))
+    counts.set(cluster, Math.max(counts.get(cluster) ?? 0, copies.length));
+  return [...counts].map(([cluster, count]) => ({ cluster, count })).toSorted((a, b) => compareText(a.cluster, b.cluster));
+}
+
+function hasCopies(facts: ClusterFacts, count: number): boolean {
+  return facts.stage !== 'leaving' && recordedCopies(facts).length >= count;
 }
 
 function isReleasing({ cluster, stage }: ClusterFacts, { spec, plan, previous }: Inputs): boolean {
@@ -87,17 +115,29 @@ function isInInventory({ key, uid }: CopyLeftBehind, { copies }: ClusterFacts): 
 const maxNamed = 5;
 
 /** Returns a warning for each cluster with copies that `purge` Never has released, and that are still there. */
-export function releasedCopyNotes(copies: readonly CopyLeftBehind[], clusters: readonly ClusterFacts[]): readonly Note[] {
+export function releasedCopyNotes({ copies, unrecorded }: LeftBehind, clusters: readonly ClusterFacts[]): readonly Note[] {
   const released = copies.filter((copy) => !clusters.some((facts) => facts.cluster === copy.cluster && isInInventory(copy, facts)));
   const byCluster = Map.groupBy(released, ({ cluster }) => cluster);
-  return [...byCluster].map(([cluster, all]): Note => {
+  const recordedNotes = [...byCluster].map(([cluster, all]) => {
     const names = all
       .slice(0, maxNamed)
       .map(({ key: { kind, namespace, name } }) => [`${kind} `, namespace ?? '', namespace === undefined ? '' : '/', name].join(''));
     const more = all.length > maxNamed ? ` and ${all.length - maxNamed} more` : '';
-    const message = `cluster ${cluster} still has copies that failover.purge Never released: ${names.join(', ')}${more}. Delete them there if they are not needed`;
-    return { severity: 'WARNING', code: 'LEFT_BEHIND', message };
+    return leftBehindNote(
+      `cluster ${cluster} still has copies that failover.purge Never released: ${names.join(', ')}${more}. Delete them there if they are not needed`,
+    );
   });
+  const unrecordedNotes = unrecorded.map(({ cluster, count }) => {
+    const bound = `status.leftBehind has at most ${maxLeftBehind}`;
+    return leftBehindNote(
+      `cluster ${cluster} may have ${count} further copies that failover.purge Never released, and that no status names: ${bound}. Look there for objects with the names of the template, and delete those that are not needed`,
+    );
+  });
+  return [...recordedNotes, ...unrecordedNotes];
+}
+
+function leftBehindNote(message: string): Note {
+  return { severity: 'WARNING', code: 'LEFT_BEHIND', message };
 }
 
 function textOf({ cluster, key }: CopyLeftBehind): string {

@@ -1,6 +1,6 @@
 import { equalJson } from '../../core/json/json-values.ts';
 import { compareText } from '../../core/text.ts';
-import type { ClusterLine, CopyLeftBehind, CopyPhase, PropagationPhase, RolloutProgress } from '../model/propagation.ts';
+import type { ClusterLine, CopyPhase, PropagationPhase, RolloutProgress } from '../model/propagation.ts';
 import { type PropagationStatus, printStatus } from '../model/status-definition.ts';
 import { breachedAtOf } from '../rollout/resumption.ts';
 import { aggregatesOf } from './aggregate-copies.ts';
@@ -10,7 +10,7 @@ import { completionIn } from './completion.ts';
 import { conditionsOf } from './conditions.ts';
 import { doubledNotes } from './doubled-notes.ts';
 import { deletionHeld, type PropagationFacts } from './facts.ts';
-import { leftBehindIn, releasedCopyNotes } from './left-behind.ts';
+import { type LeftBehind, leftBehindIn, releasedCopyNotes } from './left-behind.ts';
 
 /**
  * Computes the status of a Propagation (docs/internals/propagation.md 2.2, 8) from facts alone: equal facts give equal bytes. Lists of
@@ -34,7 +34,8 @@ export function summarize(facts: PropagationFacts): PropagationStatus {
     observedGeneration: facts.generation,
     ...decisionFields(facts),
     ...evictionFields(facts),
-    ...(leftBehind.length === 0 ? {} : { leftBehind }),
+    ...(leftBehind.copies.length === 0 ? {} : { leftBehind: leftBehind.copies }),
+    ...(leftBehind.unrecorded.length === 0 ? {} : { leftBehindUnrecorded: leftBehind.unrecorded }),
     phase,
     paused: facts.isPaused || facts.waves?.breach?.action === 'Pause',
     progress: progressOf(facts, phase),
@@ -57,7 +58,7 @@ export function isSameStatus(before: PropagationStatus, after: PropagationStatus
 }
 
 /** Returns the notes of the refusal or of the plan. The note `PRUNE_HELD` is left out once the prune needs no confirmation. */
-function notesOf(facts: PropagationFacts, leftBehind: readonly CopyLeftBehind[]): NonNullable<PropagationStatus['notes']> {
+function notesOf(facts: PropagationFacts, leftBehind: LeftBehind): NonNullable<PropagationStatus['notes']> {
   const { refused, plan, held, clusters } = facts;
   const notes = [...(refused?.notes ?? plan?.notes ?? []), ...doubledNotes(facts), ...releasedCopyNotes(leftBehind, clusters)];
   return held?.reason === 'PruneHeld' ? notes : notes.filter(({ code }) => code !== 'PRUNE_HELD');

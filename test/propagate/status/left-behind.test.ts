@@ -49,14 +49,50 @@ test.each<[string, object, readonly CopyLeftBehind[]]>([
     [],
   ],
 ])('%s', (_title, given, expected) => {
-  expect(leftBehindIn({ ...empty, ...given } as never)).toEqual(expected);
+  expect(leftBehindIn({ ...empty, ...given } as never)).toEqual({ copies: expected, unrecorded: [] });
 });
 
-test('records at most 200 copies', () => {
-  const copies = Array.from({ length: 201 }, (_, index) =>
-    copyOf({ name: `web-${index}`, entry: { key: { ...key, name: `web-${index}` } } }),
-  );
-  expect(leftBehindIn({ ...empty, clusters: [{ ...leaving, copies }] })).toHaveLength(200);
+/** A cluster that releases this number of copies. */
+function releasing(cluster: string, count: number): ClusterFacts {
+  const copies = Array.from({ length: count }, (_, index) => {
+    const name = `web-${index}`;
+    return copyOf({ name, entry: { key: { ...key, name }, uid: `${cluster} ${name}` } });
+  });
+  return { ...leaving, cluster: clusterName(cluster), copies };
+}
+
+/** The status that a first pass gives while north releases 201 copies. */
+const overfull = leftBehindIn({ ...empty, clusters: [releasing('north', 201)] });
+const afterwards = { observedGeneration: 2, leftBehind: overfull.copies, leftBehindUnrecorded: overfull.unrecorded };
+const allOf = (presence: string) => overfull.copies.map((one) => ({ copy: one, presence }));
+
+test('records at most 200 copies, and counts the others', () => {
+  expect(overfull.copies).toHaveLength(200);
+  expect(overfull.unrecorded).toEqual([{ cluster: 'north', count: 1 }]);
+});
+
+test('keeps recorded copies when another cluster releases copies', () => {
+  const evictions = [eviction, { ...eviction, cluster: 'east' }];
+  const given = { plan: { ...plan, evictions }, previous: afterwards, leftBehind: allOf('there'), clusters: [releasing('east', 3)] };
+  const found = leftBehindIn({ ...empty, ...given } as never);
+  expect(found.copies).toEqual(overfull.copies);
+  expect(found.unrecorded).toEqual([
+    { cluster: 'east', count: 3 },
+    { cluster: 'north', count: 1 },
+  ]);
+});
+
+test.each<[string, object, number | undefined]>([
+  ['stays while the last copies are released', { clusters: [releasing('north', 1)], leftBehind: allOf('there') }, 1],
+  ['stays when all recorded copies are gone', { leftBehind: allOf('over') }, 1],
+  ['stays with the next generation while copies are recorded', { generation: 3, leftBehind: allOf('there') }, 1],
+  ['ends with the next generation without recorded copies', { generation: 3, leftBehind: allOf('over') }, undefined],
+  ['stays without a plan', { generation: 3, plan: undefined, leftBehind: allOf('over') }, 1],
+  ['ends when the cluster has as many copies again', { clusters: [{ ...releasing('north', 1), stage: 'begun' }] }, undefined],
+  ['stays while the cluster has no copy again', { clusters: [{ ...releasing('north', 0), stage: 'begun' }] }, 1],
+])('the number of unrecorded copies %s', (_title, given, count) => {
+  const { unrecorded } = leftBehindIn({ ...empty, previous: afterwards, ...given } as never);
+  expect(unrecorded).toEqual(count === undefined ? [] : [{ cluster: 'north', count }]);
 });
 
 const held = (metadata: object) => ({ result: 'held', asOfMs: 0, object: { metadata: { name: 'web', uid: 'u1', ...metadata } } });
@@ -80,11 +116,15 @@ test('a note names the copies of each cluster that the inventory no longer has',
     (_, index): CopyLeftBehind => ({ cluster: 'east', key: { ...key, name: `web-${index}` }, uid: `u${index}` }),
   );
   const clusterWide: CopyLeftBehind = { cluster: 'west', key: { apiVersion: 'v1', kind: 'Namespace', name: 'shop' }, uid: 'u9' };
-  const notes = releasedCopyNotes([copy, ...many, clusterWide], [{ ...leaving, cluster: clusterName('north') }]);
+  const notes = releasedCopyNotes({ copies: [copy, ...many, clusterWide], unrecorded: [{ cluster: 'east', count: 35 }] }, [
+    { ...leaving, cluster: clusterName('north') },
+  ]);
 
-  expect(notes.map(({ severity, code }) => [severity, code])).toEqual(Array.from({ length: 2 }, () => ['WARNING', 'LEFT_BEHIND']));
+  expect(notes.map(({ severity, code }) => [severity, code])).toEqual(Array.from({ length: 3 }, () => ['WARNING', 'LEFT_BEHIND']));
   expect(notes[0]?.message).toContain('cluster east');
   expect(notes[0]?.message).toContain('Deployment default/web-0, Deployment default/web-1,');
   expect(notes[0]?.message).toContain('Deployment default/web-4 and 2 more.');
   expect(notes[1]?.message).toContain('Namespace shop.');
+  expect(notes[2]?.message).toContain('cluster east may have 35 further copies');
+  expect(notes[2]?.message).toContain('at most 200');
 });
