@@ -1,5 +1,5 @@
-// npm run schedules [-- --seeds 27] [--first 1]
-//   Runs random migrations and failovers over embedded clusters.
+// npm run schedules [-- --seeds 27] [--first 1] [--only migrations|failovers]
+//   Runs random migrations and failovers over embedded clusters, this number of seeds of each.
 // npm run schedules -- --kubeconfig fleet.kubeconfig [--seeds 20] [--first 1] [--operations 100]
 //   Runs random operations against two gateways over real clusters with controllers and nodes. The first context is the hub.
 // Exit code 1 if an invariant does not hold.
@@ -8,10 +8,12 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { parseAllDocuments } from 'yaml';
+import { runFailoverSchedule } from './failovers/run-failover-schedule.ts';
 import { createGatewayProcess, type GatewayProcess } from './gateway-process.ts';
 import { type ClusterShareObject, type FleetState, violationsIn } from './invariants.ts';
 import { type LiveObject, type MemberCluster, pathOf, readMembers } from './member-cluster.ts';
-import { runMigrationSeeds } from './migrations/run-migration-seeds.ts';
+import { runMigrationSchedule } from './migrations/run-migration-schedule.ts';
+import { runSeeds } from './run-seeds.ts';
 import { type OperationRecord, runSchedule, type ScheduledIntent, type ScheduleResult, type ScheduleWorld } from './schedule.ts';
 import { watchSettled } from './settled-watch.ts';
 
@@ -21,13 +23,18 @@ const { values } = parseArgs({
     seeds: { type: 'string' },
     first: { type: 'string', default: '1' },
     operations: { type: 'string', default: '100' },
+    only: { type: 'string' },
   },
 });
 const first = Number(values.first);
 if (values.kubeconfig === undefined) {
   // 27 seeds undo and delete migrations at each step.
-  const failed = await runMigrationSeeds({ first, seeds: Number(values.seeds ?? '27') });
-  process.exit(failed === 0 ? 0 : 1);
+  const range = { first, seeds: Number(values.seeds ?? '27') };
+  const failed = [
+    values.only === 'failovers' ? 0 : await runSeeds({ name: 'migration', ...range, run: runMigrationSchedule }),
+    values.only === 'migrations' ? 0 : await runSeeds({ name: 'failover', ...range, run: runFailoverSchedule }),
+  ];
+  process.exit(failed.every((count) => count === 0) ? 0 : 1);
 }
 const seeds = Number(values.seeds ?? '20');
 /**

@@ -4,6 +4,7 @@ import { migrationMarks } from '../../../src/migrate/model/migration.ts';
 import type { MigratedApp } from '../../../src/migrate/model/migration-status-definition.ts';
 import { type MigrationWorld, startMigrationWorld } from '../../migrate/steps/migration-world.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
+import type { SeedResult } from '../run-seeds.ts';
 import { violationsOfEnd } from './final-phase.ts';
 import { type MoveOutcome, violationsAtRest } from './final-state.ts';
 import { createMoveHook, type MoveHook } from './move-hook.ts';
@@ -21,15 +22,6 @@ import {
 } from './moving-fleet.ts';
 import { createDice, createRandomFleet, type Dice, movingLabels, type RandomFleet } from './random-fleet.ts';
 
-/** The outcome of one seed. */
-export interface MigrationScheduleResult {
-  /** The events in order, each with the time of the clock. */
-  readonly records: readonly string[];
-  readonly violations: readonly string[];
-  /** The steps from which an application was taken back. */
-  readonly undoneFrom: readonly string[];
-}
-
 /** The steps at which a schedule ends the move, in turn. `Never`: it is left alone. */
 const ends = ['Never', 'Preflight', 'Surge', 'Health', 'Traffic', 'Soak', 'Drain', 'Remove', 'Done'] as const;
 
@@ -43,7 +35,7 @@ const maxReadMs = 1_000;
  * and freezes them, loses answers, creates strangers, and undoes or deletes the Migration as soon as an application is at a step. Then all
  * faults end, and a person decides what waits for a person. Checks the invariants of `watchMoves`, `violationsAtRest` and the hook.
  */
-export async function runMigrationSchedule(seed: number): Promise<MigrationScheduleResult> {
+export async function runMigrationSchedule(seed: number): Promise<SeedResult> {
   const dice = createDice(seededRandom(seed));
   const fleet = createRandomFleet(dice);
   await using hook = await createMoveHook(dice);
@@ -90,7 +82,7 @@ class MigrationSchedule {
     this.#process = controller.startProcess();
   }
 
-  async run(): Promise<MigrationScheduleResult> {
+  async run(): Promise<SeedResult> {
     const { seed, hook, world } = this.#parts;
     await this.#settleFleet();
     const south = contentOf(this.#moving.cluster('south'));
@@ -121,7 +113,7 @@ class MigrationSchedule {
       ...violationsOfEnd(migrationOnHub(this.#moving, name), steps),
       ...violationsAtRest(this.#moving, outcome),
     ];
-    return { records: this.#records, violations, undoneFrom: [...this.#undoneFrom] };
+    return { records: this.#records, violations, reached: [...this.#undoneFrom].map((step) => `undo from ${step}`) };
   }
 
   #record(text: string): void {

@@ -13,8 +13,7 @@ import { migrationDefinition } from '../../../src/migrate/hub/migration-resource
 import type { Hub } from '../../../src/propagate/hub/hub.ts';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
 import { createMemberObjects } from '../../../src/watch/clusters/member-objects.ts';
-import { createMirrors } from '../../../src/watch/clusters/registry.ts';
-import type { Mirrors } from '../../../src/watch/mirrors.ts';
+import { createMirrors, type MirrorRegistry } from '../../../src/watch/clusters/registry.ts';
 import { endpointFor } from '../cluster/transport.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
 import { pass, pumped, until } from '../pumped-clock.ts';
@@ -38,6 +37,8 @@ export interface PropagationWorld extends AsyncDisposable {
   clientOf(name: string, identity?: Impersonation): ObjectClient | undefined;
   /** Changes the properties of a cluster. Members are not notified of this change alone. */
   setTraits(name: string, traits: Traits): void;
+  /** Changes the properties of a cluster, and notifies members, as the gateway does when its config file has changed. */
+  redescribe(name: string, traits: Traits): void;
   /** Removes a member. Its cluster continues to run. */
   leave(name: string): void;
   join(name: string): void;
@@ -105,6 +106,10 @@ export async function startPropagationWorld(
     ...{ clock, members, log, cluster, clientOf, join, leave },
     hub: { cluster: hub, members, client: () => clientOf(hub) },
     setTraits: (name, next) => void traits.set(name, next),
+    redescribe(name, next) {
+      traits.set(name, next);
+      mirrors.redescribed(clusterName(name));
+    },
     pumped: (promise) => pumped(clock, promise),
     pass: (ms) => pass(clock, ms),
     until: (isSo, withinMs) => until(clock, isSo, withinMs),
@@ -121,7 +126,7 @@ export interface TestMembersOptions {
 
 /** Members over real mirrors of any servers. Disposing of it ends the mirrors. */
 export interface TestMembers extends AsyncDisposable {
-  readonly mirrors: Mirrors;
+  readonly mirrors: MirrorRegistry;
   readonly members: Members;
   clientOf(name: string, identity?: Impersonation): ObjectClient | undefined;
   join(name: string): void;
