@@ -54,7 +54,7 @@ export function summaryRows({ total, byPhase, byCluster }: ShownJobSummary): rea
 /** Returns the columns of the summary: one for each phase that is usual or has Jobs. */
 export function summaryColumns({ byPhase }: ShownJobSummary): readonly TableColumn<SummaryRow>[] {
   return [
-    { header: 'Jobs', text: ({ name }) => name },
+    { header: 'Cluster', text: ({ name }) => name },
     { header: 'Total', text: ({ total, isKnown }) => (isKnown ? String(total) : '–'), isNumeric: true },
     ...shownPhases(byPhase).map((phase): TableColumn<SummaryRow> => {
       const count = (row: SummaryRow) => countInPhase(row.byPhase, phase);

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { ChangeMessage } from '../../core/streams/streamed-objects.ts';
 import { changeQuery, query } from '../browser/location.ts';
+import type { RequestFailure } from '../gateway/graphql.ts';
 import { usePolled } from '../gateway/use-polled.ts';
 import { type ClusterAnswer, countSentence, isPartial, problemOfSync } from '../objects/answers.ts';
 import { GroupTable } from '../objects/group-table.tsx';
@@ -36,7 +37,7 @@ export function KindPage({ kind: name }: { readonly kind: string }) {
   );
   const rows = useMemo(() => (found === undefined ? [] : sortedRows(live.items, state.sort, found.paths)), [live.items, state.sort, found]);
   const [one, many] = wordsOf(kinds, name);
-  const problem = state.problem ?? failure?.message ?? live.failure?.message ?? ('problem' in table ? table.problem : undefined);
+  const problem = state.problem ?? failureText(failure) ?? live.failure?.message ?? ('problem' in table ? table.problem : undefined);
   // Without a cluster that serves the kind there is no table, and nothing to wait for.
   const answers = sync === undefined || (found === undefined && sync.length > 0) ? undefined : answersOf(sync, live.complete);
   return (
@@ -52,7 +53,7 @@ export function KindPage({ kind: name }: { readonly kind: string }) {
       {state.group === undefined || found === undefined ? null : (
         <GroupTable path={state.group} variables={{ kinds: [name], ...state.selection }} />
       )}
-      {found === undefined ? null : (
+      {found === undefined || state.problem !== undefined ? null : (
         <DataTable
           name={many}
           rows={rows}
@@ -65,6 +66,12 @@ export function KindPage({ kind: name }: { readonly kind: string }) {
       )}
     </>
   );
+}
+
+/** Returns the message of a failure. For an unknown kind, it also says where the known ones are. */
+function failureText(failure: RequestFailure | undefined): string | undefined {
+  const isUnknown = failure?.code === 'BAD_INPUT' && failure.message.startsWith('no kind ');
+  return isUnknown ? `The clusters have ${failure.message}. The page Objects lists all kinds.` : failure?.message;
 }
 
 function KindKicker({ kinds }: { readonly kinds: readonly ShownKind[] }) {

@@ -51,7 +51,9 @@ export function PropagationsPage() {
       <p role="status" class="status-line">
         {data === undefined ? (failure === undefined ? 'Loading' : '') : countOf(totalCount, items.length)}
       </p>
-      <DataTable name="Propagations" rows={items} columns={columns} keyOf={({ namespace, name }) => `${namespace}/${name}`} isMain />
+      {items.length === 0 ? null : (
+        <DataTable name="Propagations" rows={items} columns={columns} keyOf={({ namespace, name }) => `${namespace}/${name}`} isMain />
+      )}
     </>
   );
 }

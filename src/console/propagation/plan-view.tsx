@@ -31,7 +31,9 @@ export function PlanView({ plan, unchanged = 'Nothing changes in any cluster.' }
           {text}
         </p>
       ))}
-      <DataTable name="Plan" rows={plan.clusters} columns={columnsOf(plan)} keyOf={({ cluster }) => cluster.name} isShort />
+      {plan.clusters.length === 0 ? null : (
+        <DataTable name="Plan" rows={plan.clusters} columns={columnsOf(plan)} keyOf={({ cluster }) => cluster.name} isShort />
+      )}
       {plan.desired === null ? null : <p class="status-line">{replicasText(plan)}</p>}
       {changes.length === 0 && errors.length === 0 ? <p class="status-line">{unchanged}</p> : null}
       {changes.map(({ cluster, object }) => (

@@ -33,8 +33,11 @@ interface HubAnswer {
 export function useWriteAccess(namespace: string): WriteAccess {
   const { data, failure } = usePolled<AccessAnswers>({ query: accessQuery, variables: { namespace }, everyMs: 30_000 });
   const hub = usePolled<HubAnswer>(failure === undefined ? undefined : { query: hubQuery, everyMs: 30_000 });
-  if (failure !== undefined)
+  if (failure !== undefined) {
+    // The failure names a missing kind. The answer about the hub says why it is missing.
+    if (hub.data === undefined && hub.failure === undefined) return nothing;
     return { ...nothing, problem: `No Propagation can be written here: ${hub.data?.gateway.controllerProblem ?? failure.message}.` };
+  }
   if (data === undefined) return nothing;
   if (data.gateway.readOnly) return { ...nothing, problem: 'This gateway is read-only: Propagations can be planned, but not changed.' };
   const may = (answers: AccessAnswers['create'] = []) => answers.some(({ allowed }) => allowed === true);
