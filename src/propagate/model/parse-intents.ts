@@ -100,9 +100,11 @@ function readOne(value: Json, namespace: string | undefined): Intent | { readonl
 const members = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
 
 function otherKind({ apiVersion: version, kind }: JsonObject): string {
-  const isShown = typeof kind === 'string' && typeof version === 'string';
-  const shown = isShown ? `a ${kind.slice(0, 63)} of ${version.slice(0, 80)}` : 'something else';
-  return `expected a Propagation of ${apiVersion}, got ${shown}: only as a template of one is it propagated`;
+  const expected = `expected a Propagation of ${apiVersion}`;
+  if (typeof version !== 'string') return `${expected}, got an object without a text in apiVersion`;
+  if (typeof kind !== 'string') return `${expected}, got an object without a text in kind`;
+  const remedy = kind === 'Propagation' ? '' : ': put the objects to propagate into spec.template of a Propagation';
+  return `${expected}, got a ${kind.slice(0, 63)} of ${version.slice(0, 80)}${remedy}`;
 }
 
 interface MetadataOptions {

@@ -108,7 +108,7 @@ describe('readIntentFiles', () => {
 
   test('refuses objects that are no Propagation', async () => {
     expect(await failureOf(readIntentFiles(createCliSession(), { filename: at('placed.yaml') }))).toBe(
-      'placed.yaml: expected a Propagation of muster.dev/v1alpha1, got a ConfigMap of v1: only as a template of one is it propagated',
+      'placed.yaml: expected a Propagation of muster.dev/v1alpha1, got a ConfigMap of v1: put the objects to propagate into spec.template of a Propagation',
     );
   });
 });

@@ -144,14 +144,25 @@ test.each<readonly [string, Json, readonly string[]]>([
   [
     'another kind',
     { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' } },
-    ['||expected a Propagation of muster.dev/v1alpha1, got a Deployment of apps/v1: only as a template of one is it propagated'],
+    [
+      '||expected a Propagation of muster.dev/v1alpha1, got a Deployment of apps/v1: put the objects to propagate into spec.template of a Propagation',
+    ],
   ],
   [
     'another version',
     manifest({ apiVersion: 'muster.dev/v9' }),
-    ['||expected a Propagation of muster.dev/v1alpha1, got a Propagation of muster.dev/v9: only as a template of one is it propagated'],
+    ['||expected a Propagation of muster.dev/v1alpha1, got a Propagation of muster.dev/v9'],
   ],
-  ['a kind that is no text', manifest({ kind: 7 }), [expect.stringContaining('got something else')]],
+  [
+    'a kind that is no text',
+    manifest({ kind: 7 }),
+    ['||expected a Propagation of muster.dev/v1alpha1, got an object without a text in kind'],
+  ],
+  [
+    'no version',
+    manifest({ apiVersion: null }),
+    ['||expected a Propagation of muster.dev/v1alpha1, got an object without a text in apiVersion'],
+  ],
   ['no name', manifest({ metadata: { namespace: 'shop' } }), ['|metadata.name|expected a name']],
   ['no metadata', manifest({ metadata: null }), ['|metadata.name|expected a name']],
   [
