@@ -89,13 +89,15 @@ function beginOperation(
  */
 class RunningOperation {
   readonly #tracer: Tracer;
-  readonly #context: Context;
+  readonly #parent: Context;
   readonly #span: Span;
+  /** The context of the children. Undefined before the first child: most operations read mirrors and have none. */
+  #context: Context | undefined;
   #hasEnded = false;
 
   constructor(tracer: Tracer, parent: Context, span: Span) {
     this.#tracer = tracer;
-    this.#context = trace.setSpan(parent, span);
+    this.#parent = parent;
     this.#span = span;
   }
 
@@ -103,6 +105,7 @@ class RunningOperation {
   call(cluster: string, { verb }: UpstreamCall, kind: string | undefined): Span | undefined {
     if (this.#hasEnded) return undefined;
     const attributes = { 'k8s.cluster.name': cluster, ...(kind === undefined ? {} : { 'muster.kind': kind }) };
+    this.#context ??= trace.setSpan(this.#parent, this.#span);
     return this.#tracer.startSpan(verb, { kind: SpanKind.CLIENT, attributes }, this.#context);
   }
 
