@@ -2,20 +2,19 @@ import type { BenchCase, Figures } from '../bench-case.ts';
 import { runProgram, startServer } from '../run-program.ts';
 import { writeKubeconfig } from '../support/bench-kubeconfig.ts';
 
-const msOf = (program: string) => (all: Readonly<Record<string, Figures>>) => all[program]?.msEach ?? Number.NaN;
+const of = (figure: string) => (all: Readonly<Record<string, Figures>>) => all.gateways?.[figure] ?? Number.NaN;
 
-/** The cost of a trace of every request for a collector. */
+/** The cost of a trace of every request for a collector, and of a collector that gets no trace. */
 export const tracingCase: BenchCase = {
   name: 'tracing',
-  samples: 5,
+  samples: 3,
   prepare: async ({ quick, signal }) => {
     const server = await startServer('servers/canned-server.ts', ['--pods', '500'], { signal });
     const collector = await startServer('servers/collector.ts', [], { signal });
     const kubeconfig = writeKubeconfig([{ name: 'bench', url: server.address.url ?? '', ca: server.address.ca ?? '' }]);
-    const rounds = quick ? '500' : '1000';
-    const traced = (...flags: readonly string[]) => runProgram('tracing/traced-requests.ts', [kubeconfig, rounds, ...flags], { signal });
+    const args = [kubeconfig, collector.address.url ?? '', quick ? '32' : '128'];
     return {
-      programs: { off: () => traced(), on: () => traced(collector.address.url ?? '') },
+      programs: { gateways: () => runProgram('tracing/compare-tracing.ts', args, { signal }) },
       [Symbol.asyncDispose]: async () => {
         await server[Symbol.asyncDispose]();
         await collector[Symbol.asyncDispose]();
@@ -27,9 +26,25 @@ export const tracingCase: BenchCase = {
       name: 'tracing: a page of 50 pods, every request sampled',
       unit: 'CPU ms',
       against: 'the same without tracing',
-      ours: msOf('on'),
-      floor: msOf('off'),
+      ours: of('onMs'),
+      floor: of('offMs'),
       target: { atMost: 1.15 },
+    },
+    {
+      name: 'the same without a collector, in another process',
+      unit: 'CPU ms',
+      against: 'the same without tracing: the noise',
+      ours: of('offAgainMs'),
+      floor: of('offMs'),
+      target: null,
+    },
+    {
+      name: 'the same, no request sampled',
+      unit: 'CPU ms',
+      against: 'the same without tracing',
+      ours: of('unsampledMs'),
+      floor: of('offMs'),
+      target: null,
     },
   ],
 };
