@@ -1,12 +1,14 @@
 import PQueue from 'p-queue';
 
-/** Limits how many pieces of work run at the same time. Further pieces wait, in the order of the calls. */
+/** Limits how many pieces of work run at the same time. Further pieces wait: those with a higher priority start first, equal ones in the order of the calls. */
 export interface ConcurrencyLimit {
   /**
    * Runs the work when there is room, and returns its result or rejection. Undefined if the signal aborts before the work has started;
    * the work then never runs.
+   *
+   * @param priority Default: 0.
    */
-  run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined>;
+  run<T>(work: () => Promise<T>, signal: AbortSignal, priority?: number): Promise<T | undefined>;
 }
 
 /**
@@ -17,7 +19,7 @@ export interface ConcurrencyLimit {
 export function createConcurrencyLimit(most: number): ConcurrencyLimit {
   const queue = new PQueue({ concurrency: most });
   return {
-    async run(work, signal) {
+    async run(work, signal, priority = 0) {
       if (signal.aborted) return undefined;
       // p-queue frees the slot of aborted work before that work has ended. So p-queue receives only aborts that happen while the work
       // waits.
@@ -29,7 +31,7 @@ export function createConcurrencyLimit(most: number): ConcurrencyLimit {
         return work();
       };
       try {
-        return await queue.add(begin, { signal: waiting.signal });
+        return await queue.add(begin, { signal: waiting.signal, priority });
       } catch (error) {
         if (waiting.signal.aborted) return undefined;
         throw error;

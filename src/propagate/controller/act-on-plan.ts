@@ -160,7 +160,7 @@ function statusIn({ state }: Pass, planned: PlannedPropagation, snapshot: PassSn
 /** Writes the status at once. Returns the saved Propagation, or the result of the pass if the hub did not save the status. */
 async function saveStatus(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<Propagation | PassResult> {
   const status = statusIn(pass, planned, snapshot);
-  const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency: 'urgent' });
+  const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency: 'blocking' });
   if (written.result === 'saved') return written.propagation;
   return { result: 'passed', ...(written.result === 'outdated' ? { againMs: 0 } : retryHubLater(pass)) };
 }

@@ -29,7 +29,7 @@ export async function keepEvictions(pass: Pass, propagation: Propagation, spec: 
   const evictions = await withPreserved(pass, { propagation, spec, evictions: decision.evictions });
   if ('againMs' in evictions) return evictions;
   state.evictions = { ...decision, ...evictions };
-  const written = await writeStatus(pass, { propagation, status: { ...status, ...evictions }, urgency: 'urgent' });
+  const written = await writeStatus(pass, { propagation, status: { ...status, ...evictions }, urgency: 'blocking' });
   if (written.result !== 'saved') return written.result === 'outdated' ? { againMs: 0 } : retryHubLater(pass);
   state.isPlanOld = true;
   return written.propagation;

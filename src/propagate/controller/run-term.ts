@@ -15,6 +15,7 @@ import { createContactProbe } from './failover/contact-probe.ts';
 import type { Term } from './lease/lease.ts';
 import { reconcile } from './reconcile.ts';
 import { createDriftWatch } from './state/drift-watch.ts';
+import { createHubWrites } from './state/hub-writes.ts';
 import type { ControllerPorts, Pass } from './state/ports.ts';
 import { isBusy, keyOfPropagation, newPropagationState, type PropagationState, retrySoon } from './state/propagation-state.ts';
 import { createWorkQueue, type WorkQueue } from './state/work-queue.ts';
@@ -22,8 +23,11 @@ import { createWorkQueue, type WorkQueue } from './state/work-queue.ts';
 /** Time for which changes of clusters are collected before a pass, because clusters often join, leave or change their labels together. */
 const debounceMs = 2_000;
 
-/** Maximum number of passes at a time. A single pass may wait up to 10 s for mirrors that were never read. */
-const mostPasses = 32;
+/**
+ * Maximum number of passes at a time. A single pass may wait up to 10 s for mirrors that were never read, and for its turn among the writes to
+ * the hub. With few passes, decisions would wait for the reports of other Propagations.
+ */
+const mostPasses = 200;
 
 /** The state of one term. */
 interface TermContext {
@@ -53,6 +57,7 @@ export async function runTerm(ports: ControllerPorts, term: Term): Promise<void>
   const interests = createInterests(members.objects, term.signal);
   const drift = createDriftWatch(ports, members.objects);
   const probe = createContactProbe({ members, clock: ports.clock }, term.signal);
+  const hubWrites = createHubWrites();
   const ended = new Set<() => void>();
 
   async function work(key: string): Promise<number | undefined> {
@@ -62,7 +67,7 @@ export async function runTerm(ports: ControllerPorts, term: Term): Promise<void>
       queue.add(key);
       for (const tell of ended) tell();
     };
-    const passed = await reconcile({ ports, term, state, drift, probe, again } satisfies Pass);
+    const passed = await reconcile({ ports, term, state, drift, probe, hubWrites, again } satisfies Pass);
     if (passed.result === 'gone') {
       forget(key, state);
       return undefined;

@@ -9,6 +9,8 @@ import type { Pass } from './state/ports.ts';
  */
 const spacingMs = 1_000;
 
+export type StatusUrgency = 'blocking' | 'urgent' | 'usual';
+
 /**
  * The result of a write.
  *
@@ -24,26 +26,27 @@ export type StatusWrite =
   | { readonly result: 'outdated' | 'failed' | 'stopped' };
 
 /**
- * Writes the status to the hub if it differs from the status of `propagation`, and puts the written Propagation into `state.latest`. An
- * `urgent` status is written at once. So is the end of a rollout, because users wait for it. Any other status is `later` if the last write
- * was less than a second ago.
+ * Writes the status to the hub if it differs from the status of `propagation`, and puts the written Propagation into `state.latest`. A
+ * `usual` status is `later` if the last write was less than a second ago. A status of another urgency is not, nor is the end of a rollout,
+ * because users wait for it. A `blocking` status comes before others on the hub, because copies are written only after it.
  */
 export async function writeStatus(
-  { state, ports, term }: Pass,
+  { state, ports, term, hubWrites }: Pass,
   {
     propagation,
     status,
     urgency,
-  }: { readonly propagation: Propagation; readonly status: PropagationStatus; readonly urgency: 'urgent' | 'usual' },
+  }: { readonly propagation: Propagation; readonly status: PropagationStatus; readonly urgency: StatusUrgency },
 ): Promise<StatusWrite> {
   if (isSameStatus(propagation.status, status)) return { result: 'saved', propagation };
   const nowMs = ports.clock.monotonic();
   const waitMs = state.statusAtMs + spacingMs - nowMs;
-  const isWaitedFor = urgency === 'urgent' || isEnd(propagation.status, status);
+  const isWaitedFor = urgency !== 'usual' || isEnd(propagation.status, status);
   if (!isWaitedFor && waitMs > 0) return { result: 'later', ms: waitMs };
-  if (!term.isLeading()) return { result: 'stopped' };
   const { propagations } = ports.stores;
-  const written = await propagations.patchStatus(propagation, status, term.signal);
+  const send = async () => (term.isLeading() ? await propagations.patchStatus(propagation, status, term.signal) : undefined);
+  const written = await hubWrites.send(urgency === 'blocking' ? 'first' : 'last', send, term.signal);
+  if (written === undefined) return { result: 'stopped' };
   switch (written.result) {
     case 'written':
       state.statusAtMs = nowMs;

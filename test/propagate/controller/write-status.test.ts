@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createHubWrites } from '../../../src/propagate/controller/state/hub-writes.ts';
 import type { Pass } from '../../../src/propagate/controller/state/ports.ts';
 import { writeStatus } from '../../../src/propagate/controller/write-status.ts';
 import type { Propagation, PropagationPhase } from '../../../src/propagate/model/propagation.ts';
@@ -18,7 +19,12 @@ async function writes({ from, to, urgency }: { from: PropagationPhase; to: Propa
   };
   const run = { statusAtMs: clock.monotonic() };
   const ports = { clock, stores: { propagations: { patchStatus } } };
-  const pass = { state: run, ports, term: { isLeading: () => true, signal: new AbortController().signal } } as unknown as Pass;
+  const pass = {
+    hubWrites: createHubWrites(),
+    state: run,
+    ports,
+    term: { isLeading: () => true, signal: new AbortController().signal },
+  } as unknown as Pass;
   await clock.advance(300);
   const written = await writeStatus(pass, { propagation, status: statusIn(to), urgency });
   return { result: written.result, ...('ms' in written ? { ms: written.ms } : {}), phases };
@@ -48,7 +54,7 @@ test.each([
   const log = { warn: (_fields: unknown, message: string) => void warned.push(message) };
   const run = { statusAtMs: Number.NEGATIVE_INFINITY };
   const ports = { clock: createManualClock(), log, stores: { propagations: { patchStatus } } };
-  const pass = { state: run, ports, term: { isLeading: () => true, signal: end.signal } } as unknown as Pass;
+  const pass = { hubWrites: createHubWrites(), state: run, ports, term: { isLeading: () => true, signal: end.signal } } as unknown as Pass;
   const propagation = { metadata: { generation: 1 }, status: {} } as unknown as Propagation;
   const written = await writeStatus(pass, { propagation, status: { phase: 'Rolling' }, urgency: 'urgent' });
   expect([written.result, warned.length]).toEqual(['failed', told]);

@@ -10,6 +10,7 @@ import type { PropagationSpec } from '../../model/spec.ts';
 import { copyFault, copyReasonOf } from '../../plan/copies/copy-reason.ts';
 import type { CopiesOutcome, CopyWork, RollbackTarget } from '../../plan/copies/copy-work.ts';
 import { resumedAtMsOf } from '../../rollout/resumption.ts';
+import { withOrderedSaves } from '../state/hub-writes.ts';
 import type { Pass } from '../state/ports.ts';
 import { clusterStateOf, forgetFailures } from '../state/propagation-state.ts';
 import { isAbortOf, retryAfterMs } from '../state/work-queue.ts';
@@ -162,7 +163,7 @@ function scheduleRetry({ state, ports }: Pass, cluster: ClusterName, hint: Retry
   known.retryAtMs = ports.clock.monotonic() + (typeof hint === 'number' ? Math.min(hint, afterMs) : afterMs);
 }
 
-function copyWorkOf({ state, ports }: Pass, job: ClusterJob, mayWrite: () => boolean): CopyWork {
+function copyWorkOf({ state, ports, hubWrites }: Pass, job: ClusterJob, mayWrite: () => boolean): CopyWork {
   const { cluster, propagation, spec, revision = propagation.status.revision ?? 0 } = job;
   const { uid, namespace, name } = propagation.metadata;
   const { members } = ports.hub;
@@ -170,7 +171,7 @@ function copyWorkOf({ state, ports }: Pass, job: ClusterJob, mayWrite: () => boo
   return {
     client: ports.clientOf(cluster, spec) ?? absentClient(cluster),
     share: state.shares?.get(cluster) ?? newShare(owner, cluster),
-    shares: ports.stores.shares,
+    shares: withOrderedSaves(ports.stores.shares, hubWrites, mayWrite),
     owner,
     generation: job.generation ?? propagation.metadata.generation,
     resumedAtMs: resumedAtMsOf(propagation),

@@ -11,6 +11,7 @@ import type { ClientOf } from '../../plan/snapshot/plan-request.ts';
 import type { ContactProbe } from '../failover/contact-probe.ts';
 import type { Term } from '../lease/lease.ts';
 import type { DriftWatch } from './drift-watch.ts';
+import type { HubWrites } from './hub-writes.ts';
 import type { PropagationState } from './propagation-state.ts';
 
 /** The services and settings that the controller uses. */
@@ -42,6 +43,7 @@ export interface Pass {
   readonly state: PropagationState;
   readonly drift: DriftWatch;
   readonly probe: ContactProbe;
+  readonly hubWrites: HubWrites;
   /** Queues another pass for the Propagation. */
   readonly again: () => void;
 }

@@ -3,6 +3,7 @@ import { silentLog } from '../../../../src/core/log.ts';
 import { clusterName } from '../../../../src/core/names.ts';
 import { type ClusterJob, startClusterJob } from '../../../../src/propagate/controller/clusters/cluster-job.ts';
 import type { ClusterTask } from '../../../../src/propagate/controller/clusters/cluster-task.ts';
+import { createHubWrites } from '../../../../src/propagate/controller/state/hub-writes.ts';
 import type { Pass } from '../../../../src/propagate/controller/state/ports.ts';
 import { clusterStateOf, discardPlan, newPropagationState } from '../../../../src/propagate/controller/state/propagation-state.ts';
 import { newShare } from '../../../../src/propagate/hub/share-document.ts';
@@ -31,7 +32,7 @@ function bench(act: ClusterTask) {
     looks += 1;
   };
   const term = { signal: end.signal, isLeading: () => leads };
-  const pass = { state: run, ports, term, drift: { isDrifted: () => false }, again } as unknown as Pass;
+  const pass = { hubWrites: createHubWrites(), state: run, ports, term, drift: { isDrifted: () => false }, again } as unknown as Pass;
   const propagation = { metadata: { ...owner, generation: 2, annotations: {} }, status: {} } as ClusterJob['propagation'];
   const spec = { conflict: 'Abort', write: 'Apply', deletion: { policy: 'Delete', cascade: 'Background' }, runAs: { type: 'requester' } };
   return {
