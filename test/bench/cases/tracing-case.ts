@@ -4,6 +4,9 @@ import { writeKubeconfig } from '../support/bench-kubeconfig.ts';
 
 const of = (figure: string) => (all: Readonly<Record<string, Figures>>) => all.gateways?.[figure] ?? Number.NaN;
 
+/** The mean of the two gateways without traces: equal processes differ by up to 8 %. */
+const withoutTraces = (all: Readonly<Record<string, Figures>>) => (of('offMs')(all) + of('offAgainMs')(all)) / 2;
+
 /** The cost of a trace of every request for a collector, and of a collector that gets no trace. */
 export const tracingCase: BenchCase = {
   name: 'tracing',
@@ -27,7 +30,7 @@ export const tracingCase: BenchCase = {
       unit: 'CPU ms',
       against: 'the same without tracing',
       ours: of('onMs'),
-      floor: of('offMs'),
+      floor: withoutTraces,
       target: { atMost: 1.15 },
     },
     {
@@ -43,7 +46,7 @@ export const tracingCase: BenchCase = {
       unit: 'CPU ms',
       against: 'the same without tracing',
       ours: of('unsampledMs'),
-      floor: of('offMs'),
+      floor: withoutTraces,
       target: null,
     },
   ],
