@@ -1,6 +1,6 @@
 import type { Access } from './access/access.ts';
 import { createLocalAccess } from './access/local-access.ts';
-import { createReviewedAccess } from './access/reviewed/reviewed-access.ts';
+import { createReviewedAccess, type OwnedAccess } from './access/reviewed/reviewed-access.ts';
 import { createLocalRights } from './access/rights/local-rights.ts';
 import type { OwnRights } from './access/rights/own-rights.ts';
 import { checkCallerFiles, readTlsFiles, type TlsFiles } from './config/caller-settings.ts';
@@ -137,7 +137,7 @@ export function createAccess(
   { config, clock, log }: CallerSideOptions,
   { mirrors, fleet }: { readonly mirrors: MirrorRegistry; readonly fleet: Fleet },
   signal: AbortSignal,
-): { readonly access: Access; readonly rights: OwnRights } {
+): { readonly access: Access; readonly rights: OwnRights; readonly decisions?: OwnedAccess['counts'] } {
   if (config.authentication === undefined) {
     const served = (name: ClusterName, kind: GroupKind) =>
       mirrors.servedKinds(name) === undefined ? undefined : (mirrors.served(name, kind) ?? 'absent');
@@ -148,5 +148,5 @@ export function createAccess(
     const { identity, authorization } = settings;
     access.engage({ name, api, identity, authorization }, life);
   }, signal);
-  return { access, rights: access };
+  return { access, rights: access, decisions: access.counts };
 }

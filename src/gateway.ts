@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Access } from './access/access.ts';
+import type { Access, Caller } from './access/access.ts';
 import type { OwnRights } from './access/rights/own-rights.ts';
 import type { Audit } from './audit/audit.ts';
 import { openAudit } from './audit/open-audit.ts';
@@ -13,7 +13,7 @@ import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
 import type { HeapGauge } from './core/heap-gauge.ts';
 import type { Log } from './core/log.ts';
-import type { ClusterName } from './core/names.ts';
+import { type ClusterName, clusterName } from './core/names.ts';
 import { TimeSliceScheduler } from './core/scheduling/operation-scheduler.ts';
 import type { WorkScheduler } from './core/scheduling/work-scheduler.ts';
 import type { Fleet } from './fleet/fleet.ts';
@@ -117,7 +117,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const lock = stack.use(await openSchemaLock({ file: lockFileOf(config, demo), clock, log }));
   const models = createCatalog({ mirrors: mirrors.own, baseline, groups: config.kinds, fetchDocument, lock, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, graph: { federation: config.federation }, clock, log }, ending.signal);
-  const { access, rights } = createAccess(options, { mirrors, fleet }, ending.signal);
+  const { access, rights, decisions } = createAccess(options, { mirrors, fleet }, ending.signal);
   const health = gatewayHealthOf({ mirrors, models, schema, access }, ending.signal);
   const turns = new TurnGate(clock);
   const readSide = readSideOf(parts, { mirrors, fleet, access, audit, schema, sealKey, scheduler, heap, turns, options }, ending.signal);
@@ -128,6 +128,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const writeSide = stack.use(
     createWriteSide({ mirrors, fleet, found, access, accounts, audit, model, hub, config, controllerStartMs, clock, log }, ending.signal),
   );
+  const maySeeHub = (caller: Caller) => hub !== undefined && access.maySeeCluster(caller, clusterName(hub));
   const serving = serve({
     config,
     listening: listening.main,
@@ -135,7 +136,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ...(token === undefined ? {} : { token }),
     ...{ authenticator, audit, turns },
     served: schema.current,
-    contextOf: createContexts({ options, mirrors, schema, demo, readSide, writeSide, rights }),
+    contextOf: createContexts({ options, mirrors, schema, demo, readSide, writeSide, rights, maySeeHub }),
     prepare: (caller, signal) => access.prepare(caller, signal),
     caller: localCaller,
     health,
@@ -144,6 +145,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       upstream: () => counts.all(),
       anomalies: () => anomalies.all(),
       leadership: writeSide.leadership,
+      access: decisions,
     },
     examples: examples.all,
     heap,
@@ -177,6 +179,7 @@ interface ContextParts {
   readonly readSide: ReturnType<typeof readSideOf>;
   readonly writeSide: WriteSide;
   readonly rights: OwnRights;
+  readonly maySeeHub: (caller: Caller) => boolean;
 }
 
 /** Returns a function that creates the context of one operation: the parts that resolvers use, with the limits of that operation. */
@@ -188,6 +191,7 @@ function createContexts({
   readSide,
   writeSide,
   rights,
+  maySeeHub,
 }: ContextParts): (scope: OperationScope) => GraphContext {
   const { config, clock } = options;
   const { relationsOf, listsOf, ...readers } = readSide;
@@ -200,6 +204,7 @@ function createContexts({
       budget.throwIfSpent();
     };
     const loaders = held.use(loadersOf({ ...asked, isMessage }));
+    const leadership = maySeeHub(asked.caller) ? writeSide.leadership : undefined;
     const read = { ...asked, loaders, countReads: budget.countReads, timeSlices: timeSlices.createSlices(throwIfDone) };
     return {
       ...readers,
@@ -207,7 +212,7 @@ function createContexts({
       ...writeSide.resolvers,
       rights,
       read,
-      gateway: gatewayView(served, { schema, demo, readOnly: config.readOnly, leadership: writeSide.leadership }),
+      gateway: gatewayView(served, { schema, demo, readOnly: config.readOnly, leadership }),
       clock,
       budget,
     };

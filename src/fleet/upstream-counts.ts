@@ -1,11 +1,11 @@
-import type { ClusterApi, ListPart, LogPart, WatchPart } from '../cluster/cluster-api.ts';
+import type { ClusterApi, ListPart, LiveRequest, LogPart, WatchPart } from '../cluster/cluster-api.ts';
 import type { Fault } from '../core/faults.ts';
 import type { ClusterName } from '../core/names.ts';
 
 /** The number of requests to one cluster with one verb and result since the start. */
 interface UpstreamCount {
   readonly cluster: ClusterName;
-  /** `list`, `watch`, `log`, or the HTTP method of a live request in lower case. */
+  /** `list`, `watch`, `log`, `apply` (without dry runs), or the HTTP method of a live request in lower case. */
   readonly verb: string;
   /** `OK`, or the code of the fault. */
   readonly code: 'OK' | Fault['code'];
@@ -33,7 +33,7 @@ export class UpstreamCounts {
       logs: (request, signal) => countedParts(api.logs(request, signal), (code) => add('log', code)),
       send: async (request, signal) => {
         const answer = await api.send(request, signal);
-        add(request.method.toLowerCase(), answer.type === 'failed' ? answer.fault.code : 'OK');
+        add(verbOf(request), answer.type === 'failed' ? answer.fault.code : 'OK');
         return answer;
       },
     };
@@ -53,6 +53,13 @@ export class UpstreamCounts {
     counted.count++;
     this.#counts.set(key, counted);
   }
+}
+
+/** The content type of a server-side apply (KEP-555). */
+const applyType = 'application/apply-patch+yaml';
+
+function verbOf({ method, contentType, query }: LiveRequest): string {
+  return contentType === applyType && query?.dryRun === undefined ? 'apply' : method.toLowerCase();
 }
 
 async function* countedParts<P extends ListPart | WatchPart | LogPart>(

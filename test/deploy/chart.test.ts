@@ -35,7 +35,8 @@ describe('alerts and the dashboard', () => {
       clusters: () => [],
       upstream: () => [],
       anomalies: () => [],
-      leadership: { leaderlessSeconds: () => 0 },
+      leadership: { leadsHere: () => true, leaderlessSeconds: () => 0 },
+      access: { decisions: [], disagreements: [] },
     });
     metrics.gaugeStreams(() => 0);
     const exported = new Set([...(await metrics.text()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));

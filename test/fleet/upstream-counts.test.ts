@@ -24,3 +24,16 @@ test('the series of a cluster are dropped when it leaves, and its late answers m
   await late;
   expect(counts.all().map(({ cluster }) => cluster)).toEqual(['south']);
 });
+
+test('an apply has a verb of its own, unless it is a dry run', async () => {
+  const counts = new UpstreamCounts();
+  const north = counts.counted(apiOf('north'), never);
+  const apply = { method: 'PATCH', path: ['api', 'v1', 'namespaces', 'shop'], contentType: 'application/apply-patch+yaml' } as const;
+  await north.send(apply, never);
+  await north.send({ ...apply, query: { dryRun: 'All' } }, never);
+  await north.send({ ...apply, contentType: 'application/merge-patch+json' }, never);
+  expect(counts.all().map(({ verb, count }) => [verb, count])).toEqual([
+    ['apply', 1],
+    ['patch', 2],
+  ]);
+});

@@ -7,6 +7,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { MemberChange, MemberObjects } from '../../store/member-objects.ts';
 import type { AccessRequest, Caller, User, Visibility } from '../access.ts';
 import type { DecisionCache } from '../decisions/decision-cache.ts';
+import type { DecisionCounts } from '../decisions/decision-counts.ts';
 import { decisionMs } from '../decisions/decision-times.ts';
 import type { Decisions, Verdict } from '../decisions/decisions.ts';
 import { visibilityFrom } from '../decisions/visibility-from.ts';
@@ -39,6 +40,7 @@ export interface AccessMember {
 export interface AccessServices {
   readonly objects: MemberObjects;
   readonly cache: DecisionCache;
+  readonly counts: DecisionCounts;
   readonly clock: Clock;
   readonly log: Log;
   /** Returns the record of a caller in a cluster, by a key of both. If there is none, creates it with `create`. */
@@ -272,6 +274,7 @@ export class ClusterAccess {
     if (known !== undefined) return known;
     const { version } = this.#epochs;
     const verdict = await this.#reviews.ask(reviewOf(question, namespace));
+    this.#services.counts.decided('sar', verdict);
     const holdsMs = verdict.isAllowed ? this.#allowedMs : decisionMs.denied;
     // Rights have changed during the review, so the answer may be outdated. It serves this request and is not cached.
     if (!this.#epochs.holdsSince(version, caller.subjects)) return verdict;
@@ -289,6 +292,7 @@ export class ClusterAccess {
     const { caller, decisions } = question;
     if (!this.#decidesLocally(caller)) return undefined;
     const verdict = { isAllowed: this.#isAllowedLocally(question, namespace) };
+    this.#services.counts.decided('rbac', verdict);
     decisions.set(namespace, verdict, { nowMs: this.#nowMs, holdsMs: decisionMs.allowed });
     if (decisions.needsComparison(namespace) || this.#services.clock.random() < comparedShare) void this.#compare(question, namespace);
     return verdict;
@@ -304,7 +308,7 @@ export class ClusterAccess {
 
   /** Compares a local decision with the API server. If they differ twice, the API server decides from then on. */
   async #compare(question: Question, namespace: string): Promise<void> {
-    const { clock, log, onChange } = this.#services;
+    const { clock, log, counts, onChange } = this.#services;
     const isEqual = async () => {
       const answer = await this.#reviews.ask(reviewOf(question, namespace));
       if (answer.fault !== undefined) question.decisions.forgetComparison(namespace);
@@ -316,6 +320,7 @@ export class ClusterAccess {
     if (this.#signal.aborted || this.#authorization === 'sar' || (await isEqual())) return;
     this.#authorization = 'sar';
     const { name } = this.#member;
+    counts.disagreed(name);
     log.warn(
       { cluster: name },
       'the API server decides otherwise than its RBAC objects: the rights in this cluster are now decided by reviews',
@@ -331,10 +336,13 @@ export class ClusterAccess {
   async #reviewCluster(caller: CallerInCluster): Promise<void> {
     const { version } = this.#epochs;
     const [first, ...rest] = proposeClusterAccess(this.#rbac.index.rulesOf(caller.subjects));
-    const ask = (attributes: ResourceAttributes): Promise<ReviewAnswer> =>
-      this.#decidesLocally(caller) && this.#rbac.index.allows(caller.subjects, attributes)
-        ? Promise.resolve({ isAllowed: true })
-        : this.#reviews.ask({ user: caller.user, userKey: caller.key, attributes });
+    const { counts } = this.#services;
+    const ask = async (attributes: ResourceAttributes): Promise<ReviewAnswer> => {
+      const isLocal = this.#decidesLocally(caller) && this.#rbac.index.allows(caller.subjects, attributes);
+      const answer = isLocal ? { isAllowed: true } : await this.#reviews.ask({ user: caller.user, userKey: caller.key, attributes });
+      counts.decided(isLocal ? 'rbac' : 'sar', answer);
+      return answer;
+    };
     const answers = first === undefined ? [] : [await ask(first)];
     const isDecided = answers.some(({ isAllowed, fault: unanswered }) => isAllowed || unanswered !== undefined);
     if (!isDecided) answers.push(...(await Promise.all(rest.map(ask))));

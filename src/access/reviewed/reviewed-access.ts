@@ -7,6 +7,7 @@ import { untilAborted } from '../../core/scheduling/until-aborted.ts';
 import type { MemberObjects } from '../../store/member-objects.ts';
 import type { Access, AccessRequest, Caller, Visibility } from '../access.ts';
 import { DecisionCache } from '../decisions/decision-cache.ts';
+import { DecisionCounts } from '../decisions/decision-counts.ts';
 import { deniedRight, type OwnRights, type RightAnswer, type RightQuestion, unknownRight } from '../rights/own-rights.ts';
 import { type CallerInCluster, type KnownUser, knownUserIn } from './caller-in-cluster.ts';
 import { type AccessMember, type AccessServices, type AuthenticatedCaller, ClusterAccess, nothingVisible } from './cluster-access.ts';
@@ -22,6 +23,8 @@ interface ReviewedAccessOptions {
 export interface OwnedAccess extends Access, OwnRights {
   /** Checks rights in the cluster until the signal aborts. A cluster of the same name replaces an earlier one. */
   engage(member: AccessMember, signal: AbortSignal): void;
+  /** The decisions since the start. */
+  readonly counts: Pick<DecisionCounts, 'decisions' | 'disagreements'>;
 }
 
 /** Maximum number of pairs of a caller and a cluster that are remembered. */
@@ -46,6 +49,7 @@ export function createReviewedAccess(options: ReviewedAccessOptions, signal: Abo
 }
 
 class ReviewedAccess implements OwnedAccess {
+  readonly counts = new DecisionCounts();
   readonly #options: ReviewedAccessOptions;
   readonly #signal: AbortSignal;
   readonly #services: AccessServices;
@@ -69,6 +73,7 @@ class ReviewedAccess implements OwnedAccess {
       clock,
       log,
       cache: new DecisionCache(clock, signal),
+      counts: this.counts,
       callerIn: (key, create) => valueIn(this.#callers, key, create),
       userIn: (identity, { key, user }) => {
         const prefixes = JSON.stringify([key, identity?.userPrefix, identity?.groupPrefix]);
@@ -90,7 +95,10 @@ class ReviewedAccess implements OwnedAccess {
     this.#clusters.set(name, access);
     this.#changes += 1;
     const leave = () => {
-      if (this.#clusters.get(name) === access) this.#clusters.delete(name);
+      if (this.#clusters.get(name) === access) {
+        this.#clusters.delete(name);
+        this.counts.forget(name);
+      }
       this.#changes += 1;
     };
     life.addEventListener('abort', leave, { once: true });

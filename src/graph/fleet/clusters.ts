@@ -162,7 +162,7 @@ export function addGateway({ types }: GraphBuilder): void {
       controllerProblem: t.exposeString('controllerProblem', {
         nullable: true,
         description:
-          'The reason why no gateway has kept Propagations in sync for more than 30 seconds. Null if a gateway does, and null without a hub.',
+          'The reason why no gateway has kept Propagations in sync for more than 30 seconds. Null if a gateway does, without a hub, and for a caller who may see nothing in the hub.',
       }),
     }),
   });

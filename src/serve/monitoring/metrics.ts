@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { DecisionCounts } from '../../access/decisions/decision-counts.ts';
 import type { BailReason } from '../../execution/bail.ts';
 import type { CredentialMethod, RefusalReason } from '../../identity/authenticator.ts';
 
@@ -22,7 +23,9 @@ export interface MetricsSources {
   /** Returns the anomalies of watches since the start, by a closed set of types. Called at each scrape. */
   readonly anomalies: () => readonly { readonly cluster: string; readonly type: string; readonly count: number }[];
   /** The leadership of the controller. Undefined without a hub. */
-  readonly leadership?: { leaderlessSeconds(): number } | undefined;
+  readonly leadership?: { leadsHere(): boolean; leaderlessSeconds(): number } | undefined;
+  /** The decisions about rights since the start. Read at each scrape. Undefined in local mode, which makes none. */
+  readonly access?: Pick<DecisionCounts, 'decisions' | 'disagreements'> | undefined;
 }
 
 interface SeriesOptions<Series> {
@@ -46,8 +49,9 @@ export class Metrics {
   readonly contentType: string;
   readonly #registry = new Registry();
   readonly #clusterLabels = new Set<string>();
-  /** The metrics of all clusters, for the scrape that runs. Undefined: no series has read them yet. */
-  #clusters: readonly ClusterGauges[] | undefined;
+  readonly #readClusters: MetricsSources['clusters'];
+  /** The metrics of all clusters, as the last scrape has read them. With 200 clusters, each reading takes milliseconds. */
+  #clusters: readonly ClusterGauges[] = [];
   readonly #requests = new Counter({
     name: 'muster_requests_total',
     help: 'Operations answered, by transport, type and code of the first error.',
@@ -80,18 +84,22 @@ export class Metrics {
     registers: [this.#registry],
   });
 
-  constructor({ clusters, upstream, anomalies, leadership }: MetricsSources) {
+  constructor({ clusters, upstream, anomalies, leadership, access }: MetricsSources) {
     this.contentType = this.#registry.contentType;
+    this.#readClusters = clusters;
     if (processRegistry === undefined) {
       processRegistry = new Registry();
       collectDefaultMetrics({ register: processRegistry });
     }
     this.#countUpstream({ upstream, anomalies });
-    this.#gaugeClusters(clusters);
+    this.#gaugeClusters();
     if (leadership !== undefined) {
+      const gauge = this.#scraped(Gauge<string>);
       const help = 'Seconds since this gateway knew of a gateway that keeps Propagations in sync; 0 while there is one.';
-      this.#scraped(Gauge<string>)('muster_controller_leaderless_seconds', help, [], (to) => to.set(leadership.leaderlessSeconds()));
+      gauge('muster_controller_leaderless_seconds', help, [], (to) => to.set(leadership.leaderlessSeconds()));
+      gauge('muster_leader', 'One while this gateway keeps Propagations in sync.', [], (to) => to.set(leadership.leadsHere() ? 1 : 0));
     }
+    if (access !== undefined) this.#countDecisions(access);
   }
 
   /** Counts an operation that was answered, or refused before its type was known. */
@@ -130,7 +138,9 @@ export class Metrics {
 
   /** Returns all series as text in the format of Prometheus. */
   async text(): Promise<string> {
-    this.#clusters = undefined;
+    this.#clusters = this.#readClusters();
+    const present = new Set(this.#clusters.map(({ cluster }) => cluster));
+    for (const label of this.#clusterLabels) if (!present.has(label)) this.#clusterLabels.delete(label);
     const texts = await Promise.all([this.#registry.metrics(), processRegistry?.metrics() ?? '']);
     return texts.join('\n');
   }
@@ -158,6 +168,10 @@ export class Metrics {
     count('muster_upstream_requests_total', 'Requests to API servers, by verb and outcome.', ['cluster', 'verb', 'code'], (to) => {
       for (const { cluster, verb, code, count } of upstream()) to.inc({ cluster: this.#clusterLabel(cluster), verb, code }, count);
     });
+    count('muster_apply_total', 'Server-side applies that were sent, without dry runs, by outcome.', ['cluster', 'result'], (to) => {
+      for (const { cluster, verb, code, count } of upstream())
+        if (verb === 'apply') to.inc({ cluster: this.#clusterLabel(cluster), result: code }, count);
+    });
     count('muster_watch_restarts_total', 'Watches that ended and were opened again, by why they ended.', ['cluster', 'reason'], (to) => {
       for (const { cluster, verb, code, count } of upstream())
         if (verb === 'watch') to.inc({ cluster: this.#clusterLabel(cluster), reason: code === 'OK' ? 'ended' : code }, count);
@@ -167,21 +181,27 @@ export class Metrics {
     });
   }
 
-  #gaugeClusters(read: () => readonly ClusterGauges[]): void {
+  #countDecisions(access: Pick<DecisionCounts, 'decisions' | 'disagreements'>): void {
+    const count = this.#scraped(Counter<string>);
+    count('muster_authz_decisions_total', 'Decisions about rights that were made, by how and by outcome.', ['mode', 'result'], (to) => {
+      for (const { mode, result, count } of access.decisions) to.inc({ mode, result }, count);
+    });
+    const help = 'API servers that were found to decide otherwise than their RBAC objects, which then no longer decide.';
+    count('muster_authz_disagreements_total', help, ['cluster'], (to) => {
+      for (const { cluster, count } of access.disagreements) to.inc({ cluster: this.#clusterLabel(cluster) }, count);
+    });
+  }
+
+  #gaugeClusters(): void {
     const gauge = this.#scraped(Gauge<string>);
-    // The three series of a scrape share one reading: with 200 clusters, each reading takes milliseconds.
-    const clusters = () => {
-      this.#clusters ??= read();
-      return this.#clusters;
-    };
     gauge('muster_cluster_phase', 'One for the phase a cluster is in.', ['cluster', 'phase'], (to) => {
-      for (const { cluster, phase } of clusters()) to.inc({ cluster: this.#clusterLabel(cluster), phase });
+      for (const { cluster, phase } of this.#clusters) to.inc({ cluster: this.#clusterLabel(cluster), phase });
     });
     gauge('muster_mirror_objects', 'Objects held of a cluster.', ['cluster'], (to) => {
-      for (const { cluster, objects } of clusters()) to.inc({ cluster: this.#clusterLabel(cluster) }, objects);
+      for (const { cluster, objects } of this.#clusters) to.inc({ cluster: this.#clusterLabel(cluster) }, objects);
     });
     gauge('muster_mirror_age_seconds', 'Seconds since the oldest mirror of a cluster was known to be true.', ['cluster'], (to) => {
-      for (const { cluster, ageSeconds } of clusters())
+      for (const { cluster, ageSeconds } of this.#clusters)
         if (ageSeconds !== undefined) to.set({ cluster: this.#clusterLabel(cluster) }, ageSeconds);
     });
   }

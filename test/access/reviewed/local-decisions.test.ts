@@ -51,6 +51,9 @@ test('a decision that differs makes the API server decide for all callers within
   const before = north.reviews.length;
   expect(await world.see(requestOf(bob, north.name))).toMatchObject({ type: 'none' });
   expect(north.reviews.length).toBeGreaterThan(before);
+  expect(world.access.counts.disagreements).toEqual([{ cluster: north.name, count: 1 }]);
+  const decided = world.access.counts.decisions.map(({ mode, result }) => `${mode} ${result}`);
+  expect(decided).toEqual(expect.arrayContaining(['rbac allowed', 'sar allowed', 'sar denied']));
 });
 
 test('an API server that learns of a change late does not differ', async () => {
@@ -64,6 +67,7 @@ test('an API server that learns of a change late does not differ', async () => {
   await world.clock.advance(5_000);
   await world.clock.advance(31_000);
   expect(world.access.visibilityOf(requestOf(ann, north.name), world.end.signal)).toMatchObject({ namespaces: new Set(['shop', 'bank']) });
+  expect(world.access.counts.disagreements).toEqual([]);
 });
 
 test('a user with extra values is decided by the API server', async () => {

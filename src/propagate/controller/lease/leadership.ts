@@ -8,6 +8,8 @@ export type LeaderStatus = { readonly leader: 'self' | 'other' } | { readonly le
 
 /** Reports whether any gateway keeps Propagations in sync, as far as this process knows. */
 export interface Leadership {
+  /** True while this process leads. */
+  leadsHere(): boolean;
   /** Seconds since a gateway was last known to lead. 0 while one leads. */
   leaderlessSeconds(): number;
   /** Returns the reason why no gateway has led for longer than 30 s. Undefined if a gateway leads, or has led within the last 30 s. */
@@ -65,6 +67,10 @@ export class LeadershipWatch implements Leadership {
     if (!this.#isLogged) log.error({ since: this.#lastLedAt, reason: leader.why }, 'no gateway leads: Propagations are not kept in sync');
     this.#isLogged = true;
     if (!this.#isWriting) void this.#writeConditions(problem);
+  }
+
+  leadsHere(): boolean {
+    return this.#found.leader === 'self';
   }
 
   leaderlessSeconds(): number {
