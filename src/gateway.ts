@@ -148,10 +148,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       access: decisions,
     },
     examples: examples.all,
-    heap,
-    traces,
-    clock,
-    log,
+    ...{ heap, traces, clock, log },
   });
   stack.use(serving);
   if (options.token === undefined) followTokenFile(options, serving, ending.signal);

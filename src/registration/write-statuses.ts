@@ -83,16 +83,13 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
     const before = objectAt(read.object, 'status');
     const role = ports.fleet.roleOf(candidate);
     known.role = textOfRole(role);
-    const status = ports.mirrors.cluster(candidate.name);
+    const member = ports.mirrors.cluster(candidate.name);
     const restMs = known.sinceMs + settleMs - clock.monotonic();
-    if (Object.keys(before).length === 0 && isJoining(candidate, role, status) && restMs > 0) return restMs;
+    if (Object.keys(before).length === 0 && isJoining(candidate, role, member) && restMs > 0) return restMs;
     const after = registrationStatus({
       // The candidate may be made from an older spec than the one in the object. The status is about the spec of the candidate.
       generation: candidate.generation ?? 0,
-      candidate,
-      role,
-      member: status,
-      before,
+      ...{ candidate, role, member, before },
       now: new Date(clock.now()).toISOString(),
     });
     if (!term.isLeading()) return undefined;
