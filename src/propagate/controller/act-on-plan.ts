@@ -31,8 +31,8 @@ import { writeStatus } from './write-status.ts';
  * writes the status. Otherwise:
  *
  * 1. `assessAndBegin` compares each cluster with the plan (its `needs`), and chooses the clusters that start.
- * 2. `saveDecision` saves the revision and the status on the hub, before this generation writes to a cluster. Skipped if it has saved them
- *    before.
+ * 2. `saveDecision` saves the revision and the status on the hub, before this generation writes to a cluster. If it has saved them before,
+ *    `saveReturn` saves which evictions this plan ends.
  * 3. `rollBackAfterBreach` restores the previous revision. Without a breach, it returns the snapshot unchanged.
  * 4. `saveLeftBehind` saves which copies `purge` Never will release. Skipped if there are none.
  * 5. `startJobs` starts a job for each started cluster with needs. The job (`clusters/cluster-job.ts`) runs a task
@@ -47,7 +47,8 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
   const snapshot = assessAndBegin(pass, planned);
   if (verdict.result === 'stale' || verdict.result === 'refused')
     return await finishPass(pass, planned, await restorePlaced(pass, planned, snapshot));
-  const decided = isDecided(planned.propagation) ? planned.propagation : await saveDecision(pass, planned, snapshot);
+  const save = isDecided(planned.propagation) ? saveReturn : saveDecision;
+  const decided = await save(pass, planned, snapshot);
   if ('result' in decided) return decided;
   const now = { ...planned, propagation: decided };
   const after = await rollBackAfterBreach(pass, now, snapshot);
@@ -132,6 +133,18 @@ async function saveDecision(
   const saved = await saveStatus(pass, { propagation, spec, plan }, snapshot);
   if ('result' in saved) state.begun.clear();
   return saved;
+}
+
+/**
+ * Saves the evictions that this plan ends, before a job writes to their clusters. Otherwise a process that starts after a crash would find
+ * copies in a cluster that is still evicted, and would remove them. Does nothing if the plan ends none. Returns the Propagation, or the
+ * result of the pass if the hub did not save them.
+ */
+async function saveReturn(pass: Pass, planned: PlannedPropagation, snapshot: PassSnapshot): Promise<Propagation | PassResult> {
+  const { propagation, plan } = planned;
+  const lasting = new Set(plan.evictions.map(({ cluster }) => cluster));
+  const isEnding = propagation.status.evictions?.some(({ cluster }) => !lasting.has(cluster)) ?? false;
+  return isEnding ? await saveStatus(pass, planned, snapshot) : propagation;
 }
 
 /**

@@ -245,6 +245,26 @@ test('releases no copy before the hub has recorded that it is left behind', asyn
   await fleet.world.until(() => released() && codesOf(fleet, 'known')?.join() === 'LEFT_BEHIND', 120_000);
 }, 60_000);
 
+test('returns no copy before the hub has recorded the return', async () => {
+  await using fleet = await startControllerWorld(emptyFleet, { living: true });
+  fleet.startProcess();
+  const failover = { after: '5s', return: 'BACK', returnAfter: '20s' };
+  const affinityGroups = ['south', 'east'].map((cluster) => ({ name: cluster, set: { clusters: [cluster] } }));
+  await fleet.propagate(intent('home', [deployment('home', 2)], { placement: { affinityGroups }, failover } as never));
+  await fleet.phase('home', 'Settled');
+  const cut = cutOff(fleet, 'south');
+  await fleet.world.until(() => fleet.mirrored('home')?.status.evictions?.[0]?.to !== undefined, 120_000);
+  cut[Symbol.dispose]();
+  await fleet.world.until(() => copyIn(fleet, 'south', 'home') === undefined, 120_000);
+  const hub = fleet.world.cluster('hub');
+  const refused = hub.answer({ status: 500, times: Number.POSITIVE_INFINITY }, { path: statusPath('home') });
+  await fleet.world.pass(60_000);
+  expect(fleet.mirrored('home')?.status.evictions).toMatchObject([{ cluster: 'south' }]);
+  expect(copyIn(fleet, 'south', 'home')).toBeUndefined();
+  refused[Symbol.dispose]();
+  await fleet.world.until(() => copyIn(fleet, 'south', 'home') !== undefined, 120_000);
+}, 60_000);
+
 test('keeps the last copies after `grace` while the other cluster is suspended', async () => {
   await using fleet = await startControllerWorld(emptyFleet, { living: true });
   fleet.startProcess();
