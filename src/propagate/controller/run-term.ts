@@ -57,7 +57,7 @@ export async function runTerm(ports: ControllerPorts, term: Term): Promise<void>
   const interests = createInterests(members.objects, term.signal);
   const drift = createDriftWatch(ports, members.objects);
   const probe = createContactProbe({ members, clock: ports.clock }, term.signal);
-  const hubWrites = createHubWrites();
+  const hubWrites = createHubWrites(ports.clock);
   const ended = new Set<() => void>();
 
   async function work(key: string): Promise<number | undefined> {

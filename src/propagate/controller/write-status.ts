@@ -9,6 +9,11 @@ import type { Pass } from './state/ports.ts';
  */
 const spacingMs = 1_000;
 
+/**
+ * - `blocking`: copies are written only after it. It is written at once, and before other statuses on the hub.
+ * - `urgent`: it is written at once.
+ * - `usual`: it is written a second after the last write at the earliest.
+ */
 export type StatusUrgency = 'blocking' | 'urgent' | 'usual';
 
 /**
@@ -26,9 +31,9 @@ export type StatusWrite =
   | { readonly result: 'outdated' | 'failed' | 'stopped' };
 
 /**
- * Writes the status to the hub if it differs from the status of `propagation`, and puts the written Propagation into `state.latest`. A
- * `usual` status is `later` if the last write was less than a second ago. A status of another urgency is not, nor is the end of a rollout,
- * because users wait for it. A `blocking` status comes before others on the hub, because copies are written only after it.
+ * Writes the status to the hub if it differs from the status of `propagation`, and puts the written Propagation into `state.latest`. The
+ * end of a rollout is written at once even if it is `usual`, because users wait for it. A write waits for its turn among the other writes
+ * to the hub (`HubWrites`).
  */
 export async function writeStatus(
   { state, ports, term, hubWrites }: Pass,
@@ -39,17 +44,22 @@ export async function writeStatus(
   }: { readonly propagation: Propagation; readonly status: PropagationStatus; readonly urgency: StatusUrgency },
 ): Promise<StatusWrite> {
   if (isSameStatus(propagation.status, status)) return { result: 'saved', propagation };
-  const nowMs = ports.clock.monotonic();
-  const waitMs = state.statusAtMs + spacingMs - nowMs;
+  const { clock } = ports;
+  const waitMs = state.statusAtMs + spacingMs - clock.monotonic();
   const isWaitedFor = urgency !== 'usual' || isEnd(propagation.status, status);
   if (!isWaitedFor && waitMs > 0) return { result: 'later', ms: waitMs };
   const { propagations } = ports.stores;
-  const send = async () => (term.isLeading() ? await propagations.patchStatus(propagation, status, term.signal) : undefined);
+  let sentAtMs = state.statusAtMs;
+  const send = async () => {
+    if (!term.isLeading()) return undefined;
+    sentAtMs = clock.monotonic();
+    return await propagations.patchStatus(propagation, status, term.signal);
+  };
   const written = await hubWrites.send(urgency === 'blocking' ? 'first' : 'last', send, term.signal);
   if (written === undefined) return { result: 'stopped' };
   switch (written.result) {
     case 'written':
-      state.statusAtMs = nowMs;
+      state.statusAtMs = sentAtMs;
       state.latest = written.propagation;
       return { result: 'saved', propagation: written.propagation };
     case 'absent':

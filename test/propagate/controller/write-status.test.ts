@@ -20,7 +20,7 @@ async function writes({ from, to, urgency }: { from: PropagationPhase; to: Propa
   const run = { statusAtMs: clock.monotonic() };
   const ports = { clock, stores: { propagations: { patchStatus } } };
   const pass = {
-    hubWrites: createHubWrites(),
+    hubWrites: createHubWrites(clock),
     state: run,
     ports,
     term: { isLeading: () => true, signal: new AbortController().signal },
@@ -41,6 +41,25 @@ test.each([
   expect(await writes(change)).toEqual(told);
 });
 
+test('the time between two writes counts from the turn of the first one', async () => {
+  const clock = createManualClock();
+  const hubWrites = createHubWrites(clock);
+  const { signal } = new AbortController();
+  const ends: (() => void)[] = [];
+  for (let index = 0; index < 10; index += 1)
+    void hubWrites.send('first', () => new Promise<void>((resolve) => ends.push(resolve)), signal);
+  const patchStatus = async (of: Propagation, status: PropagationStatus) => ({ result: 'written', propagation: { ...of, status } });
+  const ports = { clock, stores: { propagations: { patchStatus } } };
+  const pass = { hubWrites, state: { statusAtMs: -5_000 }, ports, term: { isLeading: () => true, signal } } as unknown as Pass;
+  const propagation = { metadata: { generation: 1 }, status: {} } as unknown as Propagation;
+  const first = writeStatus(pass, { propagation, status: { phase: 'Planning' }, urgency: 'usual' });
+  await clock.advance(3_000);
+  ends.shift()?.();
+  expect(await first).toMatchObject({ result: 'saved' });
+  const second = await writeStatus(pass, { propagation, status: { phase: 'Rolling' }, urgency: 'usual' });
+  expect(second).toEqual({ result: 'later', ms: 1_000 });
+});
+
 test.each([
   ['that fails is told', false, 1],
   ['that its own end cut short is not', true, 0],
@@ -53,8 +72,14 @@ test.each([
   };
   const log = { warn: (_fields: unknown, message: string) => void warned.push(message) };
   const run = { statusAtMs: Number.NEGATIVE_INFINITY };
-  const ports = { clock: createManualClock(), log, stores: { propagations: { patchStatus } } };
-  const pass = { hubWrites: createHubWrites(), state: run, ports, term: { isLeading: () => true, signal: end.signal } } as unknown as Pass;
+  const clock = createManualClock();
+  const ports = { clock, log, stores: { propagations: { patchStatus } } };
+  const pass = {
+    hubWrites: createHubWrites(clock),
+    state: run,
+    ports,
+    term: { isLeading: () => true, signal: end.signal },
+  } as unknown as Pass;
   const propagation = { metadata: { generation: 1 }, status: {} } as unknown as Propagation;
   const written = await writeStatus(pass, { propagation, status: { phase: 'Rolling' }, urgency: 'urgent' });
   expect([written.result, warned.length]).toEqual(['failed', told]);

@@ -32,7 +32,7 @@ function bench(act: ClusterTask) {
     looks += 1;
   };
   const term = { signal: end.signal, isLeading: () => leads };
-  const pass = { hubWrites: createHubWrites(), state: run, ports, term, drift: { isDrifted: () => false }, again } as unknown as Pass;
+  const pass = { hubWrites: createHubWrites(clock), state: run, ports, term, drift: { isDrifted: () => false }, again } as unknown as Pass;
   const propagation = { metadata: { ...owner, generation: 2, annotations: {} }, status: {} } as ClusterJob['propagation'];
   const spec = { conflict: 'Abort', write: 'Apply', deletion: { policy: 'Delete', cascade: 'Background' }, runAs: { type: 'requester' } };
   return {
