@@ -45,10 +45,10 @@ const maxSize = 32_768;
 /** Maximum number of pages. */
 const maxPages = 1_024;
 
-/** Number of characters of the digest of a visibility in a key: 96 bits. */
+/** Number of characters of a digest of visibilities: 96 bits. */
 const digestLength = 16;
 
-/** Maximum number of characters of a key, with its visibilities. A list may name thousands of namespaces. */
+/** Maximum number of characters of a key, with its digest. A list may name thousands of namespaces. */
 const maxKeyLength = 4_096;
 
 /**
@@ -64,16 +64,16 @@ export class KeptPages {
     maxSize,
     sizeCalculation: ({ page, sources }) => Math.max(page.objects.length + sources.length, 1),
   });
-  /** The texts of `textOf`. Decisions share the sets of equal callers. */
-  readonly #texts = new WeakMap<ReadonlySet<string>, string>();
+  /** The digests of sets of namespaces. Callers with equal rights share a set. */
+  readonly #digests = new WeakMap<ReadonlySet<string>, string>();
 
   /** Returns the page of this key if nothing has changed since `keep`. Undefined if a source, its objects or its visibility is another one. */
   find(key: string, sources: readonly KeptSource[]): KeptPage | undefined {
-    const visibleAs = this.#keyFor(key, sources);
-    const entry = this.#pages.get(visibleAs);
+    const fullKey = this.#keyFor(key, sources);
+    const entry = this.#pages.get(fullKey);
     if (entry === undefined) return undefined;
     if (isCurrent(entry, sources)) return entry.page;
-    this.#pages.delete(visibleAs);
+    this.#pages.delete(fullKey);
     return undefined;
   }
 
@@ -84,37 +84,29 @@ export class KeptPages {
    * @param sources The sources as `sourceStateOf` has returned them before the query.
    */
   keep(key: string, sources: readonly SourceState[], page: KeptPage): void {
-    const visibleAs = this.#keyFor(key, sources);
-    if (visibleAs.length <= maxKeyLength) this.#pages.set(visibleAs, { page, sources });
+    const fullKey = this.#keyFor(key, sources);
+    if (fullKey.length <= maxKeyLength) this.#pages.set(fullKey, { page, sources });
   }
 
-  /** Returns the key, followed by the visibility of each source. Neighbours of equal visibility appear once, with their number. */
+  /** Returns the key with a digest of the visibilities of all sources. Its length does not grow with the number of clusters. */
   #keyFor(key: string, sources: readonly KeptSource[]): string {
-    let visibleAs = key;
-    let last: string | undefined;
-    let count = 0;
-    for (const { visibility } of sources) {
-      const text = this.#textOf(visibility);
-      if (text !== last) {
-        if (last !== undefined) visibleAs += ` ${last}×${count}`;
-        last = text;
-        count = 0;
-      }
-      count += 1;
-    }
-    return last === undefined ? visibleAs : `${visibleAs} ${last}×${count}`;
+    return `${key} ${digestOf(sources.map(({ visibility }) => this.#textOf(visibility)).join(' '))}`;
   }
 
   /** Returns a text that is equal only for equal visibilities. It is short, because a caller may see thousands of namespaces. */
   #textOf(visibility: QueryVisibility): string {
     if (visibility.type === 'all') return '*';
     const { namespaces } = visibility;
-    const known = this.#texts.get(namespaces);
+    const known = this.#digests.get(namespaces);
     if (known !== undefined) return known;
-    const text = hash('sha256', JSON.stringify([...namespaces].sort()), 'base64url').slice(0, digestLength);
-    this.#texts.set(namespaces, text);
-    return text;
+    const digest = digestOf(JSON.stringify([...namespaces].sort()));
+    this.#digests.set(namespaces, digest);
+    return digest;
   }
+}
+
+function digestOf(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, digestLength);
 }
 
 /** Returns the state of a source now. */

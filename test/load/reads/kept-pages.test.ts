@@ -151,6 +151,19 @@ test('callers with other rights keep their own pages, and callers with equal rig
   expect(again.map((key, index) => key === [ann, bob, cleo, dan, eve][index])).toEqual([true, true, true, true, true]);
 });
 
+test('a page of 1,000 clusters is kept also if the caller has other rights in each', () => {
+  const source = sourceWith(1);
+  const sources = Array.from({ length: 1_000 }, (_, index) => ({
+    ...sourceStateOf(source),
+    visibility: { type: 'namespaces', namespaces: new Set([`of-${index}`]) } as const,
+  }));
+  const pages = new KeptPages();
+  const page = pageOf(source);
+  pages.keep('key', sources, page);
+  expect(pages.find('key', sources)).toBe(page);
+  expect(pages.find('key', sources.toReversed())).toBeUndefined();
+});
+
 test('the objects, the sources, the number and the keys of pages are bounded', () => {
   const source = sourceWith(500);
   const page = pageOf(source);
