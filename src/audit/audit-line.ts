@@ -42,12 +42,12 @@ export function lineOfLogin({ requestId, method, reason, address }: RefusedLogin
   });
 }
 
-/** Characters that some readers of logs take for the end of a line, or that change how a terminal shows the text around them. */
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** Characters that end a line for some readers of logs, that a terminal does not show, or that change how it shows the text around them. */
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
- * Prints a line. Names may come from a request that was refused, so they may contain any character. `JSON.stringify` escapes only the line breaks of
- * ASCII, so the line escapes the others.
+ * Prints a line. Names may come from a request that was refused, so they may contain any character. `JSON.stringify` escapes only the control
+ * characters below U+0020.
  */
 function lineOf(content: object): string {
   return JSON.stringify(content).replace(invisible, (character) => {
