@@ -158,9 +158,15 @@ async function rulesOf({ request, ports: { member }, steps, signal }: Joining): 
   return { rules: memberRules(found.resources, { write }), notes };
 }
 
-/** Returns a note if gateways refuse the address of the member by default, because it is private. Else an empty list. */
-function addressNotes({ endpoint: { server } }: ContextCluster): readonly string[] {
+/** Returns notes about what the gateways of the hub need before they can reach the member, which this command has reached from here. */
+function addressNotes({ endpoint: { server, proxyUrl } }: ContextCluster): readonly string[] {
+  const notes: string[] = [];
   const host = new URL(server).hostname.replace(/^\[|\]$/g, '');
-  if (!isForbiddenAddress(host, { allowPrivate: [], where: 'server' })) return [];
-  return ['the address of the cluster is private: the config of the gateway must allow it in allowPrivate'];
+  if (isForbiddenAddress(host, { allowPrivate: [], where: 'server' }))
+    notes.push('the address of the cluster is private: the config of the gateway must allow it in allowPrivate');
+  if (proxyUrl !== undefined)
+    notes.push(
+      'this command reached the cluster through a proxy, which is not registered: a gateway that needs a proxy takes it from its own HTTPS_PROXY',
+    );
+  return notes;
 }

@@ -1,3 +1,6 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import net, { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Json } from '../../src/core/json.ts';
@@ -148,7 +151,48 @@ describe.skipIf(realPrograms === undefined)(`joining and leaving on ${realServer
     expect(steps[0]).toEqual({ cluster: 'south', object: 'namespace/muster-system', action: 'created' });
   });
 
+  test('a context with a proxy gives a note that the proxy is not registered', async () => {
+    await using proxy = await startProxy();
+    const text = await readFile(clusters.kubeconfig, 'utf8');
+    const { server } = (JSON.parse(text) as { clusters: { name: string; cluster: { server: string } }[] }).clusters[1]?.cluster ?? {};
+    const kubeconfig = `${clusters.kubeconfig}-proxy`;
+    await writeFile(kubeconfig, text.replace(JSON.stringify(server), `${JSON.stringify(server)},"proxy-url":"${proxy.url}"`));
+    const request = { ...common(), kubeconfig, context: 'south', write: false, rotate: false, lifetimeSeconds: 3_600, dryRun: true };
+    const { notes } = await runJoin(request, ports, signal);
+    expect(notes).toEqual(expect.arrayContaining([expect.stringMatching(/proxy, which is not registered: .* its own HTTPS_PROXY$/)]));
+    expect(proxy.targets()).toContain(new URL(server ?? '').host);
+    const direct = await runJoin({ ...request, kubeconfig: clusters.kubeconfig }, ports, signal);
+    expect(direct.notes.join()).not.toContain('proxy');
+  });
+
   test('an unknown context is bad input, with the one that was meant', async () => {
     await expect(join({ context: 'sout' })).rejects.toThrow('the kubeconfig has no context "sout": did you mean south?');
   });
 });
+
+/** Starts a proxy that serves CONNECT and nothing else. */
+async function startProxy() {
+  const targets: string[] = [];
+  const sockets = new Set<{ destroy(): void }>();
+  const server = createServer().on('connect', ({ url = '' }, socket) => {
+    targets.push(url);
+    const { hostname, port } = new URL(`http://${url}`);
+    const upstream = net.connect({ host: hostname, port: Number(port) }, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      socket.pipe(upstream).pipe(socket);
+    });
+    for (const one of [socket, upstream]) {
+      sockets.add(one);
+      one.on('error', () => undefined);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    targets: () => targets,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
