@@ -52,13 +52,14 @@ export async function openFleet(
   // Everything about a hub needs it soon, and its import would stop requests later.
   if (hub !== undefined) await loadTypedApi();
   let opened: Fleet | undefined;
+  const onSettings = ({ inventories }: FoundClusterSettings) => warnOfAbsentHolders({ ...config, inventories }, opened, log);
   const found = createFoundClusters({
     objects: createMemberObjects({ mirrors, clock, log }, signal),
     api: (name) => opened?.member(name)?.api,
     followSecrets: (cluster, namespace, onChange, until) => mirrors.followSecrets(cluster, namespace, onChange, until),
     hub: hub === undefined ? undefined : clusterName(hub),
     settings: { allowPrivate, inventories },
-    changes: (until) => settingsChanges({ config, hub, clock, log }, until),
+    changes: (until) => settingsChanges({ config, hub, clock, log, onSettings }, until),
     ...{ environment, systemNamespace, clock },
   });
   const fleet = stack.use(
@@ -72,9 +73,27 @@ export async function openFleet(
     }),
   );
   opened = fleet;
+  warnOfAbsentHolders(config, fleet, log);
   mirrorAll({ mirrors, fleet, onProgress }, signal);
   fleet.onJoin((member) => member.signal.addEventListener('abort', () => anomalies.forget(member.name), { once: true }), signal);
   return { mirrors, fleet, found, heap, scheduler, counts, anomalies };
+}
+
+/**
+ * Logs a warning for each inventory whose `cluster` is not in the fleet. Only with the clusters of a kubeconfig: if the config file lists them, it
+ * refuses other names.
+ */
+function warnOfAbsentHolders(
+  { inventories, clusters }: Pick<Config, 'inventories' | 'clusters'>,
+  fleet: Fleet | undefined,
+  log: Log,
+): void {
+  for (const [at, { cluster }] of inventories.entries())
+    if (clusters.length === 0 && cluster !== undefined && fleet?.member(clusterName(cluster)) === undefined)
+      log.warn(
+        { inventory: `inventories[${at}]`, cluster },
+        'the cluster of an inventory is not in the fleet: the inventory lists no cluster until it joins',
+      );
 }
 
 /**
@@ -87,7 +106,12 @@ async function* settingsChanges(
     hub,
     clock,
     log,
-  }: Omit<FleetOptions, 'onProgress'> & { readonly hub: string | undefined },
+    onSettings,
+  }: Omit<FleetOptions, 'onProgress'> & {
+    readonly hub: string | undefined;
+    /** Called with new settings before they are yielded. */
+    readonly onSettings: (settings: FoundClusterSettings) => void;
+  },
   signal: AbortSignal,
 ): AsyncIterable<FoundClusterSettings> {
   if (configFile === undefined) return;
@@ -96,6 +120,7 @@ async function* settingsChanges(
       const { systemNamespace: wanted, ...settings } = await reloadInventories(configFile, { hub, authentication });
       if (wanted !== systemNamespace)
         log.warn({ namespace: wanted }, 'another systemNamespace needs a restart of all gateways: the former one stays in use');
+      onSettings(settings);
       yield settings;
     } catch (error) {
       if (!(error instanceof MusterError)) throw error;

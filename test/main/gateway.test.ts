@@ -127,6 +127,18 @@ test('a kubeconfig that breaks while it runs changes nothing, and is logged', as
   expect(await run.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 2 } });
 });
 
+test('an inventory in a cluster that the kubeconfig does not have is logged, at the start and after a change of the config file', async () => {
+  const warnings: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (fields, message) => message.startsWith('the cluster of an inventory') && warnings.push(fields) };
+  const withInventories = (...clusters: readonly string[]) =>
+    JSON.stringify({ apiVersion: 'config.muster.dev/v1alpha1', inventories: clusters.map((cluster) => ({ type: 'ArgoCD', cluster })) });
+  await using run = await runGateway({ contexts: both(), configFile: withInventories('north', 'nort'), log });
+  expect(warnings).toEqual([{ inventory: 'inventories[1]', cluster: 'nort' }]);
+  await run.rewrite('config', withInventories('sout', 'north'));
+  await vi.waitUntil(() => warnings.length > 1, { timeout: 20_000 });
+  expect(warnings.slice(1)).toEqual([{ inventory: 'inventories[0]', cluster: 'sout' }]);
+});
+
 test('one cluster by two contexts is one, with a DUPLICATE fault: by its address at once', async () => {
   await using run = await runGateway({ contexts: [...both(), { name: 'north-admin', cluster: north }] });
   await run.gateway.whenReady(never);
