@@ -95,6 +95,17 @@ describe.skipIf(helm === undefined)('the chart, rendered by Helm', () => {
     await expect(renderChart(values)).rejects.toThrow(message);
   });
 
+  test.each(['1st', 'eu.west'])('is refused for the release %s, whose name no Service may have', async (release) => {
+    await expect(renderChart({ auth }, release)).rejects.toThrow(/fullnameOverride: expected a name for Services/);
+    await expect(renderChart({ auth, fullnameOverride: 'muster' }, release)).resolves.toBeDefined();
+  });
+
+  test('gives the Services of a long name at most 63 characters', async () => {
+    const values = { auth, fullnameOverride: 'm'.repeat(63), serviceMonitor: { enabled: true } };
+    const names = of(await renderChart(values), 'Service').map(({ metadata: { name } }) => name);
+    expect(names.map(({ length }) => length)).toEqual([55, 63]);
+  });
+
   test('has a config file that the gateway accepts, with the values laid over it', async () => {
     const objects = await renderChart({ auth, hub: { name: 'main' }, config: { logLevel: 'debug', limits: { bodyBytes: 8_388_608 } } });
     const config = await parseConfigFile(of(objects, 'ConfigMap')[0]?.data['muster.yaml'], 'muster.yaml');

@@ -18,15 +18,19 @@ export interface ChartObject {
   readonly [key: string]: any;
 }
 
-/** Renders the chart with these values, for the release `muster` in the namespace `fleet`. Rejects with the message of Helm if it refuses. */
-export async function renderChart(values: object): Promise<readonly ChartObject[]> {
+/**
+ * Renders the chart with these values in the namespace `fleet`. Rejects with the message of Helm if it refuses.
+ *
+ * @param release Default: `muster`.
+ */
+export async function renderChart(values: object, release = 'muster'): Promise<readonly ChartObject[]> {
   if (helm === undefined) throw new Error('no Helm: skip where helm is undefined');
   const folder = await mkdtemp(path.join(tmpdir(), 'muster-chart-'));
   try {
     const file = path.join(folder, 'values.json');
     await writeFile(file, JSON.stringify(values));
     const chart = path.join(import.meta.dirname, '../..', chartFolder);
-    const args = ['template', 'muster', chart, '--namespace', 'fleet', '--values', file];
+    const args = ['template', release, chart, '--namespace', 'fleet', '--values', file];
     const { stdout } = await promisify(execFile)(helm, args, { maxBuffer: 64 << 20 });
     return parseAllDocuments(stdout).flatMap((document) => document.toJS() ?? []);
   } finally {

@@ -2,17 +2,15 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
+{{- /* Services have this name, one of them with the suffix -metrics. Kubernetes refuses more than 63 characters, dots, and digits in front. */ -}}
 {{- define "muster.fullname" -}}
-{{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
-{{- else -}}
 {{- $name := include "muster.name" . -}}
-{{- if contains $name .Release.Name -}}
-{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" -}}
+{{- $ofRelease := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
+{{- $full := default $ofRelease .Values.fullnameOverride | trunc 55 | trimSuffix "-" -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $full) -}}
+{{- fail (printf "fullnameOverride: expected a name for Services that begins with a letter and has no dot. The name of the release gives %q" $full) -}}
 {{- end -}}
-{{- end -}}
+{{- $full -}}
 {{- end -}}
 
 {{- /* The name of objects without a namespace: two releases in two namespaces have different ones. */ -}}
