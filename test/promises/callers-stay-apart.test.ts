@@ -1,10 +1,12 @@
-import { expect, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Json } from '../../src/core/json.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { bindingOf, roleOf, ruleOf } from '../access/reviewed/access-world.ts';
 import { LiveSocket } from '../support/clients/live-socket.ts';
 import { testOnRbacGrounds } from '../support/gateway/rbac-grounds.ts';
 import { runSharedGateway } from '../support/gateway/run-shared-gateway.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
 // Two callers of one gateway never get the answers, the rights or the knowledge of each other, on the embedded fleet and on a real API server.
 
@@ -152,4 +154,23 @@ testOnRbacGrounds('P16: two requests that differ in one parameter share no answe
       for (const [at, text] of together) expect(text).toBe(alone[at]);
     }
   }
+});
+
+test('the reason why no gateway leads is hidden from a caller who may see nothing in the hub', async () => {
+  const north = await startSimCluster({ name: 'north', authorization: 'rbac' });
+  for (const object of objects) north.put(object);
+  north.forbid({ resource: 'leases' });
+  let aheadMs = 0;
+  const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs };
+  await using gateway = await runSharedGateway({ contexts: [{ name: 'north', cluster: north }], flags: { hub: 'north' }, clock });
+  await gateway.firstCluster('ann');
+  const problemFor = async (user: string) =>
+    (await gateway.ask<{ gateway: { controllerProblem: string | null } }>(user, '{ gateway { controllerProblem } }')).data?.gateway
+      .controllerProblem;
+  expect(await problemFor('ann')).toBeNull();
+  // More than the 30 s after which a missing leader is a problem. No gateway leads without a Lease.
+  aheadMs = 40_000;
+  await vi.waitUntil(async () => (await problemFor('ann')) !== null, { timeout: 20_000 });
+  expect(await problemFor('ann')).toMatch(/^no gateway has led since /);
+  expect(await problemFor('zed')).toBeNull();
 });

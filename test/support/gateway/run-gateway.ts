@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { StartProgress } from '../../../src/cli/output/start-view.ts';
 import type { Flags } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
 import type { SimCluster } from '../sim/sim-cluster.ts';
@@ -36,10 +36,12 @@ export interface RunGatewayOptions {
   /** The text of a config file. */
   readonly configFile?: string;
   readonly log?: Log;
+  /** Default: the clock of the system. */
+  readonly clock?: Clock;
 }
 
 /** Starts the whole gateway in this process, on its own port. The test may change its kubeconfig on disk. */
-export async function runGateway({ contexts, flags = {}, configFile, log = silentLog }: RunGatewayOptions) {
+export async function runGateway({ contexts, flags = {}, configFile, log = silentLog, clock = systemClock }: RunGatewayOptions) {
   const folder = await mkdtemp(path.join(tmpdir(), 'muster-gateway-'));
   const kubeconfig = path.join(folder, 'kubeconfig');
   const file = path.join(folder, 'muster.yaml');
@@ -51,7 +53,7 @@ export async function runGateway({ contexts, flags = {}, configFile, log = silen
     directory: folder,
   });
   const progress: StartProgress[] = [];
-  const gateway = await createGateway({ config, clock: systemClock, log, onProgress: (step) => progress.push(step) });
+  const gateway = await createGateway({ config, clock, log, onProgress: (step) => progress.push(step) });
   return {
     gateway,
     progress,
