@@ -137,7 +137,7 @@ export function createAccess(
   { config, clock, log }: CallerSideOptions,
   { mirrors, fleet }: { readonly mirrors: MirrorRegistry; readonly fleet: Fleet },
   signal: AbortSignal,
-): { readonly access: Access; readonly rights: OwnRights; readonly decisions?: OwnedAccess['counts'] } {
+): { readonly access: Access; readonly rights: OwnRights; readonly decisions?: OwnedAccess['counts'] | undefined } {
   if (config.authentication === undefined) {
     const served = (name: ClusterName, kind: GroupKind) =>
       mirrors.servedKinds(name) === undefined ? undefined : (mirrors.served(name, kind) ?? 'absent');

@@ -3,7 +3,7 @@ import type { AuditedAction, RefusedLogin } from './audit.ts';
 
 const apiVersion = 'audit.muster.dev/v1alpha1';
 
-/** Returns the line of an action: one JSON object without a line break of any kind, and without invisible characters. */
+/** Returns the line of an action: one JSON object. Line breaks of any kind and invisible characters are escaped. */
 export function lineOfAction({ caller, objects, ...action }: AuditedAction, atMs: number): string {
   const { requestId, verb, dryRun = false, force = false, manifestHash, code } = action;
   return lineOf({

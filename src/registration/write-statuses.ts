@@ -94,7 +94,7 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
     });
     if (!term.isLeading()) return undefined;
     const answer = await writes.patchStatus(resourceMetadataOf(read.object), { before, after }, term.signal);
-    // No change is reported when the newer spec of a Cluster that is no member has been read.
+    // Ask again until the newest spec was read: for a Cluster that is no member, no change is reported when that happens.
     const outdatedMs = candidate.generation === generation ? undefined : spacingMs;
     if (answer === 'unchanged') return outdatedMs;
     known.writtenMs = clock.monotonic();

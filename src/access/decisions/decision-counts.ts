@@ -4,14 +4,14 @@ import type { Verdict } from './decisions.ts';
 /** How a decision was made: by a review of the API server (`sar`), or by the mirrored RBAC objects (`rbac`). */
 type DecisionMode = 'sar' | 'rbac';
 
-/** The number of decisions of one kind since the start. `unanswered`: the API server gave no answer, so the decision is a denial. */
+/** The number of decisions with one mode and result since the start. `unanswered`: the API server gave no answer, so access was denied. */
 export interface DecisionCount {
   readonly mode: DecisionMode;
   readonly result: 'allowed' | 'denied' | 'unanswered';
   readonly count: number;
 }
 
-/** How often the API server of a cluster was found to decide otherwise than its RBAC objects, which then no longer decide. */
+/** How often the API server of a cluster decided differently from its RBAC objects. Its reviews decide from then on. */
 export interface DisagreementCount {
   readonly cluster: ClusterName;
   readonly count: number;

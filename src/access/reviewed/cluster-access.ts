@@ -323,7 +323,7 @@ export class ClusterAccess {
     counts.disagreed(name);
     log.warn(
       { cluster: name },
-      'the API server decides otherwise than its RBAC objects: the rights in this cluster are now decided by reviews',
+      'the API server decides differently from its RBAC objects: the rights in this cluster are now decided by reviews',
     );
     this.#epochs.bump('all');
     onChange(name);

@@ -23,7 +23,7 @@ export function keepToken(text: string): void {
 export function refuseToken(refused: string | undefined): void {
   // This answer is late: the user has signed in with another token since.
   if (refused !== token.value) return;
-  // A request that a page still sends after its token was refused has none. Its answer must not take back that the token was wrong.
+  // After a token was refused, the page may send further requests, without a token. Their refusals do not change `wrong` to `needed`.
   if (refused !== undefined) signIn.value = 'wrong';
   else if (signIn.value === 'unneeded') signIn.value = 'needed';
   sessionStorage.removeItem(storageKey);

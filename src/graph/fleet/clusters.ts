@@ -162,7 +162,7 @@ export function addGateway({ types }: GraphBuilder): void {
       controllerProblem: t.exposeString('controllerProblem', {
         nullable: true,
         description:
-          'The reason why no gateway has kept Propagations in sync for more than 30 seconds. Null if a gateway does, without a hub, and for a caller who may see nothing in the hub.',
+          'The reason why no gateway has kept Propagations in sync for more than 30 seconds. Null if a gateway does, if this gateway has no hub or is read-only, and if the caller may see nothing in the hub.',
       }),
     }),
   });

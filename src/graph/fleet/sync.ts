@@ -44,8 +44,8 @@ export function addSync({ pothos, types }: GraphBuilder): void {
       }),
       resourceVersion: t.string({
         description:
-          'The resourceVersion of the cluster up to which the objects are correct. Null before the first complete list. With authentication, also ' +
-          'null for a caller who may see some namespaces only, and for one object of a namespace: hidden objects would change it.',
+          'The resourceVersion of the cluster up to which the objects are correct. Null before the first complete list. With authentication, it is ' +
+          'also null for one object of a namespace, and for a caller who may see only some namespaces, because it changes with hidden objects.',
         ...volatile,
         resolve: valueResolver((sync) => sync.version),
       }),

@@ -122,12 +122,12 @@ function privateKeyIn({ value, where }: Given<Uint8Array>): KeyObject {
   }
 }
 
-/** Refuses DER, which `X509Certificate` reads but TLS does not. */
+/** Returns the first certificate of PEM. Refuses DER, which `X509Certificate` can read and TLS cannot. */
 function firstCertificateIn({ value, where }: Given<Uint8Array>): X509Certificate {
   try {
     if (Buffer.from(value).includes('-----BEGIN ')) return new X509Certificate(value);
   } catch {
-    // The error of the library has no text for a user.
+    // The message of this error would not help the author of the certificate.
   }
   throw new GivenProblem(where, 'certificates in PEM');
 }

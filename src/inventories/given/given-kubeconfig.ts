@@ -103,7 +103,7 @@ function entryNamed(document: JsonObject, { list, key, name, where }: EntryName)
   return { value, where: `${list}[${at}].${key}` };
 }
 
-/** Refuses other keys. A value that is null, false or empty counts as not given, as in `refuseGiven`. */
+/** Refuses other keys. A key with the value null, false or an empty text counts as not given, as in `refuseGiven`. */
 function refuseOthers({ value, where }: Entry, allowed: readonly string[]): void {
   const unset: readonly unknown[] = [null, false, ''];
   const other = Object.keys(value).find((key) => !allowed.includes(key) && !unset.includes(value[key]));

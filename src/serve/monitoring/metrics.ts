@@ -186,7 +186,7 @@ export class Metrics {
     count('muster_authz_decisions_total', 'Decisions about rights that were made, by how and by outcome.', ['mode', 'result'], (to) => {
       for (const { mode, result, count } of access.decisions) to.inc({ mode, result }, count);
     });
-    const help = 'API servers that were found to decide otherwise than their RBAC objects, which then no longer decide.';
+    const help = 'API servers that decided differently from their RBAC objects. Reviews decide in these clusters from then on.';
     count('muster_authz_disagreements_total', help, ['cluster'], (to) => {
       for (const { cluster, count } of access.disagreements) to.inc({ cluster: this.#clusterLabel(cluster) }, count);
     });
