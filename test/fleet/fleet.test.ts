@@ -204,14 +204,18 @@ describe('a description that changes', () => {
     expect(connections.map(({ signal }) => signal.aborted)).toEqual([false]);
   });
 
-  test('in how rights are decided makes another member', async () => {
-    const { fleet, say, member } = await startConnecting();
-    await using _ = fleet;
-    const before = member();
-    await say([described('north', { authorization: 'rbac' })]);
-    expect(member()).not.toBe(before);
-    expect(before?.signal.aborted).toBe(true);
-  });
+  const identity = { userPrefix: 'corp:', groupPrefix: '' };
+  test.each([{ authorization: 'rbac' }, { identity }] as const)(
+    'to %o, which decides about rights, makes another member',
+    async (settings) => {
+      const { fleet, say, member } = await startConnecting();
+      await using _ = fleet;
+      const before = member();
+      await say([described('north', settings)]);
+      expect(member()).not.toBe(before);
+      expect(before?.signal.aborted).toBe(true);
+    },
+  );
 
   test.each([{ server: 'https://moved.test' }, { tlsServerName: 'other.test' }, { impersonation: { user: 'eve', groups: [], extra: {} } }])(
     'in %o makes another member over another connection',
