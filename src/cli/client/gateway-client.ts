@@ -158,7 +158,7 @@ function parseAnswer({ status, type, location, text }: HttpText, { url, token }:
   return answer;
 }
 
-/** Redirects are not followed: a proxy that leads to a login page would get the token and the request. */
+/** The failure for a redirect. It is not followed, because its target, such as a login page, would get the token and the request. */
 function redirectFailure({ status, location }: Pick<HttpText, 'status' | 'location'>, url: string): CommandFailure {
   const target = location === undefined ? undefined : URL.parse(location, url);
   // The query of a login page may hold secrets, and says nothing about the gateway.

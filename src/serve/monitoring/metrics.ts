@@ -200,7 +200,7 @@ export class Metrics {
     gauge('muster_mirror_objects', 'Objects held of a cluster.', ['cluster'], (to) => {
       for (const { cluster, objects } of this.#clusters) to.inc({ cluster: this.#clusterLabel(cluster) }, objects);
     });
-    gauge('muster_mirror_age_seconds', 'Seconds since the oldest mirror of a cluster was known to be true.', ['cluster'], (to) => {
+    gauge('muster_mirror_age_seconds', 'Seconds since the oldest mirror of a cluster was known to be in sync.', ['cluster'], (to) => {
       for (const { cluster, ageSeconds } of this.#clusters)
         if (ageSeconds !== undefined) to.set({ cluster: this.#clusterLabel(cluster) }, ageSeconds);
     });
