@@ -48,7 +48,12 @@ export function decideRollout({ clusters: assessments, propagation, spec, plan, 
   // An evicted cluster may be lost, so its decrease does not take part in the surge. Its purge has rules of its own.
   const left = new Set(leftClusters(plan.evictions).map(({ cluster }) => cluster));
   const others = assessments.filter(({ cluster, rendered }) => rendered !== undefined || !left.has(cluster));
-  const moves = others.flatMap((assessment) => moveOf(assessment, lines.get(assessment.cluster)?.rollout?.phase));
+  const isReturning = plan.evictions.some(({ cause }) => cause === 'Return');
+  const moves = others.flatMap((assessment) => {
+    const mark = lines.get(assessment.cluster)?.rollout?.phase;
+    // Success lasts for a generation. But copies return within it, so only replicas that are ready now can replace those that are leaving.
+    return moveOf(assessment, isReturning && mark === 'Succeeded' ? 'Progressing' : mark);
+  });
   const surge = withHeldDrain(decideSurge(moves, spec.rollout.onFailure), assessments, annotations[marks.heldDrain]);
   const waves = nextWaves({
     rollout: spec.rollout,
