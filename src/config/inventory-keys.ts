@@ -25,7 +25,9 @@ const providerKeys = {
 
 const inventoryKeys = {
   type: oneOf(inventoryTypes).describe('The system whose clusters become members of the fleet.'),
-  cluster: configText.exactOptional().describe('The cluster of `clusters` that holds the inventory. Default: the hub.'),
+  cluster: configText
+    .exactOptional()
+    .describe('The cluster that holds the inventory: one of `clusters`, else a context of the kubeconfig. Default: the hub.'),
   namespaces: configList(namespaceName, { min: 1 })
     .exactOptional()
     .describe(
