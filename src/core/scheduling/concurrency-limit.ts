@@ -1,6 +1,9 @@
 import PQueue from 'p-queue';
 
-/** Limits how many pieces of work run at the same time. Further pieces wait: those with a higher priority start first, equal ones in the order of the calls. */
+/**
+ * Limits how many pieces of work run at the same time. Further pieces wait. A higher priority starts first. Pieces of one priority start in the
+ * order of the calls.
+ */
 export interface ConcurrencyLimit {
   /**
    * Runs the work when there is room, and returns its result or rejection. Undefined if the signal aborts before the work has started;
