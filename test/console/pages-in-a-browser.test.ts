@@ -89,7 +89,8 @@ describe.skipIf(browserPath === undefined)(`the console in ${browserTitle}`, { t
     for (const [at, text] of [
       ['/objects/pods?where=%3D%3D', 'spec.replicas>3'],
       ['/objects/pods?columns=spec.nope', 'no field nope'],
-      ['/objects/nosuch', 'nosuch'],
+      ['/objects/nosuch', 'The clusters have no kind nosuch. The page Objects lists all kinds.'],
+      ['/objects/podz', /no kind podz; did you mean \w+\? The page Objects lists all kinds\.$/],
     ] as const) {
       const page = await visit(at);
       await page.getByRole('alert').filter({ hasText: text }).waitFor();

@@ -68,10 +68,13 @@ export function KindPage({ kind: name }: { readonly kind: string }) {
   );
 }
 
-/** Returns the message of a failure. For an unknown kind, it also says where the known ones are. */
+/** Returns the message of a failure. For an unknown kind, it also names the page that lists all kinds. */
 function failureText(failure: RequestFailure | undefined): string | undefined {
   const isUnknown = failure?.code === 'BAD_INPUT' && failure.message.startsWith('no kind ');
-  return isUnknown ? `The clusters have ${failure.message}. The page Objects lists all kinds.` : failure?.message;
+  if (!isUnknown) return failure?.message;
+  // The message may end with a question: "no kind podz; did you mean pods?"
+  const end = failure.message.endsWith('?') ? '' : '.';
+  return `The clusters have ${failure.message}${end} The page Objects lists all kinds.`;
 }
 
 function KindKicker({ kinds }: { readonly kinds: readonly ShownKind[] }) {
