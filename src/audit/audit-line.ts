@@ -42,7 +42,7 @@ export function lineOfLogin({ requestId, method, reason, address }: RefusedLogin
   });
 }
 
-/** Characters that end a line for some readers of logs, that a terminal does not show, or that change how it shows the text around them. */
+/** Characters that end a line for some readers of logs, or that a terminal hides. Some change how a terminal shows the text around them. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**

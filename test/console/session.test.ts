@@ -12,7 +12,7 @@ beforeEach(async () => {
   session = await import('../../src/console/gateway/session.ts');
 });
 
-test('a refused token is said until the next one, also while requests without a token are refused', () => {
+test('reports that a token was refused until the next one is given, also while requests without a token are refused', () => {
   const { keepToken, refuseToken, signIn } = session;
   refuseToken(undefined);
   expect(signIn.value).toBe('needed');
