@@ -93,6 +93,7 @@ class ReviewedAccess implements OwnedAccess {
     this.#lastId += 1;
     const access = new ClusterAccess(member, { id: this.#lastId, services: this.#services }, life);
     this.#clusters.set(name, access);
+    this.counts.forget(name);
     this.#changes += 1;
     const leave = () => {
       if (this.#clusters.get(name) === access) {
