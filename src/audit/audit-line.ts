@@ -1,4 +1,5 @@
 import type { Caller } from '../access/access.ts';
+import { jsonEscapeOf } from '../core/json/json-escape.ts';
 import type { AuditedAction, RefusedLogin } from './audit.ts';
 
 const apiVersion = 'audit.muster.dev/v1alpha1';
@@ -50,10 +51,7 @@ const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
  * characters below U+0020.
  */
 function lineOf(content: object): string {
-  return JSON.stringify(content).replace(invisible, (character) => {
-    const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
-    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
-  });
+  return JSON.stringify(content).replace(invisible, jsonEscapeOf);
 }
 
 function head(requestId: string | undefined, atMs: number) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { jsonEscapeOf } from '../../core/json/json-escape.ts';
 import type { Json } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { findMember, skipString, skipValue } from './json-scan.ts';
@@ -70,7 +71,7 @@ function endOfEqual(bytes: Buffer, valueAt: number, value: Json | undefined): nu
   const json = printed(value);
   if (json === undefined) return -1;
   const to = endOfText(bytes, valueAt, json);
-  return to < 0 && bytes.indexOf(escapeSign, valueAt) >= 0 ? endOfText(bytes, valueAt, json.replace(escapedByGo, escapeOf)) : to;
+  return to < 0 && bytes.indexOf(escapeSign, valueAt) >= 0 ? endOfText(bytes, valueAt, json.replace(escapedByGo, jsonEscapeOf)) : to;
 }
 
 /** Receives the bytes of a printed member. A buffer of its own for each member would cost as much as printing. */
@@ -96,7 +97,3 @@ const escapeSign = Buffer.from('\\u');
 
 /** Characters that the JSON encoder of Go escapes, and `JSON.stringify` does not. API servers are written in Go. */
 const escapedByGo = /[<>&\u2028\u2029]/g;
-
-function escapeOf(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}

@@ -1,3 +1,4 @@
+import { jsonEscapeOf } from '../../core/json/json-escape.ts';
 import type { Json } from '../../core/json.ts';
 import type { LiveAnswer, LiveRequest } from '../cluster-api.ts';
 import { type ClusterFailure, clusterFailure } from '../cluster-failure.ts';
@@ -46,6 +47,5 @@ export async function sendLiveRequest(exchange: Exchange, request: LiveRequest, 
  * breaks or does not allow (yaml.org/spec/1.1, "Character Set" and "Line Break Characters").
  */
 function bytesOfJson(body: Json): Buffer {
-  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return Buffer.from(JSON.stringify(body).replace(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, escaped));
+  return Buffer.from(JSON.stringify(body).replace(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, jsonEscapeOf));
 }

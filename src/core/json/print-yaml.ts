@@ -1,4 +1,5 @@
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../json.ts';
+import { jsonEscapeOf } from './json-escape.ts';
 
 /**
  * Prints an object as YAML that kubectl reads back as the same object. Text that YAML 1.1 or 1.2 would read as another type is quoted.
@@ -96,9 +97,5 @@ function printBlock(text: string, indent: string): string {
 
 /** Quotes a text as JSON does, which YAML reads too. The few characters that only JSON allows are escaped. */
 function quoted(text: string): string {
-  return JSON.stringify(text.toWellFormed()).replace(mustBeEscaped, escaped);
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(text.toWellFormed()).replace(mustBeEscaped, jsonEscapeOf);
 }
