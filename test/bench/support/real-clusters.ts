@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { realPrograms } from '../../support/cluster/real-cluster.ts';
 import { startGatewayProcess } from './gateway-process.ts';
+import { createTextClient } from './text-client.ts';
 
 const run = promisify(execFile);
 
@@ -79,17 +80,21 @@ export function benchDeployment(name: string, labels: Readonly<Record<string, st
 export interface RealGateway {
   /** Returns the data of an operation. Rejects if the answer has errors. */
   ask(query: string, variables?: JsonObject): Promise<unknown>;
+  /** Returns the text of an answer. */
+  read(query: string, variables?: JsonObject): Promise<string>;
   kill(): void;
 }
 
 /** Starts a gateway with these flags, on any free port. It keeps its state in `folder`. Resolves when it is ready. */
 export async function startRealGateway(flags: readonly string[], folder: string): Promise<RealGateway> {
   const { url, kill } = await startGatewayProcess(flags, { folder });
+  const { origin, pathname } = new URL(url);
+  const client = createTextClient(origin);
+  const read: RealGateway['read'] = (query, variables = {}) => client.send('POST', pathname, JSON.stringify({ query, variables }));
   return {
-    ask: async (query, variables = {}) => {
-      const headers = { 'content-type': 'application/json' };
-      const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
-      const { data, errors } = (await answer.json()) as { data: unknown; errors?: Json };
+    read,
+    ask: async (query, variables) => {
+      const { data, errors } = JSON.parse(await read(query, variables)) as { data: unknown; errors?: Json };
       if (errors !== undefined) throw new Error(JSON.stringify(errors).slice(0, 2_000));
       return data;
     },
@@ -102,4 +107,36 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   const from = performance.now();
   await work();
   return performance.now() - from;
+}
+
+/**
+ * Reads all pods in pages of 500, each object with this selection. Returns the texts of the pages. They are not parsed, as those of the floor are
+ * not.
+ */
+export async function readPages(gateway: RealGateway, selection: string): Promise<string[]> {
+  const query = `query ($after: String) { pods(first: 500, after: $after) { pageInfo { hasNextPage endCursor } items { ${selection} } } }`;
+  const texts: string[] = [];
+  for (let after: string | null = null; ; ) {
+    const text = await gateway.read(query, { after });
+    texts.push(text);
+    const end: RegExpExecArray | null = /"hasNextPage":(true|false),"endCursor":"([^"\\]*)"/.exec(text);
+    if (end === null) throw new Error(text.slice(0, 500));
+    if (end[1] === 'false') return texts;
+    after = end[2] ?? null;
+  }
+}
+
+/** The pages after which the gateway's code is compiled. A gateway that runs for a day has answered more. */
+const warmPageCount = 600;
+
+/**
+ * Reads all pages again and again, until the gateway's code is compiled.
+ *
+ * @throws {Error} if there are more or fewer pods than `count`.
+ */
+export async function warmPages(gateway: RealGateway, selection: string, count: number): Promise<void> {
+  const pages = (await readPages(gateway, selection)).map((text) => JSON.parse(text) as { data: { pods: { items: readonly unknown[] } } });
+  const seen = pages.reduce((sum, { data }) => sum + data.pods.items.length, 0);
+  if (seen !== count) throw new Error(`expected ${count} pods, got ${seen}`);
+  for (let read = pages.length; read < warmPageCount; read += pages.length) await readPages(gateway, selection);
 }

@@ -1,26 +1,22 @@
 // Starts three real API servers with 1,000 pods each and a gateway over them as a user starts it. Measures answers of both alternately.
 //   real-fleet.ts PODS ROUNDS
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type RealCluster, startRealCluster } from '../../../support/cluster/real-cluster.ts';
 import { fifteenLeaves } from '../../fifteen-leaves.ts';
 import { podOf } from '../../pods.ts';
 import { medianOf } from '../../support/measuring.ts';
-import { type RealGateway, startRealGateway, timed } from '../../support/real-clusters.ts';
+import { type RealGateway, readPages, startRealGateway, timed, warmPages } from '../../support/real-clusters.ts';
+import { createTextClient, type TextClient } from '../../support/text-client.ts';
 
 const [podCount = '1000', roundCount = '9'] = process.argv.slice(2);
 const podsEach = Number(podCount);
 const rounds = Number(roundCount);
 const names = ['north', 'south', 'east'];
 
-interface Client {
-  send(method: string, path: string, body?: string, contentType?: string): Promise<string>;
-}
-
 const clusters = await Promise.all(names.map(() => startRealCluster()));
-const clients = clusters.map(({ endpoint }) => clientOf(endpoint));
+const clients = clusters.map(({ endpoint }) => createTextClient(endpoint.url, endpoint));
 await Promise.all(clients.map((client, index) => fill(client, index)));
 const gateway = await startGateway(clusters);
 try {
@@ -39,14 +35,18 @@ async function measure(): Promise<void> {
   };
   const pod = first.items[0]?.metadata.name ?? '';
   const podPath = `/api/v1/namespaces/default/pods/${pod}`;
+  const pageOf100 = `{ pods(first: 100) { items { ${fifteenLeaves} } } }`;
+  const onePod = `{ pod(cluster: "north", namespace: "default", name: "${pod}") { ${fifteenLeaves} } }`;
+  await warmPages(gateway, fifteenLeaves, podsEach * names.length);
+  for (let n = 0; n < 500; n += 1) for (const query of [pageOf100, onePod]) await gateway.read(query);
   const samples: Record<string, number>[] = [];
   for (let round = -2; round < rounds; round += 1) {
     const times: Record<string, number> = {
       rawListMs: await timed(() => Promise.all(clients.map((client) => client.send('GET', '/api/v1/pods')))),
-      allMs: await timed(allPages),
-      page100Ms: await timed(() => pageOf(100)),
+      allMs: await timed(() => readPages(gateway, fifteenLeaves)),
+      page100Ms: await timed(() => gateway.read(pageOf100)),
       rawGetMs: await timed(() => north.send('GET', podPath)),
-      oneMs: await timed(() => gateway.ask(`{ pod(cluster: "north", namespace: "default", name: "${pod}") { ${fifteenLeaves} } }`)),
+      oneMs: await timed(() => gateway.read(onePod)),
       changeMs: await changeOf({ client: north, podPath, pod, value: `round-${round}` }),
     };
     // The first rounds warm both sides up.
@@ -56,29 +56,18 @@ async function measure(): Promise<void> {
   console.log(JSON.stringify(Object.fromEntries(figures)));
 }
 
-async function allPages(): Promise<void> {
-  let seen = 0;
-  for (let after: string | null = null; ; ) {
-    const page = await pageOf(500, after);
-    seen += page.items.length;
-    if (!page.pageInfo.hasNextPage) break;
-    after = page.pageInfo.endCursor;
-  }
-  if (seen !== podsEach * names.length) throw new Error(`${seen} pods over all pages`);
-}
-
-interface Page {
-  readonly items: readonly unknown[];
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
-}
-
-async function pageOf(first: number, after: string | null = null): Promise<Page> {
-  const query = `query ($first: Int, $after: String) { pods(first: $first, after: $after) { items { ${fifteenLeaves} } pageInfo { hasNextPage endCursor } } }`;
-  return ((await gateway.ask(query, { first, after })) as { pods: Page }).pods;
-}
-
 /** Measures the milliseconds from the end of a PATCH until a query over the mirror shows the written value. */
-async function changeOf({ client, podPath, pod, value }: { client: Client; podPath: string; pod: string; value: string }): Promise<number> {
+async function changeOf({
+  client,
+  podPath,
+  pod,
+  value,
+}: {
+  client: TextClient;
+  podPath: string;
+  pod: string;
+  value: string;
+}): Promise<number> {
   await client.send('PATCH', podPath, JSON.stringify({ metadata: { labels: { bench: value } } }), 'application/merge-patch+json');
   const from = performance.now();
   for (;;) {
@@ -90,7 +79,7 @@ async function changeOf({ client, podPath, pod, value }: { client: Client; podPa
   }
 }
 
-async function fill(client: Client, cluster: number): Promise<void> {
+async function fill(client: TextClient, cluster: number): Promise<void> {
   let next = 0;
   await Promise.all(
     Array.from({ length: 16 }, async () => {
@@ -116,30 +105,6 @@ function creatable(index: number): object {
     kind: 'Pod',
     metadata: { name, namespace: 'default', labels, annotations: { ...(annotations as object), padding } },
     spec: { ...rest, containers, automountServiceAccountToken: false },
-  };
-}
-
-function clientOf({ url, caPem, certPem, keyPem }: RealCluster['endpoint']): Client {
-  const agent = new Agent({ keepAlive: true, ca: caPem, cert: certPem, key: keyPem });
-  return {
-    send: (method, at, body, contentType = 'application/json') =>
-      new Promise((resolve, reject) => {
-        const call = request(
-          `${url}${at}`,
-          { agent, method, headers: body === undefined ? {} : { 'content-type': contentType } },
-          (response) => {
-            const chunks: Buffer[] = [];
-            response
-              .on('data', (chunk: Buffer) => chunks.push(chunk))
-              .once('end', () => {
-                const text = Buffer.concat(chunks).toString('utf8');
-                if ((response.statusCode ?? 0) >= 300) reject(new Error(`${method} ${at}: ${response.statusCode} ${text.slice(0, 500)}`));
-                else resolve(text);
-              });
-          },
-        );
-        call.once('error', reject).end(body);
-      }),
   };
 }
 
