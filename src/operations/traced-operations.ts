@@ -22,7 +22,8 @@ export interface OperationTrace {
 
 /** Begins the traces of operations. */
 export interface OperationTraces {
-  begin(operation: BegunOperation): OperationTrace;
+  /** Undefined: the sampler leaves this operation out. */
+  begin(operation: BegunOperation): OperationTrace | undefined;
 }
 
 /** Traces each operation from its execution to its answer, or to the end of its stream. */
@@ -39,8 +40,8 @@ export class TracedOperations {
    * others.
    */
   readonly plugin: OperationPlugin = {
-    onExecute: ({ executeFn, setExecuteFn }) => setExecuteFn((args) => this.#begin(operationOf(args)).run(() => executeFn(args))),
-    onSubscribe: ({ subscribeFn, setSubscribeFn }) => setSubscribeFn((args) => this.#begin(operationOf(args)).run(() => subscribeFn(args))),
+    onExecute: ({ executeFn, setExecuteFn }) => setExecuteFn((args) => this.#run(operationOf(args), () => executeFn(args))),
+    onSubscribe: ({ subscribeFn, setSubscribeFn }) => setSubscribeFn((args) => this.#run(operationOf(args), () => subscribeFn(args))),
   };
 
   /** Ends the trace of an operation. To be called for each operation that was answered. */
@@ -49,12 +50,13 @@ export class TracedOperations {
     this.#open.delete(requestId);
   }
 
-  #begin({ requestId, definition, type, transport, request, abortController: { signal } }: GraphqlOperation): OperationTrace {
+  #run<T>({ requestId, definition, type, transport, request, abortController: { signal } }: GraphqlOperation, part: () => T): T {
     const header = (name: string) => request?.headers.get(name) ?? undefined;
     const trace = this.#traces.begin({ type: type ?? 'query', name: definition?.name?.value, requestId, transport, header });
+    if (trace === undefined) return part();
     this.#open.set(requestId, trace);
     // If the client has gone, `answered` may never be called for its operation.
     signal.addEventListener('abort', () => setImmediate(() => this.answered({ requestId, code: 'OK', faults: 0 })), { once: true });
-    return trace;
+    return trace.run(part);
   }
 }

@@ -69,17 +69,18 @@ async function shutDown(provider: TracerProvider, clock: Clock): Promise<void> {
   ending.abort();
 }
 
+/** Begins the span of an operation. Undefined if it is not sampled: then its calls to clusters are not sampled either. */
 function beginOperation(
   { type, name, requestId, transport, header }: BegunOperation,
   { tracer, running }: { readonly tracer: Tracer; readonly running: AsyncLocalStorage<RunningOperation> },
-): OperationTrace {
+): OperationTrace | undefined {
   const parent = propagator.extract(ROOT_CONTEXT, header, { get: (of, key) => of(key), keys: () => [] });
-  const attributes = {
-    ...(name === undefined ? {} : { 'graphql.operation.name': name }),
-    'muster.request_id': requestId,
-    'muster.transport': transport,
-  };
-  const operation = new RunningOperation(tracer, parent, tracer.startSpan(type, { kind: SpanKind.SERVER, attributes }, parent));
+  const span = tracer.startSpan(type, { kind: SpanKind.SERVER }, parent);
+  if (!span.isRecording()) return undefined;
+  // No sampler reads attributes, and only spans that are sampled need them.
+  if (name !== undefined) span.setAttribute('graphql.operation.name', name);
+  span.setAttribute('muster.request_id', requestId).setAttribute('muster.transport', transport);
+  const operation = new RunningOperation(tracer, parent, span);
   return { run: (part) => running.run(operation, part), end: (result) => operation.end(result) };
 }
 

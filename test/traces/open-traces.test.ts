@@ -1,5 +1,3 @@
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import type { ClusterApi } from '../../src/cluster/cluster-api.ts';
 import { readTraceSettings } from '../../src/config/trace-settings.ts';
@@ -7,39 +5,8 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { Log } from '../../src/core/log.ts';
 import { clusterName } from '../../src/core/names.ts';
 import { openTraces } from '../../src/traces/open-traces.ts';
+import { attributesOf, collectorOf } from '../support/collector.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
-
-interface SentSpan {
-  readonly name: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly status: { readonly code?: number };
-  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
-}
-
-/** A collector that answers with this status. */
-async function collectorOf(status: number) {
-  const spans: SentSpan[] = [];
-  const server = http.createServer(async (request, response) => {
-    const parts: Uint8Array[] = [];
-    for await (const part of request) parts.push(part as Uint8Array);
-    const body = JSON.parse(Buffer.concat(parts).toString()) as {
-      resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[];
-    };
-    spans.push(...body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
-    response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    spans,
-    url: `http://127.0.0.1:${port}`,
-    [Symbol.dispose]: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
 
 async function tracesTo(url: string) {
   const warnings: string[] = [];
@@ -68,7 +35,6 @@ const api: ClusterApi = {
       : { type: 'failed', fault: { code: 'FORBIDDEN', cluster: clusterName('north'), message: 'no', retry: 'NEVER' } },
 };
 
-const attributesOf = (span: SentSpan) => Object.fromEntries(span.attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 const signal = new AbortController().signal;
 const noHeader = () => undefined;
 const path = ['api', 'v1', 'namespaces', 'shop', 'pods', 'web'];
@@ -78,12 +44,12 @@ test('F8: an operation has a span with one child for each call that it makes bef
   const { traces } = await tracesTo(collector.url);
   const traced = traces.traced(api);
   const operation = traces.begin({ type: 'query', name: 'Web', requestId: 'r1', transport: 'http', header: noHeader });
-  await operation.run(async () => {
+  await operation?.run(async () => {
     await traced.send({ method: 'GET', path }, signal);
     await traced.send({ method: 'DELETE', path }, signal);
     for await (const _ of traced.logs({} as never, signal));
     for await (const _ of traced.list({} as never, signal));
-    operation.end({ isFailed: false, faults: 2 });
+    operation?.end({ isFailed: false, faults: 2 });
     await traced.send({ method: 'GET', path }, signal);
   });
   await traced.send({ method: 'GET', path }, signal);
@@ -102,15 +68,19 @@ test('F8: an operation has a span with one child for each call that it makes bef
   ]);
 });
 
-test('a trace that the caller does not record is not sent', async () => {
+test('an operation whose caller does not record its trace has no spans', async () => {
   using collector = await collectorOf(200);
   const { traces } = await tracesTo(collector.url);
+  const begun: boolean[] = [];
   for (const flags of ['00', '01']) {
     const parent = `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-${flags}`;
     const header = (name: string) => (name === 'traceparent' ? parent : undefined);
-    traces.begin({ type: 'query', name: flags, requestId: flags, transport: 'http', header }).end({ isFailed: true, faults: 0 });
+    const operation = traces.begin({ type: 'query', name: flags, requestId: flags, transport: 'http', header });
+    begun.push(operation !== undefined);
+    operation?.end({ isFailed: true, faults: 0 });
   }
   await traces[Symbol.asyncDispose]();
+  expect(begun).toEqual([false, true]);
   expect(collector.spans.map((span) => [span.parentSpanId, span.status.code])).toEqual([['00f067aa0ba902b7', 2]]);
 });
 
@@ -118,7 +88,7 @@ test('F8: a collector that refuses spans costs one warning', async () => {
   using collector = await collectorOf(400);
   const { traces, warnings } = await tracesTo(collector.url);
   for (const requestId of ['r1', 'r2', 'r3']) {
-    traces.begin({ type: 'query', name: undefined, requestId, transport: 'sse', header: noHeader }).end({ isFailed: false, faults: 0 });
+    traces.begin({ type: 'query', name: undefined, requestId, transport: 'sse', header: noHeader })?.end({ isFailed: false, faults: 0 });
     await systemClock.sleep(50, signal);
   }
   await traces[Symbol.asyncDispose]();

@@ -80,6 +80,8 @@ export interface TestGatewayOptions {
   readonly clusters?: Readonly<Record<string, Partial<SimClusterOptions>>>;
   /** Prepares the clusters before the gateway starts. */
   readonly before?: (cluster: (name: string) => SimCluster) => void;
+  /** Variables of the environment, besides those of every test. */
+  readonly environment?: Readonly<Record<string, string>>;
   readonly log?: Log;
   /** The moment at which `startGateway` resolves. `listening`: as soon as the gateway listens. Default: `ready`. */
   readonly waitFor?: 'ready' | 'listening';
@@ -163,7 +165,7 @@ function nodeOf(cluster: string): KubernetesObject {
 
 const kubeconfigIn = (directory: string) => path.join(directory, 'kubeconfig');
 
-async function configIn(directory: string, clusters: readonly SimCluster[], { flags, hub, configFile }: TestGatewayOptions) {
+async function configIn(directory: string, clusters: readonly SimCluster[], { flags, hub, configFile, environment }: TestGatewayOptions) {
   const kubeconfig = kubeconfigIn(directory);
   await writeFile(kubeconfig, kubeconfigOf(clusters));
   const file = path.join(directory, 'config.yaml');
@@ -176,7 +178,7 @@ async function configIn(directory: string, clusters: readonly SimCluster[], { fl
       ...(hub === undefined ? {} : { hub }),
       ...flags,
     },
-    environment: { HOME: directory, XDG_STATE_HOME: directory, PATH: process.env.PATH },
+    environment: { HOME: directory, XDG_STATE_HOME: directory, PATH: process.env.PATH, ...environment },
     directory,
   });
 }
