@@ -11,7 +11,7 @@ export interface Quantity {
   readonly format: (typeof formats)[number];
 }
 
-/** The formats, in their order of precedence for the format of a sum: see `sumQuantities`. */
+/** The formats, in their order of precedence for the format of a sum: see `QuantitySum`. */
 const formats = ['binary', 'decimal', 'exponent', 'plain'] as const;
 
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
@@ -69,27 +69,39 @@ export function quantityOfNumber(value: number | bigint): Quantity | undefined {
 }
 
 /** One summand, and how often it is added. */
-export interface Summand {
+interface Summand {
   readonly quantity: Quantity;
   readonly times: number;
 }
 
 /**
- * Returns the exact sum, in any order of the summands. Undefined if there are none.
+ * Adds amounts, in any order. The sum is exact.
  *
  * As in apimachinery's Quantity.Add, the format comes from the summands that are not zero. If their formats differ, the first of binary,
  * decimal, exponent and plain is used.
  */
-export function sumQuantities(summands: Iterable<Summand>): Quantity | undefined {
-  let sum: Quantity | undefined;
-  let format = formats.length - 1;
-  for (const { quantity, times } of summands) {
-    if (quantity.mantissa !== 0n) format = Math.min(format, formats.indexOf(quantity.format));
-    const { exponent = quantity.exponent, mantissa = 0n } = sum ?? {};
+export class QuantitySum {
+  #sum: Omit<Quantity, 'format'> | undefined;
+  #format = formats.length - 1;
+
+  add({ quantity, times }: Summand): void {
+    if (quantity.mantissa !== 0n) this.#format = Math.min(this.#format, formats.indexOf(quantity.format));
+    const { exponent = quantity.exponent, mantissa = 0n } = this.#sum ?? {};
     const [before, added] = aligned({ mantissa, exponent }, { ...quantity, mantissa: quantity.mantissa * BigInt(times) });
-    sum = { mantissa: before + added, exponent: Math.min(exponent, quantity.exponent), format: 'plain' };
+    this.#sum = { mantissa: before + added, exponent: Math.min(exponent, quantity.exponent) };
   }
-  return sum === undefined ? undefined : { ...sum, format: formats[format] ?? 'plain' };
+
+  /** The sum. Undefined if no amount was added. */
+  get total(): Quantity | undefined {
+    return this.#sum === undefined ? undefined : { ...this.#sum, format: formats[this.#format] ?? 'plain' };
+  }
+}
+
+/** Returns the exact sum, as `QuantitySum` does. Undefined if there are no summands. */
+export function sumQuantities(summands: Iterable<Summand>): Quantity | undefined {
+  const sum = new QuantitySum();
+  for (const summand of summands) sum.add(summand);
+  return sum.total;
 }
 
 /**

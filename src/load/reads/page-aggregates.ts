@@ -1,6 +1,7 @@
 import { invariant } from '../../core/errors.ts';
 import { mapPromiseOrValue, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import { compileExtreme } from '../../store/aggregates/extremes.ts';
+import { type GroupedObjects, inOneGroup } from '../../store/aggregates/grouped-objects.ts';
 import { compileGroups } from '../../store/aggregates/groups.ts';
 import { compileSum } from '../../store/aggregates/sums.ts';
 import type { SourceMatches } from '../../store/query/query.ts';
@@ -36,21 +37,30 @@ export function createAggregates(
   const sum = once((path) => checked([path], compileSum(kinds, path)));
   const min = once((path) => checked([path], compileExtreme(kinds, path, 'min')));
   const max = once((path) => checked([path], compileExtreme(kinds, path, 'max')));
-  const of = (some: readonly SourceMatches[]): Aggregates => ({
-    sum: once((path) => slices.run(sum(path)(some, countReads))),
-    min: once((path) => slices.run(min(path)(some, countReads))),
-    max: once((path) => slices.run(max(path)(some, countReads))),
-  });
+  // The first request for an aggregate of one group computes the aggregate of all groups.
+  const aggregatesOf = (grouped: GroupedObjects): ((group: number) => Aggregates) => {
+    const sums = once((path) => slices.run(sum(path)(grouped, countReads)));
+    const smallest = once((path) => slices.run(min(path)(grouped, countReads)));
+    const largest = once((path) => slices.run(max(path)(grouped, countReads)));
+    return (group) => ({
+      sum: (path) => mapPromiseOrValue(sums(path), (all) => all[group]),
+      min: (path) => mapPromiseOrValue(smallest(path), (all) => all[group]),
+      max: (path) => mapPromiseOrValue(largest(path), (all) => all[group]),
+    });
+  };
   const groups = new Map<string, PromiseOrValue<readonly GroupView[]>>();
   return {
-    ...of(matches),
+    ...aggregatesOf(inOneGroup(matches))(0),
     groups({ by, orderBy, first }) {
       const request = { by, order: orderBy ?? 'COUNT_DESC', first: checkFirst(first, defaultGroups) };
       const key = JSON.stringify(request);
       const known = groups.get(key);
       if (known !== undefined) return known;
       const found = slices.run(checked(by, compileGroups(kinds, request))(matches, countReads));
-      const made = mapPromiseOrValue(found, (all) => all.map(({ keys, count, matches: some }) => ({ keys, count, ...of(some) })));
+      const made = mapPromiseOrValue(found, ({ groups: all, members }) => {
+        const ofGroup = aggregatesOf(members);
+        return all.map(({ keys, count }, group) => ({ keys, count, ...ofGroup(group) }));
+      });
       groups.set(key, made);
       return made;
     },

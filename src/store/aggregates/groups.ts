@@ -11,7 +11,8 @@ import type { SourceMatches } from '../query/query.ts';
 import { compareOrderTerm, createTopEntries } from '../query/ranking.ts';
 import { anySingleValue, findValuePaths, type ValuePath } from '../query/value-paths.ts';
 import type { QuerySource } from '../query-source.ts';
-import { createValueIdentities, printJsonValue, type ValueIdentity } from './identities.ts';
+import type { GroupedObjects } from './grouped-objects.ts';
+import { printJsonValue, ValueNumbers } from './identities.ts';
 import { IntList, PairNumbers } from './int-list.ts';
 
 /** The order of groups. `COUNT_DESC`: the largest first, groups of equal size by their keys. `KEY_ASC`: by their keys. */
@@ -32,7 +33,13 @@ interface ObjectGroup {
   readonly keys: readonly Json[];
   /** Number of objects in the group. */
   readonly count: number;
-  readonly matches: readonly SourceMatches[];
+}
+
+/** The groups of an answer, in order. */
+interface ObjectGroups {
+  readonly groups: readonly ObjectGroup[];
+  /** The objects of each group. The number of a group is its index in `groups`. */
+  readonly members: GroupedObjects;
 }
 
 const maxPaths = 4;
@@ -41,12 +48,10 @@ const maxGroups = 100_000;
 /** Number of groups that one step ranks. */
 const rankedAtOnce = 100;
 /**
- * Maximum number of places. A place is one object in one group. An object has one place for each combination of its values. Each place
- * takes 8 bytes during the grouping.
+ * Maximum number of places. A place is one object in one group. An object has one place for each combination of its values. Places and
+ * objects take 4 bytes each.
  */
 const maxPlaces = 2_000_000;
-/** Number of places that one step reads. */
-const placesAtOnce = 1_000;
 
 /**
  * Returns a function that groups objects by the values at one to four paths.
@@ -61,7 +66,7 @@ const placesAtOnce = 1_000;
 export function compileGroups(
   kinds: PathKinds,
   request: GroupRequest,
-): (matches: readonly SourceMatches[], countReads?: CountReads) => Steps<readonly ObjectGroup[]> {
+): (matches: readonly SourceMatches[], countReads?: CountReads) => Steps<ObjectGroups> {
   const { by, order, first } = request;
   if (by.length < 1 || by.length > maxPaths) {
     throw new MusterError('BAD_INPUT', `groups: expected 1 to ${maxPaths} paths to group by, got ${by.length}`);
@@ -75,9 +80,8 @@ export function compileGroups(
       leaders.offer(new RankedGroup(grouping, group, types));
       if (group % rankedAtOnce === 0) yield;
     }
-    const groups: ObjectGroup[] = [];
-    for (const { keys, count, group } of leaders.list()) groups.push({ keys, count, matches: yield* grouping.matchesOf(group, matches) });
-    return groups;
+    const groups = leaders.list();
+    return { groups, members: grouping.membersOf(groups, matches) };
   };
 }
 
@@ -86,10 +90,9 @@ function* groupsOf(
   matches: readonly SourceMatches[],
   countReads: CountReads | undefined,
 ): Steps<Grouping> {
-  const levels = paths.map(() => new KeyNumbers());
+  const levels = paths.map(() => new ValueNumbers());
   const reads = createReadCounter(countReads);
   const grouping = new Grouping(levels);
-  let index = 0;
   for (const { source, objects } of matches) {
     const readers = paths.map((ofKinds, level) =>
       createReader(ofKinds.get(keyOfKind(source.kind)), source, { keys: levels[level], reads }),
@@ -104,11 +107,11 @@ function* groupsOf(
       // Visits all combinations of values, from the first value of every path to the last ones.
       at.fill(0);
       do {
-        grouping.put(index, values, at);
+        grouping.put(values, at);
         if (reads.add(1) || isStep) yield;
         isStep = false;
       } while (advance(at, values));
-      index += 1;
+      grouping.endObject();
     }
   }
   reads.end();
@@ -130,33 +133,14 @@ function advance(at: number[], values: readonly (readonly number[])[]): boolean 
   return false;
 }
 
-/** Gives each different value of one path a number: 0, 1, 2 …, in order of first appearance. */
-class KeyNumbers {
-  readonly #identityOf = createValueIdentities();
-  readonly #numbers = new Map<ValueIdentity, number>();
-  readonly #values: Json[] = [];
-
-  numberOf(value: Json): number {
-    const identity = this.#identityOf(value);
-    const known = this.#numbers.get(identity);
-    if (known !== undefined) return known;
-    this.#numbers.set(identity, this.#values.length);
-    return this.#values.push(value) - 1;
-  }
-
-  valueOf(number: number): Json {
-    return this.#values[number] ?? null;
-  }
-}
-
 /**
- * Stores which objects are in which group. A place is one object in one group, and the places of a group form a linked list.
+ * Stores which objects are in which group. A place is one object in one group.
  *
  * Groups, objects and places are numbers in flat lists. If 100,000 groups were JavaScript objects, the garbage collector would move them,
  * and would stop the process repeatedly for about 20 ms.
  */
 class Grouping {
-  readonly #levels: readonly KeyNumbers[];
+  readonly #levels: readonly ValueNumbers[];
   /**
    * One entry for each path to group by, except the first. An entry numbers the different combinations of values up to its path. Each is a
    * pair: the number of the combination at the paths before, and the number of the value at this path. The numbers of the last entry are
@@ -164,14 +148,12 @@ class Grouping {
    */
   readonly #pairs: readonly PairNumbers[];
   readonly #counts = new IntList();
-  /** The first (`#heads`) and the last (`#tails`) place of each group. */
-  readonly #heads = new IntList();
-  readonly #tails = new IntList();
-  /** For each place: the index of its object among all objects (`#objects`), and the next place of the same group, or -1 (`#next`). */
-  readonly #objects = new IntList();
-  readonly #next = new IntList();
+  /** The group of each place. The places of an object follow each other, in the order of the objects. */
+  readonly #places = new IntList();
+  /** For each object, the number of places of this object and all objects before it. */
+  readonly #ends = new IntList();
 
-  constructor(levels: readonly KeyNumbers[]) {
+  constructor(levels: readonly ValueNumbers[]) {
     this.#levels = levels;
     this.#pairs = levels.slice(1).map(() => new PairNumbers());
   }
@@ -189,58 +171,55 @@ class Grouping {
     let number = group;
     for (let level = this.#pairs.length; level > 0; level -= 1) {
       const [before, value] = this.#pairs[level - 1]?.pairOf(number) ?? [0, 0];
-      keys[level] = this.#levels[level]?.valueOf(value) ?? null;
+      keys[level] = this.#levels[level]?.values[value] ?? null;
       number = before;
     }
-    keys[0] = this.#levels[0]?.valueOf(number) ?? null;
+    keys[0] = this.#levels[0]?.values[number] ?? null;
     return keys;
   }
 
   /**
-   * Adds the object with this index to the group of one combination of its values. `values` has the numbers of its values for each path,
-   * and `at` selects one of them for each path.
+   * Adds the current object to the group of one combination of its values. `values` has the numbers of its values for each path, and `at`
+   * selects one of them for each path.
    */
-  put(object: number, values: readonly (readonly number[])[], at: readonly number[]): void {
+  put(values: readonly (readonly number[])[], at: readonly number[]): void {
     let group = values[0]?.[at[0] ?? 0] ?? 0;
     for (let level = 1; level < at.length; level += 1) {
       group = this.#pairs[level - 1]?.numberOf(group, values[level]?.[at[level] ?? 0] ?? 0) ?? group;
     }
-    const place = this.#objects.length;
-    if (place === maxPlaces) throw tooCostly(`${maxPlaces} places of objects in groups`);
-    this.#objects.push(object);
-    this.#next.push(-1);
-    if (group === this.size) this.#begin(place);
-    else {
-      this.#next.set(this.#tails.at(group), place);
-      this.#tails.set(group, place);
-      this.#counts.set(group, this.#counts.at(group) + 1);
-    }
+    if (this.#places.length === maxPlaces) throw tooCostly(`${maxPlaces} places of objects in groups`);
+    if (group === maxGroups) throw tooCostly(`${maxGroups} groups`);
+    this.#places.push(group);
+    if (group === this.size) this.#counts.push(1);
+    else this.#counts.set(group, this.#counts.at(group) + 1);
   }
 
-  #begin(place: number): void {
-    if (this.size === maxGroups) throw tooCostly(`${maxGroups} groups`);
-    this.#counts.push(1);
-    this.#heads.push(place);
-    this.#tails.push(place);
+  /** Ends the current object. The next call of `put` is about the next object. */
+  endObject(): void {
+    this.#ends.push(this.#places.length);
   }
 
-  /** Returns the objects of a group, in the order of `matches`. @param matches All objects that were grouped. */
-  *matchesOf(group: number, matches: readonly SourceMatches[]): Steps<readonly SourceMatches[]> {
-    const found: SourceMatches[] = [];
-    let place = this.#heads.at(group);
-    let end = 0;
-    for (const { source, objects } of matches) {
-      const start = end;
-      end += objects.length;
-      const some: KubernetesObject[] = [];
-      for (; place >= 0 && this.#objects.at(place) < end; place = this.#next.at(place)) {
-        const object = objects[this.#objects.at(place) - start];
-        if (object !== undefined) some.push(object);
-        if (some.length % placesAtOnce === 0) yield;
-      }
-      if (some.length > 0) found.push({ source, objects: some });
-    }
-    return found;
+  /**
+   * Returns the objects of these groups only. The groups get new numbers, in this order.
+   *
+   * @param matches All objects that were grouped.
+   */
+  membersOf(groups: readonly RankedGroup[], matches: readonly SourceMatches[]): GroupedObjects {
+    const ranks = new Int32Array(this.size).fill(-1);
+    for (const [rank, { group }] of groups.entries()) ranks[group] = rank;
+    const found: number[] = [];
+    return {
+      matches,
+      size: groups.length,
+      groupsOf: (object) => {
+        found.length = 0;
+        for (let place = object === 0 ? 0 : this.#ends.at(object - 1); place < this.#ends.at(object); place += 1) {
+          const rank = ranks[this.#places.at(place)] ?? -1;
+          if (rank >= 0) found.push(rank);
+        }
+        return found;
+      },
+    };
   }
 }
 
@@ -251,7 +230,7 @@ class Grouping {
 function createReader(
   found: ValuePath | undefined,
   source: QuerySource,
-  { keys, reads }: { readonly keys: KeyNumbers | undefined; readonly reads: ReadCounter },
+  { keys, reads }: { readonly keys: ValueNumbers | undefined; readonly reads: ReadCounter },
 ): (object: KubernetesObject) => readonly number[] {
   const numberOf = (value: Json): number => keys?.numberOf(value) ?? 0;
   if (found === undefined) {

@@ -96,9 +96,14 @@ export function hasMatchingElement(value: Json, test: (value: Json) => boolean):
   return false;
 }
 
+/** The keys that every JavaScript object inherits, such as `constructor`. */
+const inheritedKeys: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
+
 /** Returns an own member of a value, never an inherited one. Undefined if the value does not have it. */
 function ownMemberOf(value: Json, key: string): Json | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key)) return undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  // `Object.hasOwn` takes as long as reading the member, so other keys are not tested.
+  if (inheritedKeys.has(key) && !Object.hasOwn(value, key)) return undefined;
   // The `rawJSON` of a raw number is not a member of the document. A raw number has no other key.
   if (key === 'rawJSON' && isRawNumber(value)) return undefined;
   return (value as JsonObject)[key];

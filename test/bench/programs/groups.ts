@@ -8,7 +8,7 @@ import { parseResourceVersion } from '../../../src/core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../../src/core/objects.ts';
 import { parseModel } from '../../../src/model/model-document.ts';
 import { createStore } from '../../../src/store/contents/store.ts';
-import { compileGroups, compileSum, runQuery } from '../../support/store/store-at-once.ts';
+import { compileGroups, compileSums, runQuery } from '../../support/store/store-at-once.ts';
 import { podOf } from '../pods.ts';
 import { cpuNow, cpuSince, finish } from '../support/measuring.ts';
 
@@ -37,9 +37,9 @@ finish({ held: store.size, oursMs: perRun(grouped), loopMs: perRun(loop) });
 /** Groups like a list field with the selection `groups { keys sum }`. */
 function grouped(): number {
   const { matches } = runQuery([source], { first: 100, keepMatches: true });
-  const sum = compileSum(asked, 'spec.containers.resources.requests.cpu');
-  const groups = compileGroups(asked, { by: ['spec.nodeName'], order: 'COUNT_DESC', first: 500 })(matches);
-  return groups.filter((group) => sum(group.matches) !== undefined).length;
+  const { groups, members } = compileGroups(asked, { by: ['spec.nodeName'], order: 'COUNT_DESC', first: 500 })(matches);
+  const sums = compileSums(asked, 'spec.containers.resources.requests.cpu')(members);
+  return groups.filter((_, group) => sums[group] !== undefined).length;
 }
 
 interface PodShape {

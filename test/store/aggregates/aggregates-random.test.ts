@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import type { Json } from '../../../src/core/json.ts';
 import { numberOfQuantity, parseQuantity, printQuantity } from '../../../src/core/quantities.ts';
 import { parseLabelSelector } from '../../../src/core/selectors.ts';
+import { type GroupedObjects, inOneGroup } from '../../../src/store/aggregates/grouped-objects.ts';
 import type { GroupOrder } from '../../../src/store/aggregates/groups.ts';
-import type { SourceMatches } from '../../../src/store/query/query.ts';
 import { other, sample, smallModel, sourceOf } from '../../support/store/query-sources.ts';
-import { compileExtreme, compileGroups, compileSum, runQuery } from '../../support/store/store-at-once.ts';
+import { compileExtremes, compileGroups, compileSums, runQuery } from '../../support/store/store-at-once.ts';
 import { objectOf } from '../../support/store/store-objects.ts';
 
 const asked = { model: smallModel, kinds: [sample, other] };
@@ -68,14 +68,15 @@ test('groups, sums and extremes are those of all matching visible objects, not o
       const { matches, totalCount } = runQuery(sources, { first: page, selector: parseLabelSelector(filter.labels), keepMatches: true });
 
       expect(totalCount).toBe(plains.length);
-      const groups = compileGroups(asked, { by, order, first })(matches);
-      expect(groups.map(({ keys, count, matches: inside }) => [keys, count, ...aggregatesOf(inside)])).toEqual(
+      const { groups, members } = compileGroups(asked, { by, order, first })(matches);
+      const aggregates = aggregatesOf(members);
+      expect(groups.map(({ keys, count }, group) => [keys, count, ...(aggregates[group] ?? [])])).toEqual(
         naiveGroups(plains, by)
           .toSorted((a, b) => (order === 'COUNT_DESC' ? b.plains.length - a.plains.length : 0) || compareKeys(a.keys, b.keys))
           .slice(0, first)
           .map((group) => [group.keys, group.plains.length, ...naiveAggregates(group.plains)]),
       );
-      expect(aggregatesOf(matches)).toEqual(naiveAggregates(plains));
+      expect(aggregatesOf(inOneGroup(matches))).toEqual([naiveAggregates(plains)]);
     }),
     { numRuns: 300 },
   );
@@ -86,13 +87,13 @@ function make({ namespace, name, count, names, amounts }: Plain) {
   return objectOf({ namespace, name, labels: { name }, spec });
 }
 
-function aggregatesOf(matches: readonly SourceMatches[]): readonly unknown[] {
-  const sums = ['spec.count', 'spec.parts.amount'].map((path) => {
-    const sum = compileSum(asked, path)(matches);
-    return sum && [printQuantity(sum), numberOfQuantity(sum)];
-  });
-  const extremes = paths.flatMap((path) => [compileExtreme(asked, path, 'min')(matches), compileExtreme(asked, path, 'max')(matches)]);
-  return [...sums, ...extremes];
+/** Returns the sums and extremes of each group. */
+function aggregatesOf(grouped: GroupedObjects): readonly (readonly unknown[])[] {
+  const sums = ['spec.count', 'spec.parts.amount'].map((path) =>
+    compileSums(asked, path)(grouped).map((sum) => sum && [printQuantity(sum), numberOfQuantity(sum)]),
+  );
+  const extremes = paths.flatMap((path) => [compileExtremes(asked, path, 'min')(grouped), compileExtremes(asked, path, 'max')(grouped)]);
+  return Array.from({ length: grouped.size }, (_, group) => [...sums, ...extremes].map((ofGroups) => ofGroups[group]));
 }
 
 type Placed = Plain & { readonly cluster: string };

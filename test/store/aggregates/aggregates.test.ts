@@ -21,7 +21,7 @@ function sumOf(path: string, ...specs: readonly string[]): string | undefined {
 
 /** Prints the groups as text, because doubles cannot hold integers beyond 2^53. */
 function groupsOf(by: readonly string[], specs: readonly string[], order: GroupOrder = 'KEY_ASC'): string {
-  const groups = compileGroups(asked, { by, order, first: 100 })(matchesIn(sourceOfSpecs(...specs)));
+  const { groups } = compileGroups(asked, { by, order, first: 100 })(matchesIn(sourceOfSpecs(...specs)));
   return JSON.stringify(groups.map(({ keys, count }) => [...keys, count]));
 }
 
@@ -113,7 +113,7 @@ describe('groups', () => {
       sourceOfSpecs('{"count":1}'),
       sourceOf({ kind: other, objects: [objectOf({ name: 'x', spec: { count: 1 } })] }),
     );
-    const groups = compileGroups(asked, { by: ['kind', 'spec.count'], order: 'KEY_ASC', first: 10 })(matches);
+    const { groups } = compileGroups(asked, { by: ['kind', 'spec.count'], order: 'KEY_ASC', first: 10 })(matches);
     expect(groups.map(({ keys }) => keys)).toEqual([
       ['Other', null],
       ['Sample', 1],

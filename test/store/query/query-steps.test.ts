@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
 import { runAtOnce, type Steps } from '../../../src/core/scheduling/operation-scheduler.ts';
+import { inOneGroup } from '../../../src/store/aggregates/grouped-objects.ts';
 import { compileSum } from '../../../src/store/aggregates/sums.ts';
 import { compileWhere } from '../../../src/store/filter/where.ts';
 import { compileOrder } from '../../../src/store/query/order.ts';
@@ -39,7 +40,10 @@ test.each<[string, () => Steps<unknown>]>([
   [
     'a sum',
     () =>
-      compileSum({ model: smallModel, kinds }, 'spec.amount')(runQuery([sourceOf({ objects })], { first: 1, keepMatches: true }).matches),
+      compileSum(
+        { model: smallModel, kinds },
+        'spec.amount',
+      )(inOneGroup(runQuery([sourceOf({ objects })], { first: 1, keepMatches: true }).matches)),
   ],
 ])('%s can be interrupted after some hundred objects', (_, begin) => {
   let steps = 0;
