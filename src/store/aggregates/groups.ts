@@ -233,12 +233,15 @@ function createReader(
   { keys, reads }: { readonly keys: ValueNumbers | undefined; readonly reads: ReadCounter },
 ): (object: KubernetesObject) => readonly number[] {
   const numberOf = (value: Json): number => keys?.numberOf(value) ?? 0;
+  const numbers: number[] = [];
   if (found === undefined) {
-    const missing = [numberOf(null)];
-    return () => missing;
+    return () => {
+      // A number is assigned only for an object, because each number of a value is a group.
+      numbers[0] = numberOf(null);
+      return numbers;
+    };
   }
   const context = createPathContext(source);
-  const numbers: number[] = [];
   const collect = (value: Json): false => {
     numbers.push(numberOf(value));
     return false;

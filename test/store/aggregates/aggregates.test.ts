@@ -120,6 +120,15 @@ describe('groups', () => {
     ]);
   });
 
+  test('are found after a kind that has neither the path nor an object', () => {
+    const matches = matchesIn(sourceOf({ kind: other, objects: [] }), sourceOfSpecs('{"count":1}', '{"count":2}', '{"count":2}'));
+    const { groups } = compileGroups(asked, { by: ['spec.count'], order: 'KEY_ASC', first: 10 })(matches);
+    expect(groups).toMatchObject([
+      { keys: [1], count: 1 },
+      { keys: [2], count: 2 },
+    ]);
+  });
+
   test('are bounded, and so are the places of objects in them', () => {
     const many = Array.from({ length: 400 }, (_, index) => `"n${index}"`).join(',');
     const grouped =
