@@ -54,8 +54,9 @@ export interface PathStart {
 /**
  * True if a value at the end of the path passes the test. Absent and null values do not count. A path through lists may have many values.
  */
-export function hasMatchingValue(path: ModelPath, { value, context }: PathStart, test: (value: Json) => boolean): boolean {
-  const start = startOf(path, { value, context });
+export function hasMatchingValue(path: ModelPath, from: PathStart, test: (value: Json) => boolean): boolean {
+  const start = path.from === 'object' ? from.value : startOf(path, from);
+  const { context } = from;
   context.read.values += 1;
   return start !== undefined && start !== null && walk(start, { steps: path.steps, test, read: context.read }, 0);
 }
@@ -126,13 +127,23 @@ function walk(from: Json, options: Walk, start: number): boolean {
     const member = step === undefined ? undefined : ownMemberOf(value, step.key);
     if (step === undefined || member === undefined || member === null) return false;
     if (step.list) {
-      return hasMatchingElement(member, (element) => {
-        read.values += 1;
-        return walk(element, options, index + 1);
-      });
+      if (Array.isArray(member)) return walkElements(member, options, index + 1);
+      read.values += 1;
     }
     value = member;
   }
   if (typeof value === 'string') read.values += value.length >> charsPerValue;
   return test(value);
+}
+
+/** True if an element of the list, or of the lists in it, has a value that passes the test at the end of the steps from `start` on. */
+function walkElements(list: readonly Json[], options: Walk, start: number): boolean {
+  const passes = (element: Json): boolean => {
+    options.read.values += 1;
+    return walk(element, options, start);
+  };
+  // Almost no list contains lists, so their elements are walked without the stack of `hasMatchingElement`.
+  for (const element of list)
+    if (Array.isArray(element) ? hasMatchingElement(element, passes) : element !== null && passes(element)) return true;
+  return false;
 }
