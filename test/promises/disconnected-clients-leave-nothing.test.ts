@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { LiveSocket, type LiveStream, openStream, transports } from '../support/clients/live-socket.ts';
 import { metricOf } from '../support/gateway/metrics-of.ts';
 import { changesIn, PodReader, podChanges, untilAllHold } from '../support/gateway/pod-reader.ts';
+import { countRemains, expectNothingLeft } from '../support/gateway/remains.ts';
 import { startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
-import { expectNothingLeft, takeTraces } from '../support/gateway/traces.ts';
 import { pod } from '../support/workloads.ts';
 
 // "A client that disconnects leaves nothing behind", at any time and in any way.
@@ -32,9 +32,9 @@ describe('10,000 streams that are hung up on', () => {
       for (const socket of sockets) socket.hangUp();
     };
     for (let n = 0; n < 6; n++) await round(n);
-    const before = await takeTraces(gateway);
+    const before = await countRemains(gateway);
     for (let n = 0; n < 50; n++) await round(n);
-    expectNothingLeft(before, await takeTraces(gateway));
+    expectNothingLeft(before, await countRemains(gateway));
     gateway.cluster('north').put(pod('last'));
     await untilAllHold(gateway, [keeper], { clusters: ['north'] });
   }, 60_000);
@@ -50,9 +50,9 @@ describe('10,000 streams that are hung up on', () => {
       await gateway.until(async () => (await metricOf(gateway, 'muster_streams')) === 1);
     };
     for (let n = 0; n < 4; n++) await round(n);
-    const before = await takeTraces(gateway);
+    const before = await countRemains(gateway);
     for (let n = 0; n < 20; n++) await round(n);
-    expectNothingLeft(before, await takeTraces(gateway));
+    expectNothingLeft(before, await countRemains(gateway));
   }, 60_000);
 });
 

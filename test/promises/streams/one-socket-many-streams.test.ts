@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { codesOf, LiveSocket, type LiveStream } from '../../support/clients/live-socket.ts';
 import { metricOf } from '../../support/gateway/metrics-of.ts';
 import { changesIn, PodReader, podChanges, untilAllHold } from '../../support/gateway/pod-reader.ts';
+import { countRemains, expectNothingLeft } from '../../support/gateway/remains.ts';
 import { startGateway } from '../../support/gateway/start-gateway.ts';
-import { expectNothingLeft, takeTraces } from '../../support/gateway/traces.ts';
 import { pod } from '../../support/workloads.ts';
 
 // "A socket may send as many operations as it likes": an excess fails only that operation, and an ended operation leaves nothing behind.
@@ -42,10 +42,10 @@ describe('C3: on one socket', () => {
       for (let n = 0; n < 20; n++) await gateway.clock.advance((minutes * 60_000) / 20);
     };
     for (let n = 0; n < 5; n++) await round(0.25);
-    const before = await takeTraces(gateway);
+    const before = await countRemains(gateway);
     for (let n = 0; n < 100; n++) await round(0.4);
     expect(socket.closed).toBeUndefined();
-    expectNothingLeft(before, await takeTraces(gateway));
+    expectNothingLeft(before, await countRemains(gateway));
     await untilAllHold(gateway, [keeper], { clusters: ['north'] });
   }, 60_000);
 });

@@ -4,7 +4,7 @@ import { metricOf } from './metrics-of.ts';
 import type { TestGateway } from './start-gateway.ts';
 
 /** Counts of everything that clients cause, as far as it can be counted from outside. */
-export interface Traces {
+export interface Remains {
   readonly streams: number;
   /** Watches of pods in the cluster `north`. */
   readonly watches: number;
@@ -16,7 +16,7 @@ export interface Traces {
 }
 
 /** Takes the counts, in about a second. */
-export async function takeTraces(gateway: TestGateway): Promise<Traces> {
+export async function countRemains(gateway: TestGateway): Promise<Remains> {
   await gateway.pass(500);
   return {
     streams: await metricOf(gateway, 'muster_streams'),
@@ -31,10 +31,10 @@ export async function takeTraces(gateway: TestGateway): Promise<Traces> {
 }
 
 /** Expects no remains of thousands of clients. A leak per client exceeds the bounds, but a loop that happens to sleep does not. */
-export function expectNothingLeft(before: Traces, after: Traces): void {
+export function expectNothingLeft(before: Remains, after: Remains): void {
   expect(after.streams).toBe(before.streams);
   expect(after.watches).toBe(before.watches);
-  const more = (what: keyof Traces) => after[what] - before[what];
+  const more = (what: keyof Remains) => after[what] - before[what];
   expect(more('sleepers'), 'sleepers').toBeLessThan(10);
   expect(more('timers'), 'timers').toBeLessThan(60);
   expect(more('signals'), 'signals').toBeLessThan(200);
