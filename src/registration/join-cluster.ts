@@ -144,7 +144,10 @@ async function demandDefinition(hub: ContextCluster, steps: RegistrationSteps): 
   throw new RegistrationProblem(`${hub.name}: expected the kind clusters.muster.dev: kubectl --context ${hub.name} apply -f deploy/crds`);
 }
 
-/** Returns the rules for the kinds that the member serves now, and a note for each API group that did not answer discovery. */
+/**
+ * Returns the rules for the kinds that the member serves now. The notes name each API group that did not answer discovery, and the loss of rights to
+ * write.
+ */
 async function rulesOf({ request, ports: { member }, steps, signal }: Joining): Promise<{
   readonly rules: readonly RightsRule[];
   readonly notes: readonly string[];
@@ -152,10 +155,12 @@ async function rulesOf({ request, ports: { member }, steps, signal }: Joining): 
   const found = await discover(member.api, {}, signal);
   if (found.type === 'failed') throw problemOf(member, 'discovery', found.fault);
   if (found.type === 'unchanged') throw new RegistrationProblem(`${member.name}: expected the kinds that the cluster serves`);
-  const before = request.rotate ? await steps.read(member, { resource: registrationKinds.clusterRole, name: memberAccount }) : undefined;
-  const write = request.write || mayWriteBy(listAt(before, 'rules').filter(isJsonObject));
+  const before = await steps.read(member, { resource: registrationKinds.clusterRole, name: memberAccount });
+  const couldWrite = mayWriteBy(listAt(before, 'rules').filter(isJsonObject));
+  const write = request.write || (request.rotate && couldWrite);
   const notes = found.partial.map(({ message }) => `${message}: its kinds are not readable. Join again when it answers`);
-  return { rules: memberRules(found.resources, { write }), notes };
+  const lost = 'the account could write and no longer can, because --write is missing. Propagations need it: join again with --write';
+  return { rules: memberRules(found.resources, { write }), notes: couldWrite && !write ? [...notes, lost] : notes };
 }
 
 /** Returns notes about what the gateways of the hub need before they can reach the member, which this command has reached from here. */

@@ -64,6 +64,14 @@ describe.skipIf(realPrograms === undefined)(`joining and leaving on ${realServer
     expect(third.steps.filter(({ action }) => action !== 'unchanged')).toEqual([
       { cluster: 'south', object: 'clusterrole/muster-member', action: 'configured' },
     ]);
+    expect(third).toMatchObject({ notes: [expect.stringContaining('allowPrivate')] });
+  });
+
+  test('a join without rights to write takes them away with a note, and the next one has no note', async () => {
+    const lost = expect.stringContaining('could write and no longer can');
+    expect(await join()).toMatchObject({ result: 'done', notes: [lost, expect.stringContaining('allowPrivate')] });
+    expect(await join()).toMatchObject({ result: 'done', notes: [expect.stringContaining('allowPrivate')] });
+    await join({ write: true });
   });
 
   test('after a restore of the hub, a join makes a new token in place of one that was rotated since', async () => {

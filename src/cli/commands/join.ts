@@ -16,8 +16,8 @@ of both contexts; no gateway is needed.
   muster join south --hub north --label tier=prod --region eu-2
   muster join south --hub north --rotate
 A second join brings rights, labels, region and provider up to date, and keeps
-the token. Labels, region and provider that are not given stay as they are. With
---rotate, rights to write stay as well.
+the token. Labels, region and provider that are not given stay as they are.
+Without --write, it takes away rights to write, unless --rotate is given.
 Exits with 1 if a step fails; what this run has created is deleted then. Exits
 with 2 if the command line is wrong.`;
 
