@@ -89,6 +89,10 @@ describe.skipIf(helm === undefined)('the chart, rendered by Helm', () => {
     ['an inventory has no namespace to look in', { auth, inventories: [{ type: 'Istio', namespaces: [] }] }, /namespaces/],
     ['both ports are the same', { auth, config: { port: 9090 } }, /config\.metricsPort: expected another port than config\.port/],
     ['the port is chosen by the system', { auth, config: { port: 0 } }, /config\.port: expected a port from 1 to 65535/],
+    ['the host is loopback', { auth, config: { host: '127.0.0.1' } }, /config\.host: expected an address of the Pod/],
+    ['the host is loopback by name', { auth, config: { host: 'localhost' } }, /config\.host: expected an address of the Pod/],
+    ['an argument sets the host', { auth, extraArgs: ['--host', '127.0.0.1'] }, /extraArgs: expected this in config.*got --host/],
+    ['an argument sets the port', { auth, extraArgs: ['--port=80'] }, /extraArgs: expected this in config.*got --port=80/],
     ['an Ingress has no host', { auth, ingress: { enabled: true } }, /ingress\.host: expected a host/],
     ['an HTTPRoute has no Gateway', { auth, httpRoute: { enabled: true } }, /httpRoute\.parentRefs: expected a Gateway/],
   ])('is refused if %s', async (_, values, message) => {

@@ -72,6 +72,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- fail (printf "config.%s: expected a port from 1 to 65535" .) -}}
 {{- end -}}
 {{- end -}}
+{{- if regexMatch "^(127\\..*|localhost|::1)$" $config.host -}}
+{{- fail (printf "config.host: expected an address of the Pod, such as 0.0.0.0 or ::, got %s, which probes and Services cannot reach" $config.host) -}}
+{{- end -}}
+{{- range .Values.extraArgs -}}
+{{- if regexMatch "^--(config|host|port|metrics-port)(=|$)" . -}}
+{{- fail (printf "extraArgs: expected this in config, because probes and Services need to know it, got %s" .) -}}
+{{- end -}}
+{{- end -}}
 {{- if eq (int $config.port) (int $config.metricsPort) -}}
 {{- fail "config.metricsPort: expected another port than config.port" -}}
 {{- end -}}
