@@ -5,6 +5,13 @@ import { accessFrom, decodeBase64, type Given, type GivenAccess, GivenProblem } 
 /** Maximum bytes of a kubeconfig in a registration or in a cluster inventory. */
 const maxBytes = 512 << 10;
 
+/**
+ * Maximum number of line breaks and indicators in YAML. The parser blocks the event loop for a time that grows with their number: 512 KiB of brackets or
+ * comments took 2 s. The kubeconfig of one cluster has less than a hundred. Base64, which makes kubeconfigs large, has none.
+ */
+const maxYamlMarks = 10_000;
+const yamlMarks = /[\n[\]{},:#?&*!|>]/g;
+
 const clusterKeys = ['server', 'certificate-authority-data', 'tls-server-name'];
 const userKeys = ['token', 'client-certificate-data', 'client-key-data'];
 
@@ -53,6 +60,8 @@ function parsed(bytes: Uint8Array): JsonObject {
 }
 
 function parsedYaml(text: string): Json {
+  if ((text.match(yamlMarks)?.length ?? 0) > maxYamlMarks)
+    throw new GivenProblem('kubeconfig', `JSON, or YAML with at most ${maxYamlMarks} lines, colons, commas and brackets`);
   // The parser's option `uniqueKeys` compares each two keys of a mapping: 389 KB of keys took 33 s. `hasKeyTwice` finds duplicates in linear time.
   const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent', uniqueKeys: false });
   if (document.errors.length > 0 || hasKeyTwice(document)) throw new GivenProblem('kubeconfig', 'YAML or JSON');
