@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Fault } from '../core/faults.ts';
 import { isJsonObject, type Json, parseJsonBody } from '../core/json.ts';
-import type { ServedResource } from '../core/kinds.ts';
+import { keyOfKind, kindsByKey, type ServedResource } from '../core/kinds.ts';
 import { createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
 import type { ClusterApi, LiveRequest } from './cluster-api.ts';
 import { clusterFailure, faultOfFailure } from './cluster-failure.ts';
@@ -19,7 +19,10 @@ import {
 export type DiscoveryResult =
   | {
       readonly type: 'discovered';
-      /** The kinds that can be listed, each once: at the first version in the server's order of preference that can list the kind. */
+      /**
+       * The kinds that can be listed, each once: at the first version in the server's order of preference that can list the kind. Clusters that
+       * answer with equal documents usually share one list.
+       */
       readonly resources: readonly ServedResource[];
       /**
        * A fault for each group version whose server did not answer. For these, `resources` has the resources of the last discovery
@@ -63,7 +66,12 @@ export async function discover(api: ClusterApi, options: DiscoveryOptions, signa
   if (failed !== undefined) return failed;
   const documents = whole.flatMap((answer) => (answer.type === 'answered' ? [answer] : []));
   const halves = await Promise.all(documents.map(({ document }) => readVersions(api, document, signal)));
-  return combineVersions(api, halves.flat(), { known: options.known ?? [], etag: joinTags(documents.map(({ etag }) => etag)) });
+  const fresh = servedResourcesOf(
+    documents.map(({ document }) => document),
+    halves.flat(),
+  );
+  const etag = joinTags(documents.map((answer) => answer.etag));
+  return combineVersions(api, { found: halves.flat(), fresh }, { known: options.known ?? [], etag });
 }
 
 /** `/api` or `/apis`: the resources of each version, or from servers without aggregated discovery only the names of the versions. */
@@ -146,20 +154,38 @@ async function readLegacy(
   return { ...at, resources: [], stale: true, ...(answer.type === 'failed' ? { fault: answer.fault } : {}) };
 }
 
+/** The resources of two documents, by `/api` and then by `/apis`. */
+const resourcesOfRoots = new WeakMap<RootDocument, WeakMap<RootDocument, readonly ServedResource[]>>();
+
+/** Returns the resources of the versions. Of aggregated documents that are shared, all clusters share the resources too. */
+function servedResourcesOf(documents: readonly RootDocument[], versions: readonly FoundVersion[]): readonly ServedResource[] {
+  const [core, others] = documents;
+  if (core?.type !== 'aggregated' || others?.type !== 'aggregated') return servedResources(versions);
+  const known = resourcesOfRoots.get(core)?.get(others);
+  if (known !== undefined) return known;
+  const resources = servedResources(versions);
+  resourcesOfRoots.set(core, (resourcesOfRoots.get(core) ?? new WeakMap()).set(others, resources));
+  return resources;
+}
+
 function combineVersions(
   { cluster }: ClusterApi,
-  found: readonly FoundVersion[],
+  { found, fresh }: { readonly found: readonly FoundVersion[]; readonly fresh: readonly ServedResource[] },
   { known, etag }: { readonly known: readonly ServedResource[]; readonly etag: string | undefined },
 ): DiscoveryResult {
-  const fresh = servedResources(found);
   const stale = found.filter((version) => version.stale);
-  const keys = new Set(fresh.map(({ group, kind }) => `${group}/${kind}`));
-  const kept = known.filter(({ group, kind }) => stale.some((version) => version.group === group) && !keys.has(`${group}/${kind}`));
+  const kinds = kindsByKey(fresh);
+  const kept = known.filter((kind) => stale.some((version) => version.group === kind.group) && !kinds.has(keyOfKind(kind)));
   const partial = stale.map(({ group, version, fault }) => {
     const message = `discovery of ${group === '' ? version : `${group}/${version}`} failed: what was known of it stays`;
     return faultOfFailure({ ...(fault ?? clusterFailure('SERVER_ERROR', message)), message }, { cluster });
   });
-  return { type: 'discovered', resources: [...fresh, ...kept], partial, ...(etag === undefined || partial.length > 0 ? {} : { etag }) };
+  return {
+    type: 'discovered',
+    resources: kept.length === 0 ? fresh : [...fresh, ...kept],
+    partial,
+    ...(etag === undefined || partial.length > 0 ? {} : { etag }),
+  };
 }
 
 /** Joins the tags of both documents with a line break, which no tag contains. Undefined if a document has no tag. */

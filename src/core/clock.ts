@@ -10,6 +10,9 @@ export interface Clock {
   random(): number;
 }
 
+/** The reason with which a sleep is ended early. An abort without a reason creates an error with a stack, which takes longer than the sleep. */
+export const awake = Symbol('awake');
+
 /** The clock of the machine. A sleep whose signal has aborted does not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -9,6 +9,17 @@ export function keyOfKind({ group, kind }: GroupKind): string {
   return group === '' ? kind : `${kind}.${group}`;
 }
 
+const kindsOfLists = new WeakMap<readonly ServedResource[], ReadonlyMap<string, ServedResource>>();
+
+/** Returns the kinds of a list by `keyOfKind`. Each list is read once, because hundreds of clusters may share one. */
+export function kindsByKey(resources: readonly ServedResource[]): ReadonlyMap<string, ServedResource> {
+  const known = kindsOfLists.get(resources);
+  if (known !== undefined) return known;
+  const kinds = new Map(resources.map((resource) => [keyOfKind(resource), resource]));
+  kindsOfLists.set(resources, kinds);
+  return kinds;
+}
+
 /** Returns the `apiVersion` of objects: `v1`, `apps/v1`. */
 export function apiVersionOf({ group, version }: { readonly group: string; readonly version: string }): string {
   return group === '' ? version : `${group}/${version}`;

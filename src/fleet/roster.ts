@@ -207,17 +207,22 @@ export class Roster {
     const { name } = plan.candidate;
     const life = new AbortController();
     const currentPlan = () => this.#entries.get(name)?.plan ?? plan;
+    let known: { readonly plan: PlannedMember; readonly sourceFaults: readonly Fault[]; readonly faults: readonly Fault[] } | undefined;
+    const faultsNow = () => {
+      const [now, sourceFaults] = [currentPlan(), this.#sourceFaults];
+      if (known?.plan !== now || known.sourceFaults !== sourceFaults) {
+        const own = sourceFaults.filter((about) => about.cluster === name);
+        known = { plan: now, sourceFaults, faults: [...problemFaults(now), ...duplicateFaults(name, now), ...own] };
+      }
+      return known.faults;
+    };
     const member: Member = {
       name,
       get settings(): MemberSettings {
         return currentPlan().candidate.settings;
       },
       signal: life.signal,
-      api: withFaults(connection.api, () => [
-        ...problemFaults(currentPlan()),
-        ...duplicateFaults(name, currentPlan()),
-        ...this.#sourceFaults.filter((about) => about.cluster === name),
-      ]),
+      api: withFaults(connection.api, faultsNow),
     };
     this.#entries.set(name, { member, connection, life, plan });
     this.#log.info({ cluster: name, membership: 'joined' }, 'cluster: joined the fleet');
@@ -300,7 +305,8 @@ function withFaults(api: ClusterApi, faults: () => readonly Fault[]): ClusterApi
     logs: (request, signal) => api.logs(request, signal),
     send: (request, signal) => api.send(request, signal),
     get standingFaults() {
-      return [...api.standingFaults, ...faults()];
+      const own = faults();
+      return own.length === 0 ? api.standingFaults : [...api.standingFaults, ...own];
     },
   };
 }

@@ -61,6 +61,22 @@ function serverOf(documents: Readonly<Record<string, Json>>): ClusterApi & { rea
 
 const listable = { verbs: ['get', 'list', 'watch'] };
 
+test('two clusters of one release share one list of kinds, and a cluster with another kind has its own', async () => {
+  const [south, west, other] = await Promise.all([start(), start({ name: 'west' }), start({ name: 'other' })]);
+  other.define(definition([{ name: 'v1', served: true, storage: true }]));
+  const [of, same, different] = await Promise.all(
+    [south, west, other].map(async (sim) => {
+      using connected = connect(endpointFor(sim));
+      const found = await discover(connected.api, {}, never);
+      return found.type === 'discovered' ? found.resources : undefined;
+    }),
+  );
+  expect(of).toBeDefined();
+  expect(same).toBe(of);
+  expect(kindNamed(of ?? [], 'Widget')).toBeUndefined();
+  expect(kindNamed(different ?? [], 'Widget')).toBeDefined();
+});
+
 test('finds each kind once, at the preferred version that serves it, without subresources and kinds that cannot be listed', async () => {
   const sim = await start();
   sim.define(

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { MusterError } from '../../core/errors.ts';
-import { keyOfKind, type ServedResource } from '../../core/kinds.ts';
+import { keyOfKind, kindsByKey, type ServedResource } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
@@ -8,7 +8,7 @@ import { convertDefinition, isEstablished } from '../../model/convert-definition
 import type { Model } from '../../model/model.ts';
 import { anyCluster, dayOf, type LockedKind } from '../../model/schema-lock.ts';
 import type { KindSchema } from '../../model/shapes.ts';
-import type { ClusterStatus, Mirrors } from '../../watch/mirrors.ts';
+import type { Mirrors } from '../../watch/mirrors.ts';
 import { createCustomModel } from './custom-model.ts';
 import { debounce } from './debounce.ts';
 import { createDefinedKinds, type DefinedKinds } from './defined-kinds.ts';
@@ -16,7 +16,7 @@ import { type ClusterDefinitions, definitionKind, followDefinitions } from './de
 import { createGroupTest, type GroupRules, rememberedKinds } from './group-filter.ts';
 import { createKindDescriptions } from './kind-descriptions.ts';
 import { noSchemaLock, type SchemaLockFile } from './schema-lock-file.ts';
-import { createUnknownKinds, type FetchDocument } from './unknown-kinds.ts';
+import { type ClusterKinds, createUnknownKinds, type FetchDocument } from './unknown-kinds.ts';
 
 /** The kinds of all clusters as one model. A kind never leaves the model. Its type follows the definitions in the clusters. */
 export interface Catalog {
@@ -96,17 +96,17 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
 
   function rebuild(): void {
     const clusters = definitions.now();
-    const statuses = mirrors.clusters();
+    const fleet = [...mirrors.members()].map((name) => ({ name, resources: mirrors.servedKinds(name) }));
     const defined = converted.of(clusters, (definition) => belongs(groupOf(definition)) && isEstablished(definition));
     const ofCustomKinds = [...defined.schemas.values()].flat();
     broken = defined.broken;
-    const isAway = createAbsentKinds(statuses);
+    const isAway = createAbsentKinds(fleet);
     kinds.update({ defined: withFound(defined.schemas, unknown.found()), broken, isAway, today: dayOf(clock.now()) });
-    if (custom.take(kinds.all(), service.unserved(statuses, ofCustomKinds))) notifyReaders();
+    if (custom.take(kinds.all(), service.unserved(fleet, ofCustomKinds))) notifyReaders();
     remember();
-    const leftOut = statuses.flatMap(({ resources = [] }) => resources.filter(({ group }) => !belongs(group)));
+    const leftOut = listsOf(fleet).flatMap((resources) => resources.filter(({ group }) => !belongs(group)));
     const known = new Set([...baseline.kinds.keys(), ...[...ofCustomKinds, ...leftOut].map(keyOfKind)]);
-    unknown.request(withDefinitions(statuses, clusters, mirrors), known);
+    unknown.request(withDefinitions(fleet, clusters, mirrors), known);
   }
 
   function describe(): void {
@@ -140,12 +140,17 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
  * still look like kinds without a definition.
  */
 function withDefinitions(
-  statuses: readonly ClusterStatus[],
+  fleet: readonly ClusterKinds[],
   definitions: readonly ClusterDefinitions[],
   mirrors: Pick<Mirrors, 'served'>,
-): readonly ClusterStatus[] {
+): readonly ClusterKinds[] {
   const settled = new Map(definitions.map(({ cluster, settled }) => [cluster, settled]));
-  return statuses.filter(({ name }) => settled.get(name) ?? mirrors.served(name, definitionKind) === undefined);
+  return fleet.filter(({ name }) => settled.get(name) ?? mirrors.served(name, definitionKind) === undefined);
+}
+
+/** Returns the lists of served kinds, each once. Clusters of one release usually share a list. */
+function listsOf(fleet: readonly ClusterKinds[]): readonly (readonly ServedResource[])[] {
+  return [...new Set(fleet.flatMap(({ resources }) => (resources === undefined ? [] : [resources])))];
 }
 
 /** Calls back once now, and then when the served kinds of a cluster change or a cluster leaves, until the signal aborts. */
@@ -207,8 +212,8 @@ function createConversions(): Conversions {
  * Returns the test `isAway`. For a cluster without a definition of a kind, it is true if the cluster may still have one: the cluster is in
  * the fleet, and serves the kind or has not reported its served kinds yet. For `anyCluster`, it is true if any cluster passes.
  */
-function createAbsentKinds(clusters: readonly ClusterStatus[]): (cluster: string, kind: string) => boolean {
-  const served = new Map(clusters.map(({ name, resources }) => [String(name), resources && new Set(resources.map(keyOfKind))]));
+function createAbsentKinds(fleet: readonly ClusterKinds[]): (cluster: string, kind: string) => boolean {
+  const served = new Map(fleet.map(({ name, resources }) => [String(name), resources && kindsByKey(resources)]));
   const isAway = (cluster: string, kind: string): boolean => served.has(cluster) && served.get(cluster)?.has(kind) !== false;
   return (cluster, kind) => (cluster === anyCluster ? [...served.keys()].some((name) => isAway(name, kind)) : isAway(cluster, kind));
 }
@@ -259,7 +264,7 @@ interface KindService {
    * Applies the kinds that the clusters serve and define now. Returns the kinds that were served once, and are neither served nor defined any
    * more.
    */
-  unserved(clusters: readonly ClusterStatus[], defined: readonly KindSchema[]): ReadonlySet<string>;
+  unserved(fleet: readonly ClusterKinds[], defined: readonly KindSchema[]): ReadonlySet<string>;
   /**
    * Returns the last day on which the kind was served, as `dayOf` writes it: today if it is served now. Undefined if it was never served.
    */
@@ -277,14 +282,14 @@ function createKindService(earlier: ReadonlyMap<string, string>, clock: { now():
   const ever = new Set<string>();
   let served: ReadonlySet<string> = new Set();
   return {
-    unserved(clusters, defined) {
+    unserved(fleet, defined) {
       const today = dayOf(clock.now());
       const definedKeys = defined.filter(({ versions }) => versions.length > 0).map(keyOfKind);
       const before = served;
-      served = new Set([...clusters.flatMap(({ resources = [] }) => resources.map(keyOfKind)), ...definedKeys]);
+      served = new Set([...listsOf(fleet).flatMap((resources) => [...kindsByKey(resources).keys()]), ...definedKeys]);
       for (const key of [...before, ...served]) days.set(key, today);
       for (const key of served) ever.add(key);
-      const allHaveReported = clusters.every(({ resources }) => resources !== undefined);
+      const allHaveReported = fleet.every(({ resources }) => resources !== undefined);
       return new Set([...ever, ...(allHaveReported ? earlier.keys() : [])].filter((key) => !served.has(key)));
     },
     servedOn: (key) => (served.has(key) ? dayOf(clock.now()) : days.get(key)),

@@ -6,13 +6,18 @@ import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { convertGroupVersion } from '../../model/convert-group-version.ts';
 import type { KindSchema } from '../../model/shapes.ts';
-import type { ClusterStatus } from '../../watch/mirrors.ts';
 
 /**
  * Fetches `/openapi/v3/<path>` from a cluster. The path is `api/v1` or `apis/<group>/<version>`. An empty path fetches the list of documents.
  * Undefined if the cluster does not answer now. Rejects only because of a bug.
  */
 export type FetchDocument = (cluster: ClusterName, path: readonly string[], signal: AbortSignal) => Promise<Json | undefined>;
+
+/** The kinds that one cluster serves. Undefined until discovery has succeeded once. */
+export interface ClusterKinds {
+  readonly name: ClusterName;
+  readonly resources: readonly ServedResource[] | undefined;
+}
 
 interface UnknownKindsOptions {
   readonly fetchDocument: FetchDocument;
@@ -27,7 +32,7 @@ interface UnknownKinds {
    * Requests the unknown kinds from the clusters: one group version after the other, and each once per cluster. A request without an answer is
    * repeated at the next call.
    */
-  request(clusters: readonly ClusterStatus[], known: ReadonlySet<string>): void;
+  request(fleet: readonly ClusterKinds[], known: ReadonlySet<string>): void;
   /** Returns the kinds by the cluster that has answered. */
   found(): ReadonlyMap<ClusterName, readonly KindSchema[]>;
 }
@@ -74,9 +79,10 @@ export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKinds
 
   return {
     found: () => found,
-    request(clusters, known) {
-      for (const { name, resources } of clusters) {
-        for (const question of questionsAbout(name, resources ?? [], known)) {
+    request(fleet, known) {
+      for (const [resources = [], clusters] of Map.groupBy(fleet, (one) => one.resources)) {
+        const documents = documentsWith(resources, known);
+        for (const question of clusters.flatMap(({ name: cluster }) => documents.map((document) => ({ cluster, ...document })))) {
           if (requested.has(keyOf(question))) continue;
           requested.add(keyOf(question));
           waiting.push(question);
@@ -98,20 +104,13 @@ function keyOf({ cluster, path, resources }: DocumentQuestion): string {
   return JSON.stringify([cluster, path, resources.map(keyOfKind)]);
 }
 
-function questionsAbout(
-  cluster: ClusterName,
-  resources: readonly ServedResource[],
-  known: ReadonlySet<string>,
-): readonly DocumentQuestion[] {
+/** Returns the documents with the unknown kinds of a list. */
+function documentsWith(resources: readonly ServedResource[], known: ReadonlySet<string>): readonly Omit<DocumentQuestion, 'cluster'>[] {
   const unknown = resources.filter((resource) => {
     const key = keyOfKind(resource);
     return resource.verbs.includes('list') && !known.has(key) && !leftOut.has(key);
   });
-  return [...Map.groupBy(unknown, apiVersionOf)].map(([apiVersion, of]) => ({
-    cluster,
-    resources: of,
-    path: pathOfGroupVersion(apiVersion),
-  }));
+  return [...Map.groupBy(unknown, apiVersionOf)].map(([apiVersion, of]) => ({ resources: of, path: pathOfGroupVersion(apiVersion) }));
 }
 
 /** The accepted content types. API servers send the documents as JSON, and the list of documents as plain text. */

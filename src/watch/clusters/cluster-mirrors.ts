@@ -17,7 +17,7 @@ import type { ClusterMirrorsOptions, ClusterProgress, EngagedCluster, FleetServi
 import { HistoryComparison } from './history-comparison.ts';
 import { MirrorLog } from './mirror-log.ts';
 import { followOwnSecrets, type OwnSecrets, secretsResource } from './own-secrets.ts';
-import { apiServiceKind, crdKind, namespaceKind, neverEvictedKinds, warmKinds, warmKindsOf } from './warm-kinds.ts';
+import { apiServiceKind, crdKind, namespaceKind, neverEvictedKinds, warmKeys, warmKindsOf } from './warm-kinds.ts';
 
 interface Entry {
   readonly mirror: OwnedMirror;
@@ -387,7 +387,7 @@ export class ClusterMirrors {
 
   #health(): ClusterHealth {
     const { faults, breaker, answeredMs } = this.#server;
-    const warm = warmKinds.flatMap((kind) => this.#entries.get(keyOfKind(kind))?.mirror.fault ?? []);
+    const warm = warmKeys.flatMap((key) => this.#entries.get(key)?.mirror.fault ?? []);
     const connectionFaults = this.#cluster.api.standingFaults;
     return clusterHealthOf({ answered: answeredMs !== undefined, breaker: breaker.fault, faults: [...faults, ...warm], connectionFaults });
   }
@@ -395,6 +395,6 @@ export class ClusterMirrors {
   #isReady(): boolean {
     if (this.#health().faults.length > 0 || this.#services.clock.monotonic() - this.#joinedMs >= readyAfterMs) return true;
     if (this.#server.resources === undefined) return false;
-    return warmKinds.every((kind) => (this.#entries.get(keyOfKind(kind))?.mirror.sync().phase ?? 'MISSING') !== 'SYNCING');
+    return warmKeys.every((key) => (this.#entries.get(key)?.mirror.sync().phase ?? 'MISSING') !== 'SYNCING');
   }
 }

@@ -9,7 +9,7 @@ function warm(resource: Pick<ServedResource, 'group' | 'kind' | 'version' | 'res
  * Kinds that every cluster needs (docs/internals/mirror.md 5). They are mirrored from the start, without waiting for discovery, and never
  * evicted.
  */
-export const warmKinds: readonly ServedResource[] = [
+const warmKinds: readonly ServedResource[] = [
   warm({ group: '', kind: 'Namespace', version: 'v1', resource: 'namespaces', singular: 'namespace' }),
   warm({ group: '', kind: 'Node', version: 'v1', resource: 'nodes', singular: 'node' }),
   warm({
@@ -21,6 +21,9 @@ export const warmKinds: readonly ServedResource[] = [
   }),
 ];
 
+/** The `keyOfKind` of each warm kind. */
+export const warmKeys: readonly string[] = warmKinds.map(keyOfKind);
+
 /** The kind of namespaces. Their names are needed for kinds that may be listed in some namespaces only. */
 export const namespaceKind: GroupKind = { group: '', kind: 'Namespace' };
 
@@ -31,7 +34,7 @@ export const crdKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'Custom
 export const apiServiceKind: GroupKind = { group: 'apiregistration.k8s.io', kind: 'APIService' };
 
 /** The kinds that are never evicted, by `keyOfKind`. */
-export const neverEvictedKinds: ReadonlySet<string> = new Set([...warmKinds.map(keyOfKind), keyOfKind(apiServiceKind)]);
+export const neverEvictedKinds: ReadonlySet<string> = new Set([...warmKeys, keyOfKind(apiServiceKind)]);
 
 /** The kinds of a cluster with `reads: 'live'` that the gateway mirrors for itself, by `keyOfKind`: for the schema, and to propose namespaces. */
 export const ownKinds: ReadonlySet<string> = new Set([

@@ -78,7 +78,8 @@ class ReflectedMirror implements OwnedMirror {
   #resource: ServedResource;
   #reflectors: ScopeReflectors | undefined;
   #ended: Fault | undefined;
-  #reported: (Pick<SyncState, 'phase' | 'fault'> & { readonly verdictCount: number }) | undefined;
+  /** The result of the last evaluation, and the fault of the breaker at that time. The mirror is evaluated after each change of its reflectors. */
+  #reported: (Pick<SyncState, 'phase' | 'fault'> & { readonly verdictCount: number; readonly breaker: Fault | undefined }) | undefined;
   #timer: AbortController | undefined;
 
   constructor(options: MirrorOptions) {
@@ -107,7 +108,10 @@ class ReflectedMirror implements OwnedMirror {
   }
 
   get fault(): Fault | undefined {
-    return this.#judge().fault;
+    if (this.#reflectors === undefined) return this.#ended;
+    const known = this.#reported;
+    const isCurrent = known !== undefined && known.breaker === this.#options.context.breaker.fault;
+    return isCurrent ? known.fault : this.#judge().fault;
   }
 
   get versions(): readonly ResourceVersion[] {
@@ -253,7 +257,7 @@ class ReflectedMirror implements OwnedMirror {
     const { phase, fault, untilMs } = this.#judge();
     const before = this.#reported;
     const { verdictCount } = this.#reflectors;
-    this.#reported = { phase, verdictCount, fault };
+    this.#reported = { phase, verdictCount, fault, breaker: this.#options.context.breaker.fault };
     this.#evaluateAgainAt(untilMs);
     if (before?.phase !== phase || before.fault?.code !== fault?.code) {
       this.#notifyReaders(before, { phase, fault });

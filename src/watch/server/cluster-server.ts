@@ -2,7 +2,7 @@ import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import { discover } from '../../cluster/discovery.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
-import { type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds.ts';
+import { type GroupKind, keyOfKind, kindsByKey, type ServedResource } from '../../core/kinds.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
@@ -22,7 +22,10 @@ export interface ClusterServer {
   readonly uid: string | undefined;
   /** The served kinds, by `keyOfKind`. Undefined before the first successful discovery. */
   readonly resources: ReadonlyMap<string, ServedResource> | undefined;
-  /** The same kinds as a list. It is the same list until `resources` changes, so that readers can compare it by identity. */
+  /**
+   * The same kinds as a list. It is the same list until `resources` changes, so that readers can compare it by identity. Clusters that serve
+   * the same kinds usually share it.
+   */
   readonly resourceList: readonly ServedResource[] | undefined;
   /** The faults of the connection, of the version, of discovery, and of groups that the server cannot serve. */
   readonly faults: readonly Fault[];
@@ -94,7 +97,6 @@ class ObservedServer implements ClusterServer {
   #attempted = false;
   #partial: readonly Fault[] = [];
   #etag: string | undefined;
-  #resources: ReadonlyMap<string, ServedResource> | undefined;
   #resourceList: readonly ServedResource[] | undefined;
   #versionFault: Fault | undefined;
   #discoveryFault: Fault | undefined;
@@ -136,7 +138,7 @@ class ObservedServer implements ClusterServer {
   }
 
   get resources(): ReadonlyMap<string, ServedResource> | undefined {
-    return this.#resources;
+    return this.#resourceList && kindsByKey(this.#resourceList);
   }
 
   get resourceList(): readonly ServedResource[] | undefined {
@@ -158,10 +160,8 @@ class ObservedServer implements ClusterServer {
   }
 
   forget(kind: GroupKind): void {
-    if (this.#resources === undefined || !this.#resources.has(keyOfKind(kind))) return;
-    const others = new Map(this.#resources);
-    others.delete(keyOfKind(kind));
-    this.#updateResources(others);
+    if (this.resources?.has(keyOfKind(kind)) !== true) return;
+    this.#resourceList = this.#resourceList?.filter((resource) => keyOfKind(resource) !== keyOfKind(kind));
     // The server may still answer with the ETag from before the removal.
     this.#etag = undefined;
     this.#listener.onChange();
@@ -210,18 +210,13 @@ class ObservedServer implements ClusterServer {
     if (found.type === 'discovered') {
       this.#partial = found.partial;
       this.#etag = found.etag;
-      this.#updateResources(new Map(found.resources.map((resource) => [keyOfKind(resource), resource])));
+      this.#resourceList = found.resources;
     }
     this.#attempted = true;
     if (found.type !== 'failed') this.#listener.onDiscovered();
     for (const resolve of [...this.#waiters]) resolve();
     this.#listener.onChange();
     return found.type !== 'failed' && this.#identified;
-  }
-
-  #updateResources(resources: ReadonlyMap<string, ServedResource>): void {
-    this.#resources = resources;
-    this.#resourceList = [...resources.values()];
   }
 
   /** Identifies the server. Any answer is enough, because a server may refuse to report its version. */

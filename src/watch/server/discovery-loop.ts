@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import { awake, type Clock } from '../../core/clock.ts';
 import { backoffMs } from './backoff.ts';
 
 const periodMs = 300_000;
@@ -53,7 +53,7 @@ export function createDiscoveryLoop({ clock, discover }: DiscoveryLoopOptions, s
       const askedMs = Math.max(earliestMs, clock.monotonic() + ms);
       if (askedMs >= dueMs) return;
       dueMs = askedMs;
-      sleeping.abort();
+      sleeping.abort(awake);
     },
   };
 }

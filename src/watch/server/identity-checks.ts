@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import { awake, type Clock } from '../../core/clock.ts';
 
 const periodMs = 30_000;
 const spacingMs = 1_000;
@@ -41,7 +41,7 @@ export function createIdentityChecks({ clock, check }: IdentityChecksOptions, si
     soon() {
       if (requested) return;
       requested = true;
-      sleeping.abort();
+      sleeping.abort(awake);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/clock.ts';
+import { awake, type Clock } from '../../../core/clock.ts';
 
 /** One timer for each key. */
 export interface DueTimes {
@@ -29,7 +29,7 @@ export function createDueTimes(clock: Clock, onDue: (key: string) => void, signa
       const dueMs = clock.monotonic() + Math.max(ms, 0);
       const timer = timers.get(key);
       if (signal.aborted || (timer !== undefined && timer.dueMs <= dueMs)) return;
-      timer?.cancel.abort();
+      timer?.cancel.abort(awake);
       const cancel = new AbortController();
       timers.set(key, { dueMs, cancel });
       void clock.sleep(ms, cancel.signal).then(() => {
@@ -39,7 +39,7 @@ export function createDueTimes(clock: Clock, onDue: (key: string) => void, signa
       });
     },
     clear(key) {
-      timers.get(key)?.cancel.abort();
+      timers.get(key)?.cancel.abort(awake);
       timers.delete(key);
     },
   };
