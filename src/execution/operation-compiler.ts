@@ -19,7 +19,7 @@ export interface OperationCompilerOptions {
 const maxVariants = 8;
 
 /** If an operation gives up this often within `restMs`, graphql-js runs it for the next `restMs`. */
-const mostBails = 3;
+const maxBails = 3;
 const restMs = 60_000;
 
 /** The memory of the compiler about one operation. Kept as long as its parsed document. */
@@ -81,7 +81,7 @@ export class OperationCompiler {
     if (error instanceof NotCompilable) known.conditions = undefined;
     const nowMs = this.#options.clock.monotonic();
     known.bailedMs = [...known.bailedMs.filter((ms) => nowMs - ms < restMs), nowMs];
-    if (known.bailedMs.length >= mostBails) {
+    if (known.bailedMs.length >= maxBails) {
       known.restsUntilMs = nowMs + restMs;
       known.bailedMs = [];
     }

@@ -2,13 +2,13 @@ import { RequestRefusal } from './refusal.ts';
 
 /** Bounds the operations in flight in the process, over all transports. */
 export class OperationAdmission {
-  readonly #most: number;
+  readonly #max: number;
   #inFlight = 0;
   #closed = false;
   #whenIdle: (() => void) | undefined;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   get inFlight(): number {
@@ -28,11 +28,11 @@ export class OperationAdmission {
         message: 'the gateway is ending',
         headers: { 'retry-after': '1', connection: 'close' },
       });
-    if (this.#inFlight >= this.#most)
+    if (this.#inFlight >= this.#max)
       throw new RequestRefusal({
         status: 429,
         code: 'OVERLOADED',
-        message: `expected at most ${this.#most} operations in flight`,
+        message: `expected at most ${this.#max} operations in flight`,
         headers: { 'retry-after': '1' },
       });
     this.#inFlight++;

@@ -179,26 +179,26 @@ function* elementsOf(list: readonly unknown[]): Generator<string | Buffer> {
 }
 
 /**
- * Estimates the number of characters in the JSON of a value. Stops once the estimate exceeds `most`, and then returns a number above
- * `most`.
+ * Estimates the number of characters in the JSON of a value. Stops once the estimate exceeds `max`, and then returns a number above
+ * `max`.
  */
-export function jsonLength(value: unknown, most: number): number {
+export function jsonLength(value: unknown, max: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (!isContainer(value)) return 8;
-  if (value instanceof JsonList) return value.length + jsonLength(value.rest, most - value.length);
+  if (value instanceof JsonList) return value.length + jsonLength(value.rest, max - value.length);
   let length = 2;
   if (Array.isArray(value)) {
     for (const element of value) {
-      length += 1 + jsonLength(element, most - length);
-      if (length > most) return length;
+      length += 1 + jsonLength(element, max - length);
+      if (length > max) return length;
     }
     return length;
   }
   // `for in` is faster than `Object.entries`. For a small answer, this walk is most of the time that the encoder needs in addition to
   // `JSON.stringify`.
   for (const key in value) {
-    length += key.length + 4 + jsonLength((value as Readonly<Record<string, unknown>>)[key], most - length);
-    if (length > most) return length;
+    length += key.length + 4 + jsonLength((value as Readonly<Record<string, unknown>>)[key], max - length);
+    if (length > max) return length;
   }
   return length;
 }

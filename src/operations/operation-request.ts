@@ -108,11 +108,11 @@ function mayHaveBadCharacters(text: string): boolean {
   return /\\u(?:d[89a-f]|0000)/i.test(text);
 }
 
-function opensMoreThan(text: string, most: number): boolean {
+function opensMoreThan(text: string, max: number): boolean {
   let opened = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if ((code === 0x5b || code === 0x7b) && ++opened > most) return true;
+    if ((code === 0x5b || code === 0x7b) && ++opened > max) return true;
   }
   return false;
 }

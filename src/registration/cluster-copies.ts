@@ -59,7 +59,7 @@ const leaderPollMs = 500;
  * Maximum number of attempts to record an abandoned cluster in one Propagation. The controller and other commands may write the Propagation at the
  * same time.
  */
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 /**
  * Abandons the copies in a cluster that is no longer registered: deletes their inventories, and the copies stay. First each Propagation records that
@@ -93,7 +93,7 @@ async function recordAbandoned(
 ): Promise<void> {
   if (propagation === undefined) return;
   const address = { resource: registrationKinds.propagation, namespace, name: propagation };
-  for (let left = mostAttempts; left > 0; left--) {
+  for (let left = maxAttempts; left > 0; left--) {
     const found = await steps.read(hub, address);
     if (found === undefined) return;
     const before = abandonedOf({ metadata: { annotations: labelsAt(found, 'metadata', 'annotations') } });

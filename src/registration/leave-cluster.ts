@@ -199,9 +199,9 @@ const usualContent = [
 ];
 
 /** Maximum number of names in a message. */
-const mostListed = 20;
+const maxListed = 20;
 
 function listed(names: readonly string[]): string {
-  const more = names.length - mostListed;
-  return names.slice(0, mostListed).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = names.length - maxListed;
+  return names.slice(0, maxListed).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

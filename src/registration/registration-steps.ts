@@ -53,7 +53,7 @@ export interface CreatedObject {
 export type UndoFilter = (steps: RegistrationSteps) => Promise<(created: CreatedObject) => boolean>;
 
 /** Attempts to write an object that other writers change at the same time. */
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 /** The number of objects per page of a list. */
 const pageSize = 500;
@@ -146,7 +146,7 @@ export class RegistrationSteps {
     address: ObjectAddress,
     plan: (before: KubernetesObject | undefined) => RegistrationObject['manifest'],
   ): Promise<KubernetesObject | undefined> {
-    for (let left = mostAttempts; ; left--) {
+    for (let left = maxAttempts; ; left--) {
       const before = await this.read(cluster, address);
       const isForeign = before !== undefined && !isOwn(before);
       if (isForeign && address.resource !== registrationKinds.namespace)

@@ -42,7 +42,7 @@ const longestWaitMs = 3_600_000;
 const renewalsAtOnce = 8;
 
 /** The shortest lifetime that API servers give to a token. */
-const leastLifetimeSeconds = 600;
+const minLifetimeSeconds = 600;
 
 export interface TokenPorts {
   readonly hub: Hub;
@@ -96,7 +96,7 @@ export async function renewTokens(ports: TokenPorts, term: Term): Promise<void> 
   }
 
   const onBug = (name: string, error: unknown) => log.error({ cluster: name, error: loggableError(error) }, 'bug: a pass threw an error');
-  const queue = createWorkQueue({ work, onBug, most: renewalsAtOnce, clock }, term.signal);
+  const queue = createWorkQueue({ work, onBug, maxRunning: renewalsAtOnce, clock }, term.signal);
   function addAll(): void {
     for (const secret of secrets?.all() ?? []) if (tokenLifeOf(secret) !== undefined) queue.add(secret.metadata.name);
   }
@@ -183,7 +183,7 @@ async function renew(ports: TokenPorts, { name, member, life, used }: TokenRenew
   if (api === undefined || tokenOfKubeconfig(before) !== used) return undefined;
   const { boundTo, issuedMs, expiresMs } = life;
   // Rounded up to whole minutes: the API server cuts its times to seconds, so the life would otherwise get shorter at each renewal.
-  const lifetimeSeconds = Math.max(leastLifetimeSeconds, Math.ceil((expiresMs - issuedMs) / 60_000) * 60);
+  const lifetimeSeconds = Math.max(minLifetimeSeconds, Math.ceil((expiresMs - issuedMs) / 60_000) * 60);
   const made = await createBoundToken(api, { boundTo, lifetimeSeconds, now: ports.clock.now() }, term.signal);
   if ('fault' in made) return describeFault(made.fault);
   const kubeconfig = withTokenInKubeconfig(before, made.token);

@@ -26,9 +26,9 @@ export function tokenLifeOf(secret: KubernetesObject | undefined): TokenLife | u
 }
 
 /** A token is renewed at least this long before its end, even if more than two thirds of its life are then left. */
-const leastLeftMs = 20 * 60_000;
+const minLeftMs = 20 * 60_000;
 
 /** Returns the time in Unix milliseconds from which a token is due for renewal. */
 export function renewalMsOf({ issuedMs, expiresMs }: Pick<TokenLife, 'issuedMs' | 'expiresMs'>): number {
-  return expiresMs - Math.max((expiresMs - issuedMs) / 3, leastLeftMs);
+  return expiresMs - Math.max((expiresMs - issuedMs) / 3, minLeftMs);
 }

@@ -110,7 +110,7 @@ export async function writeRegistrationStatuses(ports: RegistrationPorts, term: 
   }
 
   const onBug = (name: string, error: unknown) => log.error({ cluster: name, error: loggableError(error) }, 'bug: a pass threw an error');
-  const queue = createWorkQueue({ work, onBug, most: writesAtOnce, clock }, term.signal);
+  const queue = createWorkQueue({ work, onBug, maxRunning: writesAtOnce, clock }, term.signal);
   const addAll = (isAdded = (_name: string) => true) => {
     for (const { metadata } of objects.all(hub.cluster, clusterKind) ?? []) if (isAdded(metadata.name)) queue.add(metadata.name);
   };

@@ -110,11 +110,11 @@ export function collectValues(value: string, before: readonly string[] = []): re
   return [...before, value];
 }
 
-/** Returns a parser for an option whose value is a whole number from `least` to `most`. */
-export function wholeNumberParser(least: number, most: number): (value: string) => number {
+/** Returns a parser for an option whose value is a whole number from `min` to `max`. */
+export function wholeNumberParser(min: number, max: number): (value: string) => number {
   return (value) => {
-    if (/^-?\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value);
-    throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
+    if (/^-?\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+    throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
   };
 }
 

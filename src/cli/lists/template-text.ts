@@ -32,7 +32,7 @@ export function customColumnsText(
   const rows = objects.map((object) => customColumnsCells(columns, object));
   // kubectl prints the header also if there is no object.
   const header = hasHeaders ? [columns.map((column) => column.header)] : [];
-  return textOfLines(createTableColumns([], { hasHeader: false, leastWidth: 3 }).lines([...header, ...rows]));
+  return textOfLines(createTableColumns([], { hasHeader: false, minWidth: 3 }).lines([...header, ...rows]));
 }
 
 /**

@@ -20,23 +20,20 @@ export interface TableColumnsOptions {
   /** False: the header is not printed, and columns may be narrower than it. Default: true. */
   readonly hasHeader?: boolean | undefined;
   /** The least width of a column. Default: 0. */
-  readonly leastWidth?: number | undefined;
+  readonly minWidth?: number | undefined;
 }
 
 /** Creates the columns of one table. Cells pass through `printable`. Spaces that end a header widen its column. */
-export function createTableColumns(
-  header: readonly string[],
-  { hasHeader = true, leastWidth = 0 }: TableColumnsOptions = {},
-): TableColumns {
+export function createTableColumns(header: readonly string[], { hasHeader = true, minWidth = 0 }: TableColumnsOptions = {}): TableColumns {
   // The header of a custom kind comes from a cluster, so it is as untrusted as the cells.
   const titles = header.map(printable);
   // `printable` shortens the spaces that end a header, but they reserve the width of later cells.
-  const widths = hasHeader ? titles.map((title, at) => Math.max(leastWidth, terminalWidth(title), header[at]?.length ?? 0)) : [];
+  const widths = hasHeader ? titles.map((title, at) => Math.max(minWidth, terminalWidth(title), header[at]?.length ?? 0)) : [];
   let isFirst = hasHeader;
   return {
     lines: (rows, style = (text) => text) => {
       const cells = rows.map((row) => row.map(printable));
-      for (const row of cells) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? leastWidth, terminalWidth(cell));
+      for (const row of cells) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? minWidth, terminalWidth(cell));
       const headers = isFirst && rows.length > 0 ? [lineOf(titles, widths, (text, column) => style(text, { row: -1, column }))] : [];
       isFirst &&= rows.length === 0;
       return [...headers, ...cells.map((line, row) => lineOf(line, widths, (text, column) => style(text, { row, column })))];

@@ -86,7 +86,7 @@ async function objectShow(session: Session, options: WatchObjectsOptions, change
     const header = format.columns.map((column) => column.header);
     const cells = ({ object = {}, cluster }: WatchedObject) => customColumnsCells(format.columns, { ...object, cluster });
     const fields = 'object cluster { name region provider version labels }';
-    return rowShow(session, { header, cells, fields }, { ...options, changes, leastWidth: 3 });
+    return rowShow(session, { header, cells, fields }, { ...options, changes, minWidth: 3 });
   }
   return {
     fields: fieldsOfFormat(format),
@@ -106,18 +106,18 @@ interface WatchedColumns extends Pick<ObjectShow, 'fields' | 'fragments'> {
 
 interface RowShowOptions extends Pick<WatchObjectsOptions, 'table' | 'hasEvents'> {
   readonly changes: ChangeSource<WatchedObject>;
-  readonly leastWidth?: number;
+  readonly minWidth?: number;
 }
 
 /** Prints a row per change. */
 function rowShow(session: Session, { header, cells, ...selected }: WatchedColumns, options: RowShowOptions): ObjectShow {
-  const { table, hasEvents, changes, leastWidth } = options;
+  const { table, hasEvents, changes, minWidth } = options;
   const lines = new ChangeLines<WatchedObject>(session, {
     header: hasEvents ? [eventHeader, ...header] : header,
     row: ({ type, item }: StreamedChange<WatchedObject>) => (hasEvents ? [type, ...cells(item)] : cells(item)),
     changes,
     hasHeader: table.hasHeaders,
-    leastWidth,
+    minWidth,
   });
   return { ...selected, show: (message) => lines.add(message) };
 }

@@ -86,13 +86,13 @@ export async function runObjectMutation(session: Session, writes: ObjectMutation
 }
 
 /** Splits a list into parts of bounded number and size, in order. An item above the size bound gets its own part. */
-function partsOf(items: readonly JsonObject[], most: number): readonly (readonly JsonObject[])[] {
+function partsOf(items: readonly JsonObject[], max: number): readonly (readonly JsonObject[])[] {
   const parts: JsonObject[][] = [];
   let bytes = 0;
   for (const item of items) {
     const size = Buffer.byteLength(JSON.stringify(item));
     const last = parts.at(-1);
-    if (last === undefined || last.length >= most || bytes + size > maxBytes) {
+    if (last === undefined || last.length >= max || bytes + size > maxBytes) {
       parts.push([item]);
       bytes = size;
     } else {

@@ -219,11 +219,11 @@ class KnownMemberFilter {
 
   #inMap(value: JsonObject, map: z.core.$ZodType, at: PathStep | undefined): JsonObject {
     const size = Object.keys(value).length;
-    const most = Number(z.globalRegistry.get(map)?.maxProperties ?? size);
+    const max = Number(z.globalRegistry.get(map)?.maxProperties ?? size);
     // zod drops this key of a map without reporting a problem.
     if (Object.hasOwn(value, '__proto__')) this.#report('is no field here', { above: at, key: '__proto__' });
-    if (size <= most) return value;
-    this.#report(`expected at most ${most} members, got ${size}`, at);
+    if (size <= max) return value;
+    this.#report(`expected at most ${max} members, got ${size}`, at);
     return {};
   }
 
@@ -258,11 +258,11 @@ class KnownMemberFilter {
 function unknownMember(name: string, names: readonly string[], _path: string): string {
   const meant = nearestWord(name, names);
   if (meant !== undefined) return `is no field here: did you mean ${meant}?`;
-  return names.length === 0 || names.length > mostExpected ? 'is no field here' : `is no field here: expected ${names.join(', ')}`;
+  return names.length === 0 || names.length > maxExpected ? 'is no field here' : `is no field here: expected ${names.join(', ')}`;
 }
 
 /** Maximum number of fields that a message lists. A longer list would hide the path. */
-const mostExpected = 6;
+const maxExpected = 6;
 
 function pathBelow(path: string, keys: readonly PropertyKey[]): string {
   return keys.reduce<string>((text, key) => {

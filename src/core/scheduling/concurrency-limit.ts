@@ -17,10 +17,10 @@ export interface ConcurrencyLimit {
 /**
  * Creates a limit. Only work that is passed to this limit counts towards it.
  *
- * @param most Maximum number of pieces that run at the same time, at least 1.
+ * @param max Maximum number of pieces that run at the same time, at least 1.
  */
-export function createConcurrencyLimit(most: number): ConcurrencyLimit {
-  const queue = new PQueue({ concurrency: most });
+export function createConcurrencyLimit(max: number): ConcurrencyLimit {
+  const queue = new PQueue({ concurrency: max });
   return {
     async run(work, signal, priority = 0) {
       if (signal.aborted) return undefined;

@@ -166,8 +166,8 @@ class PropagatedMessage extends ObjectMessage implements PropagatedJobsMessage {
     return added.length + modified.length + deleted.length;
   }
 
-  split(most: number): readonly PropagatedMessage[] {
-    const parts: readonly JobStatusMessage[] = this.#message instanceof ObjectMessage ? this.#message.split(most) : [this.#message];
+  split(max: number): readonly PropagatedMessage[] {
+    const parts: readonly JobStatusMessage[] = this.#message instanceof ObjectMessage ? this.#message.split(max) : [this.#message];
     return parts.map((part) => new PropagatedMessage(part, this.#view));
   }
 

@@ -167,8 +167,8 @@ export class ClusterReader {
   }
 
   #tooLarge(): Fault {
-    const most = `${maxObjects} objects and ${maxBytes / 1024 / 1024} MiB`;
-    return this.#fault('TOO_LARGE', `expected at most ${most} in one import: name the kinds or the namespaces to import`);
+    const limit = `${maxObjects} objects and ${maxBytes / 1024 / 1024} MiB`;
+    return this.#fault('TOO_LARGE', `expected at most ${limit} in one import: name the kinds or the namespaces to import`);
   }
 
   #fault(code: Fault['code'], message: string): Fault {

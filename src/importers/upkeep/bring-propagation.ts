@@ -14,7 +14,7 @@ import type { ResourceTranslation, TranslatedResource } from './translate-resour
 import { retryUpkeepLater, type UpkeepPass } from './upkeep-pass.ts';
 
 /** Maximum number of attempts in one pass to write a Propagation that other clients change at the same time. */
-const mostAttempts = 3;
+const maxAttempts = 3;
 /**
  * After this time without a change by another client, in milliseconds, the count of such changes starts again. The first change is undone
  * at once, and later ones only after a growing delay.
@@ -42,7 +42,7 @@ interface ResourcePair {
 export async function bringPropagation(pass: UpkeepPass, resource: KubernetesObject): Promise<BroughtPropagation> {
   const translation = translationOf(pass, resource);
   let found = currentPropagation(pass);
-  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     // The mirror triggers a pass once it has its first list.
     if (found === 'unread') return {};
     const pair = { resource, propagation: found === 'absent' ? undefined : found };

@@ -12,7 +12,7 @@ import { createResourceStore, nameOf, resourceKind } from './resource-store.ts';
 import { keyOfResource, newResourceState, placeOfKey, type ResourceState, type UpkeepPorts } from './upkeep-pass.ts';
 
 /** Maximum number of passes at a time. A pass sends a few requests to the hub, one after the other. */
-const mostPasses = 8;
+const maxPasses = 8;
 
 /**
  * Keeps one Propagation for each MultiClusterResource of the hub, for one term. The hub may serve the kind earlier or later, or never.
@@ -40,7 +40,7 @@ export async function runUpkeep(ports: UpkeepPorts, term: Term): Promise<void> {
   }
 
   const onBug = (key: string, error: unknown) => log.error({ resource: key, error: loggableError(error) }, 'bug: a pass threw an error');
-  const queue = createWorkQueue({ work, onBug, most: mostPasses, clock }, term.signal);
+  const queue = createWorkQueue({ work, onBug, maxRunning: maxPasses, clock }, term.signal);
 
   /** True if the cluster joined or left. Updates `fleet`. */
   function isJoinOrLeave(cluster: string): boolean {

@@ -6,12 +6,12 @@ export interface WaitingFollow {
 
 /** Limits the number of logs that one reader follows at the same time. Further logs wait in the order of their requests. */
 export class FollowPlaces {
-  readonly #most: number;
+  readonly #max: number;
   readonly #waiting = new Set<WaitingFollow>();
   #taken = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   /** The number of logs that wait. */
@@ -21,7 +21,7 @@ export class FollowPlaces {
 
   /** Starts the log now and returns true, or adds it to the end of the queue and returns false. */
   take(one: WaitingFollow): boolean {
-    if (this.#taken >= this.#most) {
+    if (this.#taken >= this.#max) {
       this.#waiting.add(one);
       return false;
     }

@@ -14,7 +14,7 @@ export interface ContainerHost extends FollowRunOptions {
   readonly places: FollowPlaces;
   readonly outbox: LogOutbox;
   /** The maximum number of containers that are followed at the same time. */
-  readonly most: number;
+  readonly maxFollowed: number;
   api(): ClusterApi | undefined;
   /** Returns the reason why logs of this namespace may not be read. Undefined if they may. */
   refusal(namespace: string): Fault | undefined;
@@ -158,9 +158,9 @@ export class FollowedContainer implements WaitingFollow {
   }
 
   #tellFull(): void {
-    const { places, most } = this.#host;
+    const { places, maxFollowed } = this.#host;
     if (places.waiting > maxToldWaiting) return;
-    const message = `at most ${most} containers are followed at the same time: this one starts as soon as another has ended`;
+    const message = `at most ${maxFollowed} containers are followed at the same time: this one starts as soon as another has ended`;
     this.#fail(fault('TOO_LARGE', message, { cluster: this.target.cluster.name, kind: podKind, retry: 'LATER' }));
   }
 

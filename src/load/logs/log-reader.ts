@@ -122,7 +122,13 @@ class LogReader implements StreamReader<LogBatchView> {
     if (rights.visibility.type !== 'none') await this.#loader.load({ cluster, kind, namespaces });
     if (this.#life.signal.aborted || this.#clusters.has(cluster.name)) return false;
     const onThrow = (error: unknown) => this.#fail(error);
-    const host = { clock, follows: follows.ofCaller(operation.caller), places: this.#places, outbox: this.#outbox, most: maxContainers };
+    const host = {
+      clock,
+      follows: follows.ofCaller(operation.caller),
+      places: this.#places,
+      outbox: this.#outbox,
+      maxFollowed: maxContainers,
+    };
     const shared = { ...host, mirrors, loader: this.#loader, kind, onThrow };
     const api = () => {
       const found = member(cluster.name);

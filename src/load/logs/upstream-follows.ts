@@ -17,8 +17,8 @@ export interface CallerFollows {
   take(cluster: ClusterName): Disposable | Fault;
 }
 
-const mostInCluster = 100;
-const mostOfCaller = 40;
+const maxInCluster = 100;
+const maxOfCaller = 40;
 
 export function createUpstreamFollows(): UpstreamFollows {
   const inClusters = new Map<string, number>();
@@ -29,9 +29,9 @@ export function createUpstreamFollows(): UpstreamFollows {
         const own = JSON.stringify([cluster, key]);
         const isShared = user !== undefined;
         const refused = (message: string) => fault('THROTTLED', message, { cluster, kind: podKind, retry: 'LATER' });
-        if (isShared && (ofCallers.get(own) ?? 0) >= mostOfCaller)
-          return refused(`this caller follows ${mostOfCaller} logs of this cluster already`);
-        if ((inClusters.get(cluster) ?? 0) >= mostInCluster) return refused(`${mostInCluster} logs of this cluster are followed already`);
+        if (isShared && (ofCallers.get(own) ?? 0) >= maxOfCaller)
+          return refused(`this caller follows ${maxOfCaller} logs of this cluster already`);
+        if ((inClusters.get(cluster) ?? 0) >= maxInCluster) return refused(`${maxInCluster} logs of this cluster are followed already`);
         const place = new DisposableStack();
         place.defer(countIn(inClusters, cluster));
         if (isShared) place.defer(countIn(ofCallers, own));

@@ -24,11 +24,11 @@ export type LiveResult =
   | { readonly type: 'failed'; readonly fault: Fault };
 
 /** Maximum number of concurrent reads of one operation. */
-const mostInFlight = 16;
+const maxInFlight = 16;
 
 /** Reads objects from their API servers for one operation, each object once. A read ends after 10 s with a fault. */
 export function createLiveLoader(clock: Clock, signal: AbortSignal): DataLoader<LiveRead, LiveResult, string> {
-  const limit = createConcurrencyLimit(mostInFlight);
+  const limit = createConcurrencyLimit(maxInFlight);
   return new DataLoader<LiveRead, LiveResult, string>(
     (reads) =>
       Promise.all(

@@ -23,8 +23,8 @@ export function nodeFactsOf(nodes: Iterable<KubernetesObject>): NodeFacts {
     count(regions, labelOf(node, regionLabels));
     count(zones, labelOf(node, zoneLabels));
   }
-  const provider = mostOf(providers);
-  const region = mostOf(regions);
+  const provider = mostFrequent(providers);
+  const region = mostFrequent(regions);
   return {
     provider,
     region,
@@ -46,7 +46,7 @@ function count(counts: Map<string, number>, value: string | undefined): void {
   if (value !== undefined && value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
 }
 
-function mostOf(counts: ReadonlyMap<string, number>): string | undefined {
+function mostFrequent(counts: ReadonlyMap<string, number>): string | undefined {
   const [most] = [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
   return most?.[0];
 }

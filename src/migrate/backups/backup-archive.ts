@@ -64,11 +64,11 @@ export async function readBackupArchive({ chunks, limits, ...selection }: Archiv
   }
 }
 
-async function* bounded(chunks: AsyncIterable<Buffer>, most: number, state: string): AsyncGenerator<Buffer, void, undefined> {
+async function* bounded(chunks: AsyncIterable<Buffer>, max: number, state: string): AsyncGenerator<Buffer, void, undefined> {
   let read = 0;
   for await (const chunk of chunks) {
     read += chunk.length;
-    if (read > most) throw new MalformedArchive(`expected an archive of at most ${most} bytes ${state}`);
+    if (read > max) throw new MalformedArchive(`expected an archive of at most ${max} bytes ${state}`);
     yield chunk;
   }
 }

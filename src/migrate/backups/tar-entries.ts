@@ -215,9 +215,9 @@ class ByteCursor {
     } while (await this.#fill());
   }
 
-  async #next(most: number): Promise<Buffer> {
+  async #next(max: number): Promise<Buffer> {
     while (this.#rest.length === 0) if (!(await this.#fill())) throw new MalformedArchive('the archive is cut off');
-    const piece = this.#rest.subarray(0, most);
+    const piece = this.#rest.subarray(0, max);
     this.#rest = this.#rest.subarray(piece.length);
     return piece;
   }

@@ -20,7 +20,7 @@ import type { MigrationPorts, ValidMigration } from './step-ports.ts';
 import { withUserRequests } from './user-requests.ts';
 
 /** Maximum number of passes at a time, of Migrations and of applications together. */
-const mostPasses = 32;
+const maxPasses = 32;
 
 /** One Migration during a term. */
 interface MigrationRun {
@@ -56,7 +56,7 @@ export async function runMigrations(ports: MigrationPorts, term: Term): Promise<
   const work = (key: string) => passOf(engine, key);
   const onBug = (key: string, error: unknown) =>
     ports.log.error({ migration: key, error: loggableError(error) }, 'bug: a pass of a migration threw an error');
-  const queue = createWorkQueue({ work, onBug, most: mostPasses, clock: ports.clock }, term.signal);
+  const queue = createWorkQueue({ work, onBug, maxRunning: maxPasses, clock: ports.clock }, term.signal);
   const engine: Engine = {
     ...{ ports, term, queue, runs: new Map(), interests: createInterests(members.objects, term.signal) },
     ...{ begins: createConcurrencyLimit(1), unplanned: new Set() },

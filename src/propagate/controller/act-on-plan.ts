@@ -252,7 +252,7 @@ const resyncMs = 600_000;
 const heardWithinMs = 20_000;
 
 /** Minimum delay of the next pass for a cluster that failed and cannot be retried yet. */
-const leastMs = 1_000;
+const minRetryMs = 1_000;
 
 /** Returns the milliseconds until the next pass, if no change triggers a pass before. At most `soonMs`, if it is set. */
 function nextPassMs({ state, ports }: Pass, { clusters: assessments, rollout, nowMs }: PassSnapshot, soonMs: number | undefined): number {
@@ -268,9 +268,9 @@ function nextPassMs({ state, ports }: Pass, { clusters: assessments, rollout, no
     if (known === undefined || known.isBusy) continue;
     const retryInMs = known.retryAtMs - clock.monotonic();
     const isFailing = known.failures > 0 && (!needsNoWrite(needs) || share !== undefined);
-    // If the retry is due and no job was started, the cluster waits for another event. That event triggers a pass. `leastMs` is only a
+    // If the retry is due and no job was started, the cluster waits for another event. That event triggers a pass. `minRetryMs` is only a
     // fallback, so that passes do not follow each other without a pause.
-    if (isFailing && (retryInMs > 0 || !needsNoWrite(needs))) times.push(Math.max(leastMs, retryInMs));
+    if (isFailing && (retryInMs > 0 || !needsNoWrite(needs))) times.push(Math.max(minRetryMs, retryInMs));
     const sinceMs = nowMs - known.wroteAtMs;
     if (sinceMs < 2 * heardWithinMs) times.push(heardWithinMs);
   }

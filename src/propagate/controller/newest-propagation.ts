@@ -6,7 +6,7 @@ import { discardPlan } from './state/propagation-state.ts';
 import { readAgain } from './write-status.ts';
 
 /** Time for which the mirror may be older than the Propagation that this process read or wrote. After it, the hub is read. */
-const mostBehindMs = 5_000;
+const maxBehindMs = 5_000;
 
 /**
  * Returns the newer of the mirrored Propagation and the one that this process read or wrote last. Returns the result of the pass instead if
@@ -23,7 +23,7 @@ export async function newestPropagation(
   const newest = newestOf(mirrored, state.latest);
   const nowMs = ports.clock.monotonic();
   state.behindSinceMs = newest === mirrored ? undefined : (state.behindSinceMs ?? nowMs);
-  if (state.behindSinceMs === undefined || nowMs < state.behindSinceMs + mostBehindMs) return newest;
+  if (state.behindSinceMs === undefined || nowMs < state.behindSinceMs + maxBehindMs) return newest;
   state.behindSinceMs = undefined;
   if (!(await readAgain(pass))) return { result: 'passed', ...retryHubLater(pass) };
   if (term.signal.aborted || !isOlder(state.latest, newest)) return state.latest ?? { result: 'passed' };
@@ -35,7 +35,7 @@ export async function newestPropagation(
 /** Bounds the delay of the next pass while the mirror is behind, so that a mirror which stays behind is noticed. */
 export function withRecheck({ behindSinceMs }: Pass['state'], passed: PassResult): PassResult {
   if (behindSinceMs === undefined || passed.result === 'gone') return passed;
-  return { ...passed, againMs: Math.min(passed.againMs ?? mostBehindMs, mostBehindMs) };
+  return { ...passed, againMs: Math.min(passed.againMs ?? maxBehindMs, maxBehindMs) };
 }
 
 function isOlder(live: Propagation | undefined, known: Propagation): boolean {

@@ -58,7 +58,7 @@ export function heldPruneOf(prune: OpenPrune, before: HeldPrune | undefined, now
  * largest number of copies since the generation was decided. Once all deletions of a confirmed prune have started, it is the number of
  * existing copies. Copies that move to other clusters do not count.
  */
-export function mostObjectsOf(
+export function maxObjectsOf(
   { metadata, status }: Propagation,
   {
     existing,

@@ -11,7 +11,7 @@ import { countCopies, movingClusters } from '../plan/held-prune.ts';
 import { possibleDigestsOf } from '../plan/plan-digest.ts';
 import { isForOneGeneration, unacceptedSourceNotes } from '../plan/snapshot/frozen-sources.ts';
 import type { ExistingPropagation, PlanRequest } from '../plan/snapshot/plan-request.ts';
-import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './open-prune.ts';
+import { heldPruneOf, isConfirmed, maxObjectsOf, openPrune } from './open-prune.ts';
 import type { ControllerPorts } from './state/ports.ts';
 import { busyClusters, type CurrentPlan, type PlanVerdict, type PropagationState } from './state/propagation-state.ts';
 
@@ -160,7 +160,7 @@ function decisionOf(
     verdict,
     sources: isKept ? (status.sources ?? []) : (rendered.contents ?? []),
     ...evictionsAfter(ports, planning, rendered),
-    mostObjects: mostObjectsOf(propagation, { ...copiesIn(planning, rendered), isKept, verdict }),
+    mostObjects: maxObjectsOf(propagation, { ...copiesIn(planning, rendered), isKept, verdict }),
     requested: asked,
     isPinned: asked?.generation === generation && asked.digest === digest,
     lateClusters: lateClustersOf(rendered, propagation),

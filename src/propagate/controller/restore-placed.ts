@@ -16,7 +16,7 @@ import type { Pass } from './state/ports.ts';
 import { type CurrentPlan, clusterStateOf, type PlacedCopies } from './state/propagation-state.ts';
 
 /** Number of revisions that are rendered: each takes as long as a plan. Lost copies of older revisions are reported, and not restored. */
-const mostRevisions = 4;
+const maxRevisions = 4;
 
 /**
  * Keeps the copies of older generations in sync where the current generation may not write yet. The reasons are:
@@ -116,7 +116,7 @@ async function findPlaced(
   const kept = await ports.stores.revisions.list(propagation, term.signal);
   if ('fault' in kept) return undefined;
   const found = new Map(shares.map(({ cluster }) => [cluster, [] as PlacedCopies[]]));
-  for (const { revision, document } of kept.filter(({ isRolledBack }) => !isRolledBack).slice(0, mostRevisions)) {
+  for (const { revision, document } of kept.filter(({ isRolledBack }) => !isRolledBack).slice(0, maxRevisions)) {
     const open = shares.map((share) => withoutFound(share, found.get(share.cluster))).filter(({ entries }) => entries.length > 0);
     const parsed = parseSpec(document);
     if (open.length === 0 || 'problems' in parsed) continue;
@@ -178,7 +178,7 @@ function mayRestore({ ports }: Pass, { runAs, conflict, suspend }: PlacedCopies[
   return !isForOneGeneration(ports.accounts, { runAs }) && conflict !== 'CreateOnly' && !suspend.all;
 }
 
-const mostNames = 3;
+const maxNames = 3;
 
 function messageOf(astray: readonly ObjectKey[], gone: readonly ObjectKey[]): string | undefined {
   const said = [
@@ -189,6 +189,6 @@ function messageOf(astray: readonly ObjectKey[], gone: readonly ObjectKey[]): st
 }
 
 function listed(keys: readonly ObjectKey[]): string {
-  const names = keys.slice(0, mostNames).map(({ kind, name }) => `${kind} ${name}`);
-  return names.join(', ') + (keys.length > mostNames ? ` and ${keys.length - mostNames} more` : '');
+  const names = keys.slice(0, maxNames).map(({ kind, name }) => `${kind} ${name}`);
+  return names.join(', ') + (keys.length > maxNames ? ` and ${keys.length - maxNames} more` : '');
 }

@@ -27,7 +27,7 @@ const debounceMs = 2_000;
  * Maximum number of passes at a time. A single pass may wait up to 10 s for mirrors that were never read, and for its turn among the writes to
  * the hub. With few passes, decisions would wait for the reports of other Propagations.
  */
-const mostPasses = 200;
+const maxPasses = 200;
 
 /** The state of one term. */
 interface TermContext {
@@ -89,7 +89,7 @@ export async function runTerm(ports: ControllerPorts, term: Term): Promise<void>
     {
       work,
       onBug: (key, error) => ports.log.error({ propagation: key, error: loggableError(error) }, 'bug: a pass threw an error'),
-      most: mostPasses,
+      maxRunning: maxPasses,
       clock: ports.clock,
     },
     term.signal,

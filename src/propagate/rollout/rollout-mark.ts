@@ -42,9 +42,9 @@ export function nextMark({ previous, phase, deadlineMs, watchMs, nowMs }: MarkFa
  * Minimum time for which a cluster must be healthy after a breach, so that a cluster that fails again and again does not continue the
  * rollout.
  */
-const leastHealthyMs = 30_000;
+const minHealthyMs = 30_000;
 
 /** Returns the milliseconds for which a success is watched before it counts: the soak time, and after a breach at least 30 s. */
 export function watchMsOf({ soakMs, breachedAtMs }: { readonly soakMs: number; readonly breachedAtMs: number | undefined }): number {
-  return breachedAtMs === undefined ? soakMs : Math.max(soakMs, leastHealthyMs);
+  return breachedAtMs === undefined ? soakMs : Math.max(soakMs, minHealthyMs);
 }

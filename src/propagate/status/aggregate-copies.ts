@@ -22,7 +22,7 @@ interface Target {
  * Maximum number of conditions in all aggregates together, because a status must stay far below the limit of etcd. Conditions of unhealthy
  * copies come first.
  */
-const mostConditions = 200;
+const maxConditions = 200;
 
 /**
  * Returns one status for each planned object over all its clusters, sorted by group, kind, namespace and name. A cluster whose phase is
@@ -34,7 +34,7 @@ export function aggregatesOf(
   generation: number,
 ): readonly AggregatedStatus[] {
   const found = targetsOf(clusters, lines);
-  const share = found.length === 0 ? 0 : Math.ceil(mostConditions / found.length);
+  const share = found.length === 0 ? 0 : Math.ceil(maxConditions / found.length);
   return found.map(({ key, targets }) => ({
     key,
     status: statusOf(key, targets, generation),

@@ -7,13 +7,13 @@ import { previousIfSame } from './cluster-line.ts';
  * Maximum size of a status as JSON. The status of 500 clusters with names of 253 characters fits. Status and spec together are one object,
  * and etcd accepts 1.5 MiB.
  */
-export const mostStatusBytes = 640 * 1024;
+export const maxStatusBytes = 640 * 1024;
 
 /** Maximum number of notes. One more note then says how many were left out. */
-export const mostNotes = 100;
+export const maxNotes = 100;
 
 /**
- * The steps of shortening. The first step whose result fits is used. `mostCharacters` limits messages. `aggregates` decides how much of each
+ * The steps of shortening. The first step whose result fits is used. `maxCharacters` limits messages. `aggregates` decides how much of each
  * aggregate stays:
  *
  * - `whole`: everything, with shortened conditions.
@@ -22,11 +22,11 @@ export const mostNotes = 100;
  *
  * The line of each cluster keeps its figures, phase and rollout marks in every step, because decisions depend on them.
  */
-const measures: readonly { readonly mostCharacters: number; readonly aggregates: 'whole' | 'figures' | 'health' }[] = [
-  { mostCharacters: 1_024, aggregates: 'whole' },
-  { mostCharacters: 256, aggregates: 'whole' },
-  { mostCharacters: 128, aggregates: 'figures' },
-  { mostCharacters: 32, aggregates: 'health' },
+const measures: readonly { readonly maxCharacters: number; readonly aggregates: 'whole' | 'figures' | 'health' }[] = [
+  { maxCharacters: 1_024, aggregates: 'whole' },
+  { maxCharacters: 256, aggregates: 'whole' },
+  { maxCharacters: 128, aggregates: 'figures' },
+  { maxCharacters: 32, aggregates: 'health' },
 ];
 
 /**
@@ -39,7 +39,7 @@ export function bounded(status: PropagationStatus, previous: PropagationStatus):
   let cut: PropagationStatus = told;
   for (const measure of measures) {
     cut = cutTo(told, measure);
-    if (bytesOf(cut) <= mostStatusBytes) break;
+    if (bytesOf(cut) <= maxStatusBytes) break;
   }
   // Compared again after shortening: a line that equals the previous one, except for `asOf`, stays the previous one.
   return { ...cut, clusters: (cut.clusters ?? []).map((line) => previousIfSame(before.get(line.cluster), line)) };
@@ -52,19 +52,19 @@ function bytesOf(status: PropagationStatus): number {
 type Notes = NonNullable<PropagationStatus['notes']>;
 
 function firstNotes(notes: Notes): Notes {
-  if (notes.length <= mostNotes) return notes;
+  if (notes.length <= maxNotes) return notes;
   const sorted = [...notes.filter(({ severity }) => severity === 'ERROR'), ...notes.filter(({ severity }) => severity !== 'ERROR')];
   const last = notes.at(-1);
   // These notes were shortened before. Their last note already says how many were left out.
-  if (notes.length === mostNotes + 1 && last?.code === moreCode) return notes;
-  const message = `and ${notes.length - mostNotes} more`;
-  return [...sorted.slice(0, mostNotes), { severity: 'INFO', code: moreCode, message }];
+  if (notes.length === maxNotes + 1 && last?.code === moreCode) return notes;
+  const message = `and ${notes.length - maxNotes} more`;
+  return [...sorted.slice(0, maxNotes), { severity: 'INFO', code: moreCode, message }];
 }
 
 const moreCode = 'MORE';
 
-function cutTo(status: PropagationStatus, { mostCharacters, aggregates }: (typeof measures)[number]): PropagationStatus {
-  const short = (text: string) => text.slice(0, mostCharacters).toWellFormed();
+function cutTo(status: PropagationStatus, { maxCharacters, aggregates }: (typeof measures)[number]): PropagationStatus {
+  const short = (text: string) => text.slice(0, maxCharacters).toWellFormed();
   return {
     ...status,
     clusters: (status.clusters ?? []).map((line) => shortLine(line, short)),

@@ -39,12 +39,12 @@ export class CallerLoad {
    */
   take(what: keyof CallerLimits, key: string): Disposable {
     const counts = this.#callers.get(key) ?? { operations: 0, streams: 0, sockets: 0 };
-    const most = this.#limits[what];
-    if (counts[what] >= most)
+    const max = this.#limits[what];
+    if (counts[what] >= max)
       throw new RequestRefusal({
         status: 429,
         code: 'OVERLOADED',
-        message: `expected at most ${most} ${what} of one caller at a time`,
+        message: `expected at most ${max} ${what} of one caller at a time`,
         headers: { 'retry-after': '1' },
       });
     counts[what]++;

@@ -13,13 +13,13 @@ type Group = Map<string, Socket>;
  * So one network or caller cannot close the listener to the others.
  */
 export class ConnectionLimit {
-  readonly #most: number;
+  readonly #max: number;
   readonly #groups = new Map<string, Group>();
   /** The group of each connection, by peer. */
   readonly #groupOf = new Map<string, string>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   /** Adds a new connection. Cuts a connection if there are too many now. */
@@ -28,7 +28,7 @@ export class ConnectionLimit {
     const group = `network ${networkOf(socket.remoteAddress)}`;
     this.#enter(peer, group, socket);
     socket.once('close', () => this.#leave(peer, socket));
-    if (this.#groupOf.size > this.#most) this.#cutOne(socket, group);
+    if (this.#groupOf.size > this.#max) this.#cutOne(socket, group);
   }
 
   /** Moves a connection to the caller who has sent a request on it. From now on it counts for this caller, and no longer for its network. */

@@ -9,7 +9,7 @@ import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
 import { Workloads } from './workloads.ts';
 
 /** Milliseconds between two actions in a demo cluster. */
-const pauseMs = { least: 3_000, most: 9_000 } as const;
+const pauseMs = { min: 3_000, max: 9_000 } as const;
 /** Pods of the nightly Job that must succeed, per cluster. Their sum stays within the limit of logs that are read at once. */
 const nightlyPods: Readonly<Record<string, number>> = { 'eu-prod': 6, 'us-prod': 4, staging: 3 };
 /** How long a lost node is unreachable. */
@@ -24,7 +24,7 @@ export async function runDemoActivity(cluster: EmbeddedCluster, clock: Clock, si
   runNightly(cluster, clock);
   const acts = [release, release, scale, scale, runJob, runJob, produce, produce, loseNode];
   while (!signal.aborted) {
-    await clock.sleep(pauseMs.least + clock.random() * (pauseMs.most - pauseMs.least), signal);
+    await clock.sleep(pauseMs.min + clock.random() * (pauseMs.max - pauseMs.min), signal);
     if (signal.aborted) return;
     const act = oneOf(acts, clock);
     await act?.(cluster, clock, signal);

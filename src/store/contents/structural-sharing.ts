@@ -54,7 +54,7 @@ interface Tally {
   readonly texts: string[];
 }
 
-const mostTexts = 4;
+const maxTexts = 4;
 const longestRepeated = 40;
 
 /** Returns an equal text that occurred before in this object, so that memory has it once. Otherwise returns the text itself. */
@@ -67,7 +67,7 @@ function repeatedText(text: string, tally: Tally): string {
     return known;
   }
   texts.unshift(text);
-  if (texts.length > mostTexts) texts.pop();
+  if (texts.length > maxTexts) texts.pop();
   return text;
 }
 

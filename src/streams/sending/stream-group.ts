@@ -121,10 +121,10 @@ export class StreamGroup {
   #split(message: object): MessageRendering | undefined {
     const { length, objects } = this.#recent;
     // The aim is three quarters of the bound, because objects differ in length.
-    const mostByLength = length === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor((0.75 * maxLength * objects) / length));
-    const most = Math.min(this.#mostObjects, mostByLength);
-    if (!(message instanceof ObjectMessage) || message.objectCount <= most) return undefined;
-    return { type: 'split', messages: message.split(most) };
+    const maxByLength = length === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor((0.75 * maxLength * objects) / length));
+    const max = Math.min(this.#mostObjects, maxByLength);
+    if (!(message instanceof ObjectMessage) || message.objectCount <= max) return undefined;
+    return { type: 'split', messages: message.split(max) };
   }
 
   /** Splits a message that was too costly as a whole. Undefined if it cannot be split. */

@@ -14,31 +14,31 @@ export interface SourceBudget {
   add(count: number): void;
 }
 
-const defaultMost = 50_000;
-const mostOfOne = 12_000;
+const defaultMax = 50_000;
+const maxOfOneView = 12_000;
 
 /**
  * Creates a budget without open sources.
  *
- * @param most Maximum number of sources of all views together. Default: 50,000. One view may have at most 12,000.
+ * @param max Maximum number of sources of all views together. Default: 50,000. One view may have at most 12,000.
  */
-export function createSourceBudget(most = defaultMost): SourceBudget {
+export function createSourceBudget(max = defaultMax): SourceBudget {
   let taken = 0;
   return {
     get taken() {
       return taken;
     },
     admit(wanted) {
-      const bound = Math.min(most, mostOfOne);
+      const bound = Math.min(max, maxOfOneView);
       if (wanted > bound)
         throw new MusterError(
           'TOO_COSTLY',
           `expected a stream of at most ${bound} kinds in clusters, got ${wanted}: name fewer kinds or clusters`,
         );
-      if (taken + wanted > most)
+      if (taken + wanted > max)
         throw new MusterError(
           'OVERLOADED',
-          `expected all different streams together to read at most ${most} kinds in clusters: try again later`,
+          `expected all different streams together to read at most ${max} kinds in clusters: try again later`,
         );
     },
     add(count) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ClusterLine } from '../../../src/propagate/model/propagation.ts';
 import { type PropagationStatus, parseStatus, printStatus } from '../../../src/propagate/model/status-definition.ts';
-import { bounded, mostNotes, mostStatusBytes } from '../../../src/propagate/status/bounded-status.ts';
+import { bounded, maxNotes, maxStatusBytes } from '../../../src/propagate/status/bounded-status.ts';
 import { isSameStatus, summarize } from '../../../src/propagate/status/summarize.ts';
 import { ago, clusterOf, nowMs, propagationOf } from './cluster-facts.ts';
 
@@ -47,8 +47,8 @@ describe('fits the hub', () => {
       notes: Array.from({ length: 5_000 }, () => ({ severity: 'WARNING', code: 'UNPLACED', message: longest, path: 'placement' })),
     };
     const cut = bounded(status, {});
-    expect(bytesOf(status)).toBeGreaterThan(2 * mostStatusBytes);
-    expect(bytesOf(cut)).toBeLessThanOrEqual(mostStatusBytes);
+    expect(bytesOf(status)).toBeGreaterThan(2 * maxStatusBytes);
+    expect(bytesOf(cut)).toBeLessThanOrEqual(maxStatusBytes);
     // All fields that waves and later plans depend on are complete.
     const { message: _, fault: __, ...figures } = lineOf('');
     const kept = cut.clusters?.map(({ message: _message, fault: _fault, ...line }) => line);
@@ -60,7 +60,7 @@ describe('fits the hub', () => {
   test('500 clusters with names of 253 characters', () => {
     const clusters = names(500, 253);
     const status = { clusters: clusters.map((name) => lineOf(name)), unknown: clusters };
-    expect(bytesOf(bounded(status, {}))).toBeLessThanOrEqual(mostStatusBytes);
+    expect(bytesOf(bounded(status, {}))).toBeLessThanOrEqual(maxStatusBytes);
   });
 
   test('any status, and unchanged if it fits already', () => {
@@ -69,8 +69,8 @@ describe('fits the hub', () => {
       fc.property(arbitrary, ({ count, message }) => {
         const status = { clusters: names(count, 20).map((name) => lineOf(name, message.slice(0, 1_024).toWellFormed())) };
         const cut = bounded(status, {});
-        expect(bytesOf(cut)).toBeLessThanOrEqual(mostStatusBytes);
-        if (bytesOf({ ...status, conditions: [], aggregate: [], notes: [] }) <= mostStatusBytes)
+        expect(bytesOf(cut)).toBeLessThanOrEqual(maxStatusBytes);
+        if (bytesOf({ ...status, conditions: [], aggregate: [], notes: [] }) <= maxStatusBytes)
           expect(cut.clusters).toEqual(status.clusters);
       }),
       { numRuns: 20 },
@@ -81,7 +81,7 @@ describe('fits the hub', () => {
 describe('notes', () => {
   const note = (severity: string, index: number) => ({ severity, code: 'UNPLACED', message: `${index}` });
 
-  test.each([0, 1, mostNotes])('%i notes are kept unchanged', (count) => {
+  test.each([0, 1, maxNotes])('%i notes are kept unchanged', (count) => {
     const notes = Array.from({ length: count }, (_, index) => note('WARNING', index));
     expect(bounded({ notes }, {}).notes).toEqual(notes);
   });
@@ -89,7 +89,7 @@ describe('notes', () => {
   test('of more notes, errors are kept first, and the rest is counted', () => {
     const notes = Array.from({ length: 300 }, (_, index) => note(index === 299 ? 'ERROR' : 'WARNING', index));
     const told = bounded({ notes }, {}).notes ?? [];
-    expect([told[0]?.message, told[1]?.message, told[99]?.message, told.length]).toEqual(['299', '0', '98', mostNotes + 1]);
+    expect([told[0]?.message, told[1]?.message, told[99]?.message, told.length]).toEqual(['299', '0', '98', maxNotes + 1]);
     expect(told.at(-1)).toEqual({ severity: 'INFO', code: 'MORE', message: 'and 200 more' });
     expect(bounded({ notes: told }, {}).notes).toEqual(told);
   });
@@ -102,7 +102,7 @@ test('does not write a shortened status again if only time has passed', () => {
   const facts = propagationOf(clusters);
   const first = summarize(facts);
   const stored = parseStatus(printStatus(first));
-  expect(bytesOf(first)).toBeLessThanOrEqual(mostStatusBytes);
+  expect(bytesOf(first)).toBeLessThanOrEqual(maxStatusBytes);
   const lines = new Map(stored.clusters?.map((line) => [line.cluster, line]));
   const later = clusters.map((cluster) => {
     const previous = lines.get(cluster.cluster);

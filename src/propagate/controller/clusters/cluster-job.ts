@@ -138,15 +138,15 @@ function forgetInventory(pass: Pass, cluster: ClusterName): void {
 type RetryHint = 'soon' | 'never' | number;
 
 /** Maximum delay of the retry after missing rights, because no mirror reports a right that was granted. */
-const mostUnauthorizedMs = 30_000;
+const maxUnauthorizedMs = 30_000;
 /** Maximum delay of the retry after a refused deletion, because the deletion of the Propagation waits for its copies. */
-const mostRefusedMs = 60_000;
+const maxRefusedMs = 60_000;
 
 function retryHintOf(outcome: CopiesOutcome): RetryHint {
   const faults = faultsIn(outcome);
   if (faults.every(({ retry }) => retry !== 'NEVER')) return 'soon';
-  if (faults.some(isUnauthorized)) return mostUnauthorizedMs;
-  if (outcome.copies.some(({ state, reason }) => state === 'Deleting' && reason === 'Denied')) return mostRefusedMs;
+  if (faults.some(isUnauthorized)) return maxUnauthorizedMs;
+  if (outcome.copies.some(({ state, reason }) => state === 'Deleting' && reason === 'Denied')) return maxRefusedMs;
   return faults.every(({ retry }) => retry === 'NEVER') ? 'never' : 'soon';
 }
 

@@ -7,7 +7,7 @@ export interface WorkQueue {
    * Queues a pass for the key. During a pass of the key, one more pass follows it. A key that is added several times before its pass gets
    * one pass.
    *
-   * If another pass of the key follows, it waits four times as long as the last pass took, at most 100 ms.
+   * If another pass of the key follows, it waits four times as long as the last pass took, at maxRunning 100 ms.
    */
   add(key: string): void;
   /** Queues a pass after `ms` at the latest. If the key has an earlier time already, that time stays. */
@@ -25,14 +25,14 @@ export interface WorkQueueOptions {
   /** Called if `work` throws, which is a bug. Not called for an abort of the queue's signal. The key is retried with a backoff. */
   readonly onBug: (key: string, error: unknown) => void;
   /** Maximum number of keys at a time, at least 1. Further keys wait in order. */
-  readonly most: number;
+  readonly maxRunning: number;
   readonly clock: Clock;
 }
 
 const firstRetryMs = 800;
 const longestRetryMs = 300_000;
 
-// After a pass, the next pass of the same key waits for `restFactor` times the duration of the pass, at most `longestRestMs`. A pass reads
+// After a pass, the next pass of the same key waits for `restFactor` times the duration of the pass, at maxRunning `longestRestMs`. A pass reads
 // every cluster, and each job that ends triggers a pass. Measured with 100 clusters: without this wait, passes took half of the time until
 // all copies were written.
 const restFactor = 4;
@@ -40,14 +40,14 @@ const longestRestMs = 100;
 
 /**
  * Returns the delay before the next attempt, after this number of failures in a row. After the first failure: 0.8 s. Each further failure
- * doubles it. A random factor in [1, 1.25) is then applied. At most 5 min.
+ * doubles it. A random factor in [1, 1.25) is then applied. At maxRunning 5 min.
  */
 export function retryAfterMs(failures: number, random: number): number {
   return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(Math.max(failures, 1) - 1, 16) * (1 + random / 4));
 }
 
 /** Creates a queue. A key never has two passes at once, and no key is lost. It ends with the signal. */
-export function createWorkQueue({ work, onBug, most, clock }: WorkQueueOptions, signal: AbortSignal): WorkQueue {
+export function createWorkQueue({ work, onBug, maxRunning, clock }: WorkQueueOptions, signal: AbortSignal): WorkQueue {
   const waiting = new Set<string>();
   /** Keys with a running pass. True: another pass follows. */
   const running = new Map<string, boolean>();
@@ -67,7 +67,7 @@ export function createWorkQueue({ work, onBug, most, clock }: WorkQueueOptions, 
   }
 
   function next(): void {
-    while (!signal.aborted && running.size < most) {
+    while (!signal.aborted && running.size < maxRunning) {
       const [key] = waiting;
       if (key === undefined) return;
       waiting.delete(key);

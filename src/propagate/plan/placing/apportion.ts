@@ -105,12 +105,12 @@ function skipAhead(more: number, parties: readonly SeatedParty[]): readonly Seat
 }
 
 /**
- * Returns how many seats a party has after it takes every seat with a claim above `bound`. It takes at most `most` more seats, up to its
+ * Returns how many seats a party has after it takes every seat with a claim above `bound`. It takes at most `max` more seats, up to its
  * cap. Bisection finds the number, because the claim falls with each seat.
  */
-function seatsAbove({ weight, seats, cap }: SeatedParty, bound: number, most: number): number {
+function seatsAbove({ weight, seats, cap }: SeatedParty, bound: number, max: number): number {
   let low = seats;
-  let high = Math.min(cap, seats + most);
+  let high = Math.min(cap, seats + max);
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     if (claimOf(weight, middle) > bound) low = middle + 1;
