@@ -4,7 +4,7 @@ import type { Access, Caller } from './access/access.ts';
 import { apiForCaller } from './access/caller-api.ts';
 import { createLocalAccess } from './access/local-access.ts';
 import type { Audit } from './audit/audit.ts';
-import { type Accounts, createActingClients, type IdentitySight } from './changes/acting-clients.ts';
+import { type Accounts, createActingClients, type IdentityVisibility } from './changes/acting-clients.ts';
 import { createObjectChanges } from './changes/create-object-changes.ts';
 import type { Members } from './changes/members.ts';
 import type { ObjectClient } from './changes/object-client.ts';
@@ -99,13 +99,13 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const { fleet, access, accounts, model, clock, log } = options;
   const members = membersOf(options, signal);
   const clients = createActingClients({ member: (name) => fleet.member(name), access, accounts });
-  const { own, clientOf, sight } = clients;
+  const { own, clientOf, visibility } = clients;
   const sensitiveKinds = createSensitiveKinds(options.config.sensitiveKinds);
   const listRulesOf = listRulesIn(model);
   const hub = options.hub === undefined ? undefined : hubNamed(clusterName(options.hub), { members, own }, signal);
-  const shared = { members, clientOf, sight, listRulesOf, sensitiveKinds, accounts, clock, log } as const;
+  const shared = { members, clientOf, visibility, listRulesOf, sensitiveKinds, accounts, clock, log } as const;
   const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
-  const migrations = migrationSideOf(options, { members, clientOf, sight, sensitiveKinds, planner, hub }, signal);
+  const migrations = migrationSideOf(options, { members, clientOf, visibility, sensitiveKinds, planner, hub }, signal);
   const rights = hub && rightsOnHub(options, hub.hub.cluster, hubKinds.propagation);
   const leasePlace = leasePlaceIn(options.config);
   const local = {
@@ -164,7 +164,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
 interface MigrationSideOptions {
   readonly members: Members;
   readonly clientOf: ClientOf;
-  readonly sight: IdentitySight | undefined;
+  readonly visibility: IdentityVisibility | undefined;
   readonly sensitiveKinds: SensitiveKinds;
   readonly planner: Planner;
   readonly hub: HubStores | undefined;
@@ -175,8 +175,8 @@ function migrationSideOf(general: WriteSideOptions, options: MigrationSideOption
   const { access, audit, config, clock, log } = general;
   const { hooks, backups } = config;
   const { hub, ...shared } = options;
-  const { members, clientOf, sight } = shared;
-  const readBackup = createBackupReader({ members, clientOf, sight, config: backups, allowPrivate: config.allowPrivate, clock });
+  const { members, clientOf, visibility } = shared;
+  const readBackup = createBackupReader({ members, clientOf, visibility, config: backups, allowPrivate: config.allowPrivate, clock });
   const onHub = hub && { hub: hub.hub, migrations: createMigrationStore(hub.hub, signal) };
   const planner = createMigrationPlanner({
     ...{ ...shared, readBackup, clock, migrations: onHub?.migrations },
@@ -193,7 +193,7 @@ function migrationSideOf(general: WriteSideOptions, options: MigrationSideOption
   const { propagations, shares } = hub;
   const revisions = createAppRevisionStore(onHub.hub);
   const hookNamed = (wanted: string) => hooks.find(({ name }) => name === wanted);
-  const ports: MigrationPorts = { ...onHub, propagations, shares, revisions, clientOf, sight, planner, readBackup, hookNamed, clock, log };
+  const ports: MigrationPorts = { ...onHub, propagations, shares, revisions, clientOf, visibility, planner, readBackup, hookNamed, clock, log };
   return { resolver, leaderWork: (term: Term) => runMigrations(ports, term) };
 }
 

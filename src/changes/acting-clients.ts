@@ -35,11 +35,11 @@ export interface ActingClients {
    */
   clientOf(cluster: ClusterName, identity: ActingIdentity): ObjectClient | undefined;
   /** Finds out what the requester of an identity may see. Undefined in local mode: every requester may see everything. */
-  readonly sight: IdentitySight | undefined;
+  readonly visibility: IdentityVisibility | undefined;
 }
 
 /** Finds out what the requester of an identity may see in the clusters. An identity without a requester sees nothing. */
-export interface IdentitySight {
+export interface IdentityVisibility {
   /**
    * Returns a test that is true for clusters in which the requester may see at least something. Waits at most 2 s for clusters that have
    * not answered. They are hidden until then.
@@ -86,7 +86,7 @@ export function createActingClients({ member, access, accounts }: ActingClientsO
     requesters.set(requester, caller);
     return caller;
   };
-  const refusalOf: IdentitySight['refusalOf'] = async ({ requester }, { cluster, kind, verb, object }, signal) => {
+  const refusalOf: IdentityVisibility['refusalOf'] = async ({ requester }, { cluster, kind, verb, object }, signal) => {
     if (requester === undefined) return fault('FORBIDDEN', 'no requester is recorded', { cluster, retry: 'NEVER' });
     const answer = await access.visibilityOf({ caller: callerOfRequester(requester), cluster, kind, verb, object }, signal);
     if (isVisibleIn(answer, object.namespace)) return undefined;
@@ -104,7 +104,7 @@ export function createActingClients({ member, access, accounts }: ActingClientsO
     if (known.user === userOfAccount({ namespace, name })) return undefined;
     return await refusalOf(identity, { cluster, kind: serviceAccountKind, verb: 'impersonate', object: { namespace, name } }, signal);
   };
-  const sight: IdentitySight = {
+  const visibility: IdentityVisibility = {
     async clusters({ requester }, signal) {
       if (requester === undefined) return () => false;
       const caller = callerOfRequester(requester);
@@ -121,7 +121,7 @@ export function createActingClients({ member, access, accounts }: ActingClientsO
   };
   return {
     own,
-    sight: accounts === 'one' ? undefined : sight,
+    visibility: accounts === 'one' ? undefined : visibility,
     ofCaller(cluster, { caller, requestId }) {
       const found = member(cluster);
       if (found === undefined) return undefined;

@@ -151,10 +151,10 @@ async function writeOf(
   const { address, key } = addressed;
   const { namespace, name } = address;
   const object = { ...(namespace === undefined ? {} : { namespace }), name };
-  const sight = await access.visibilityOf({ caller, cluster, kind, verb: 'get', object }, signal);
+  const visibility = await access.visibilityOf({ caller, cluster, kind, verb: 'get', object }, signal);
   // If the rights cannot be checked, the caller learns why. A forbidden object looks absent.
-  if (sight.type === 'none' && sight.fault.code !== 'FORBIDDEN') return failedChange(cluster, key, sight.fault);
+  if (visibility.type === 'none' && visibility.fault.code !== 'FORBIDDEN') return failedChange(cluster, key, visibility.fault);
   const client = clientOf(cluster, context);
-  if (!isVisibleIn(sight, namespace) || client === undefined) return failedChange(cluster, key, absentObjectFault(cluster, key));
+  if (!isVisibleIn(visibility, namespace) || client === undefined) return failedChange(cluster, key, absentObjectFault(cluster, key));
   return { client, address, key, redaction: createRedaction(isSensitive(kind)), run };
 }

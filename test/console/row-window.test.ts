@@ -13,7 +13,7 @@ test.each([
   ['a scroll position beyond the last row', { count: 3, scrollTop: 9_999, height: 100, pinned: undefined }, [0, 1, 2]],
   ['a row with the focus above', { count: 100, scrollTop: 90 * rowHeight, height: rowHeight, pinned: 1 }, [1, ...range(82, 98)]],
   ['a row with the focus below', { count: 100, scrollTop: 0, height: rowHeight, pinned: 99 }, [...range(0, 8), 99]],
-  ['a row with the focus in sight', { count: 20, scrollTop: 0, height: rowHeight, pinned: 2 }, range(0, 8)],
+  ['a row with the focus in visibility', { count: 20, scrollTop: 0, height: rowHeight, pinned: 2 }, range(0, 8)],
   ['a row with the focus that is gone', { count: 2, scrollTop: 0, height: 100, pinned: 7 }, [0, 1]],
 ] as const)('%s', (_case, options, expected) => {
   expect(rowsToDraw(options)).toEqual(expected);

@@ -10,7 +10,7 @@ const opening = /^(?:what|of|that|those|one (?:that|who|of)|it|who|whose|told|as
 
 /** Words that stand for a person or a thing which has a name. */
 const indefinite =
-  /\b(?:such an? one|such as are|whoever|whomever|nobody|somebody|anybody|none of it|all of it|the rest of it|be it|but for|as yet|in sight|is told|are told|told of|what (?:stands|stood|nobody|somebody)|who (?:asks|asked|leads)|how far it)\b/i;
+  /\b(?:such an? one|such as are|whoever|whomever|nobody|somebody|anybody|none of it|all of it|the rest of it|be it|but for|as yet|in visibility|is told|are told|told of|what (?:stands|stood|nobody|somebody)|who (?:asks|asked|leads)|how far it)\b/i;
 
 interface Passage {
   readonly place: string;

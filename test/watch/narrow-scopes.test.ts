@@ -409,7 +409,7 @@ test('names the mirrored namespaces, as far as they are visible, if not all are 
   await using _ = watching;
   name('web');
   await mirror.whenSettled(signal);
-  const whatIsShown = (sight: 'all' | ReadonlySet<string>) => mirror.partialListFault(sight)?.message.split(': ')[1];
+  const whatIsShown = (visibility: 'all' | ReadonlySet<string>) => mirror.partialListFault(visibility)?.message.split(': ')[1];
   expect(mirror.partialListFault('all')).toMatchObject({
     code: 'FORBIDDEN',
     message: 'pods may not be listed in all namespaces: only objects in shop, web are shown',

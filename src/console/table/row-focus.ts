@@ -20,7 +20,7 @@ export function moveInMainTable(step: 1 | -1): void {
 }
 
 /**
- * Keeps the focus of one table. A row with the focus stays drawn when it is scrolled out of sight, and gets the focus back when the browser
+ * Keeps the focus of one table. A row with the focus stays drawn when it is scrolled out of the page, and gets the focus back when the browser
  * takes it away because the row has moved in the document.
  */
 export class RowFocus<Row> {

@@ -1,4 +1,4 @@
-import type { IdentitySight } from '../../changes/acting-clients.ts';
+import type { IdentityVisibility } from '../../changes/acting-clients.ts';
 import type { Members } from '../../changes/members.ts';
 import type { ConfiguredBackups } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -30,9 +30,9 @@ export interface BackupReaderPorts {
   readonly members: Members;
   readonly clientOf: ClientOf;
   /** The clusters that the requester may see. Backups in other clusters are not found. Absent: all clusters. */
-  readonly sight?: IdentitySight | undefined;
+  readonly visibility?: IdentityVisibility | undefined;
   readonly config: ConfiguredBackups;
-  /** With `sight`: networks that download URLs may lead to although they are private. Default: none. */
+  /** With `visibility`: networks that download URLs may lead to although they are private. Default: none. */
   readonly allowPrivate?: readonly string[] | undefined;
   readonly clock: Clock;
   /** Default: the real bounds. */
@@ -43,19 +43,19 @@ export interface BackupReaderPorts {
  * Creates the reader of backups for the planner and the engine. Reads the kinds that can belong to applications, in the namespaces of the
  * spec. Each call reads the archive once and keeps nothing. Data of Secrets are only in `secretData`. Users take turns: `backupPlaces`.
  */
-export function createBackupReader({ members, clientOf, sight, config, allowPrivate = [], clock, limits }: BackupReaderPorts): ReadBackup {
+export function createBackupReader({ members, clientOf, visibility, config, allowPrivate = [], clock, limits }: BackupReaderPorts): ReadBackup {
   const places = new FairPlaces(backupPlaces);
   const read: ReadBackup = async (request, signal) => {
     const { spec } = request;
     invariant(spec.backup !== undefined, 'a spec with the source Velero has a backup');
-    const denied = sight && spec.backup.file !== undefined ? refusedFile(config, spec) : undefined;
+    const denied = visibility && spec.backup.file !== undefined ? refusedFile(config, spec) : undefined;
     if (denied !== undefined) return { result: 'failed', note: denied };
-    const isVisible = await sight?.clusters(spec, signal);
+    const isVisible = await visibility?.clusters(spec, signal);
     const ports = {
       members: isVisible === undefined ? members : { ...members, all: () => members.all().filter(({ name }) => isVisible(name)) },
       ...{ config, clock },
-      ...(sight && { allowPrivate }),
-      refusalOf: sight && ((cluster: ClusterName) => refusedBackups(sight, { cluster, spec }, signal)),
+      ...(visibility && { allowPrivate }),
+      refusalOf: visibility && ((cluster: ClusterName) => refusedBackups(visibility, { cluster, spec }, signal)),
       clientOf: (cluster: Parameters<ClientOf>[0]) => clientOf(cluster, spec),
       ...(limits && { limits }),
     };
@@ -100,12 +100,12 @@ interface BackupsInCluster {
 }
 
 /** Returns why the requester may not get the Backup that the spec names, or list the Backups that it selects. Undefined: the requester may. */
-async function refusedBackups(sight: IdentitySight, { cluster, spec }: BackupsInCluster, signal: AbortSignal): Promise<Fault | undefined> {
+async function refusedBackups(visibility: IdentityVisibility, { cluster, spec }: BackupsInCluster, signal: AbortSignal): Promise<Fault | undefined> {
   invariant(spec.backup !== undefined, 'a spec with the source Velero has a backup');
   const { namespace, name } = spec.backup;
   const kind = backupKind;
-  if (name !== undefined) return sight.refusalOf(spec, { cluster, kind, verb: 'get', object: { namespace, name } }, signal);
-  const listed = await sight.objects(spec, { cluster, kind, verb: 'list', namespaces: [namespace] }, signal);
+  if (name !== undefined) return visibility.refusalOf(spec, { cluster, kind, verb: 'get', object: { namespace, name } }, signal);
+  const listed = await visibility.objects(spec, { cluster, kind, verb: 'list', namespaces: [namespace] }, signal);
   if (listed.has(namespace)) return undefined;
   const message = `${spec.requester?.user} may not list Backups in the namespace ${namespace}`;
   return listed.fault ?? fault('FORBIDDEN', message, { cluster, kind, retry: 'NEVER' });

@@ -66,8 +66,8 @@ interface Draft {
 
 async function planMigration(ports: MigrationPlannerPorts, request: MigrationPlanRequest): Promise<MigrationPlan> {
   const { spec, signal } = request;
-  if (ports.sight !== undefined && spec.requester === undefined) return refused(ports, request, { notes: [requesterMissing], faults: [] });
-  const isVisible = await ports.sight?.clusters(spec, signal);
+  if (ports.visibility !== undefined && spec.requester === undefined) return refused(ports, request, { notes: [requesterMissing], faults: [] });
+  const isVisible = await ports.visibility?.clusters(spec, signal);
   const [from, to] = [spec.from, spec.to].map((name) => reached(ports, name, isVisible)) as [Reached, Reached];
   const blocked = [to, ...(spec.source === 'Live' ? [from] : [])].flatMap((one) => (one.fault === undefined ? [] : [one.fault]));
   if (blocked.length > 0) return refused(ports, request, { notes: blocked.map((one) => unreachableNote(one, spec)), faults: blocked });
@@ -91,11 +91,11 @@ async function planMigration(ports: MigrationPlannerPorts, request: MigrationPla
 
 /** Returns a fault if the requester may not see the free room of a cluster. Undefined if the room may be shown. */
 async function hiddenRoomFault(
-  { sight }: MigrationPlannerPorts,
+  { visibility }: MigrationPlannerPorts,
   { spec, signal }: MigrationPlanRequest,
   cluster: ClusterName,
 ): Promise<Fault | undefined> {
-  if (!(await isRoomHidden(sight, spec, { cluster, signal }))) return undefined;
+  if (!(await isRoomHidden(visibility, spec, { cluster, signal }))) return undefined;
   const message = 'the free room is not shown: the requester may not list all Nodes and all Pods of the cluster';
   return fault('FORBIDDEN', message, { cluster, retry: 'NEVER' });
 }
@@ -177,13 +177,13 @@ function reached({ members }: MigrationPlannerPorts, name: string, isVisible: (c
 }
 
 async function readSource(
-  { members, sight, readBackup }: MigrationPlannerPorts,
+  { members, visibility, readBackup }: MigrationPlannerPorts,
   { namespace, spec, signal }: MigrationPlanRequest,
   from: Reached,
 ): Promise<ReadFacts['read'] | { readonly note: MigrationNote; readonly faults: readonly Fault[] }> {
   if (spec.source === 'Live') {
     const kinds = kindsToRead((spec.apps ?? []).map(({ key }) => groupKindOfKey(key)));
-    const isVisible = sight && ((kind: GroupKind) => sight.objects(spec, { cluster: from.name, kind }, signal));
+    const isVisible = visibility && ((kind: GroupKind) => visibility.objects(spec, { cluster: from.name, kind }, signal));
     const read = await readLiveSource({ ...members, visibleOf: isVisible }, { cluster: from.name, kinds }, signal);
     const [unread] = read.faults;
     return unread === undefined ? { ...read, notes: [] } : { note: unreadableNote(unread), faults: read.faults };
@@ -244,7 +244,7 @@ async function draftOf(ports: MigrationPlannerPorts, request: MigrationPlanReque
  * that is hidden from the requester. Undefined: there is no such Migration.
  */
 async function otherMoveMessage(
-  { migrations, sight, hub }: MigrationPlannerPorts,
+  { migrations, visibility, hub }: MigrationPlannerPorts,
   { spec, signal }: MigrationPlanRequest,
   key: ObjectKey,
 ): Promise<string | undefined> {
@@ -252,7 +252,7 @@ async function otherMoveMessage(
   if (other === undefined) return undefined;
   const { namespace, name } = other.metadata;
   const about = hub && { cluster: hub.cluster, kind: migrationKind, object: { namespace, name }, verb: 'get' as const };
-  const isHidden = sight !== undefined && (about === undefined || (await sight.refusalOf(spec, about, signal)) !== undefined);
+  const isHidden = visibility !== undefined && (about === undefined || (await visibility.refusalOf(spec, about, signal)) !== undefined);
   return `${isHidden ? 'another Migration' : `Migration ${namespace}/${name}`} moves it: wait until that one has ended, or undo that one first`;
 }
 
@@ -261,15 +261,15 @@ async function otherMoveMessage(
  * the requester may change it.
  */
 async function changeRefusalOf(
-  { sight, hub }: MigrationPlannerPorts,
+  { visibility, hub }: MigrationPlannerPorts,
   { spec, signal }: MigrationPlanRequest,
   { metadata: { namespace, name } }: Propagation,
 ): Promise<string | undefined> {
-  if (sight === undefined || hub === undefined) return undefined;
+  if (visibility === undefined || hub === undefined) return undefined;
   const about = { cluster: hub.cluster, kind: propagationKind, object: { namespace, name } };
-  if ((await sight.refusalOf(spec, { ...about, verb: 'get' }, signal)) !== undefined)
+  if ((await visibility.refusalOf(spec, { ...about, verb: 'get' }, signal)) !== undefined)
     return 'it is propagated, and the requester may not change its Propagation';
-  return (await sight.refusalOf(spec, { ...about, verb: 'update' }, signal))?.message;
+  return (await visibility.refusalOf(spec, { ...about, verb: 'update' }, signal))?.message;
 }
 
 /** A draft with the figures of the room. */

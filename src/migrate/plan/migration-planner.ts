@@ -8,7 +8,7 @@ import type { MigrationSpec } from '../model/migration.ts';
 import type { MigrationPlan } from '../model/migration-plan.ts';
 
 /** The services that the planner of migrations uses. */
-export interface MigrationPlannerPorts extends Pick<PlannerPorts, 'members' | 'clientOf' | 'sight' | 'sensitiveKinds'> {
+export interface MigrationPlannerPorts extends Pick<PlannerPorts, 'members' | 'clientOf' | 'visibility' | 'sensitiveKinds'> {
   /** Plans the new placement of propagated applications. */
   readonly planner: Pick<Planner, 'render'>;
   /** The Propagations and their inventories. Absent: there is no hub, so nothing is propagated. */

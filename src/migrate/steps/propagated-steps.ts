@@ -269,7 +269,7 @@ function dividedAgain(pass: AppPass, { replicas }: PropagationSpec): Pick<Propag
  * migration. Empty in local mode.
  */
 function requesterIn({ ports, migration: { spec } }: AppPass): Pick<PropagationSpec, 'requester'> {
-  return ports.sight === undefined || spec.requester === undefined ? {} : { requester: spec.requester };
+  return ports.visibility === undefined || spec.requester === undefined ? {} : { requester: spec.requester };
 }
 
 /** Returns why the requester of the migration may not change the Propagation. Undefined if the requester may, and in local mode. */
@@ -279,7 +279,7 @@ async function changeRefusalOf(
 ): Promise<Fault | undefined> {
   const { group, kind } = hubKinds.propagation;
   const change = { cluster: ports.hub.cluster, kind: { group, kind }, verb: 'update', object: { namespace, name } } as const;
-  return await ports.sight?.refusalOf(migration.spec, change, signal);
+  return await ports.visibility?.refusalOf(migration.spec, change, signal);
 }
 
 /** Milliseconds until a write that failed is tried again. */

@@ -65,7 +65,7 @@ function laterMove({ ports, record, laterMoves }: AppRun, app: MigratedApp): Ste
   if (other === undefined) return undefined;
   const { namespace, name } = other.metadata;
   // The readers of this Migration may have no right to see the other one.
-  const shown = ports.sight === undefined ? `Migration ${namespace}/${name}` : 'another Migration';
+  const shown = ports.visibility === undefined ? `Migration ${namespace}/${name}` : 'another Migration';
   const message = `${shown} has moved it since: undo that one first`;
   const isKnown = app.reason === 'Conflict' && app.message === message;
   return { type: 'wait', app: isKnown ? app : { ...app, reason: 'Conflict', message }, againMs: recheckMs };

@@ -1,4 +1,4 @@
-import type { IdentitySight } from '../../changes/acting-clients.ts';
+import type { IdentityVisibility } from '../../changes/acting-clients.ts';
 import type { ConfiguredHook } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -27,7 +27,7 @@ export interface MigrationPorts {
   readonly shares: Pick<HubShares, 'read'>;
   readonly clientOf: ClientOf;
   /** The rights of requesters. Undefined in local mode. */
-  readonly sight?: IdentitySight | undefined;
+  readonly visibility?: IdentityVisibility | undefined;
   /** Plans a Migration again before it begins. The plan has the digest that the user saw, if nothing has changed. */
   readonly planner: MigrationPlanner;
   readonly readBackup: ReadBackup;

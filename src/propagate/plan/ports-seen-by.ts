@@ -6,9 +6,9 @@ import type { PlannerPorts, PlanRequest } from './snapshot/plan-request.ts';
  * A cluster that has copies, or a line in the status, stays: a right that is lost later must not remove copies.
  */
 export async function portsSeenBy(ports: PlannerPorts, { spec, existing, shares = [], signal }: PlanRequest): Promise<PlannerPorts> {
-  const { members, hub, sight } = ports;
-  if (sight === undefined) return ports;
-  const isVisible = await sight.clusters(spec, signal);
+  const { members, hub, visibility } = ports;
+  if (visibility === undefined) return ports;
+  const isVisible = await visibility.clusters(spec, signal);
   signal.throwIfAborted();
   const used = new Set([...(existing?.status.clusters ?? []), ...shares].map(({ cluster }) => cluster as string));
   const isKnown = (name: string) => {

@@ -68,13 +68,13 @@ export function sliceForResume({ scope, kinds, sources }: ResumedView, cursor: S
 export function slicesBetweenViews(from: ReadonlyMap<string, ViewSource>, to: ReadonlyMap<string, ViewSource>): readonly SourceSlice[] {
   return [...to.values()].map((source) => {
     const old = from.get(source.key);
-    const isSame = old !== undefined && compareVisibility(sightOf(old), sightOf(source)) === 'same';
+    const isSame = old !== undefined && compareVisibility(visibilityOf(old), visibilityOf(source)) === 'same';
     const { after = source.known, news = { type: 'changed', batches: [] } } = (isSame ? undefined : source.wholeSlice()) ?? {};
     return { source, before: old?.known ?? nothingKnown, after, news };
   });
 }
 
-function sightOf({ visibility }: ViewSource): Visibility {
+function visibilityOf({ visibility }: ViewSource): Visibility {
   return 'code' in visibility ? { type: 'none', fault: visibility } : visibility;
 }
 

@@ -130,8 +130,10 @@ export class ViewRights {
 
   #verdictOn(watching: WatchingCaller, now: WatchScope, sources: readonly WatchedSource[]): RightsVerdict {
     const { scope, clock } = this.#options;
-    const lost = sources.filter(({ cluster, kind }) => isLess(scope.sightOf(cluster.name, kind), now.sightOf(cluster.name, kind)));
-    const unchecked = lost.filter(({ cluster, kind }) => isUnchecked(now.sightOf(cluster.name, kind)));
+    const lost = sources.filter(({ cluster, kind }) =>
+      isLess(scope.visibilityOf(cluster.name, kind), now.visibilityOf(cluster.name, kind)),
+    );
+    const unchecked = lost.filter(({ cluster, kind }) => isUnchecked(now.visibilityOf(cluster.name, kind)));
     if (unchecked.length === 0) watching.uncheckedSinceMs = undefined;
     else watching.uncheckedSinceMs ??= clock.monotonic();
     if (lost.length > unchecked.length) return { type: 'lost' };
@@ -142,7 +144,7 @@ export class ViewRights {
     const { access, clock, query, scope } = this.#options;
     const { namespaces } = query.conditions;
     const now = watchVisibility(access, { caller, cluster: cluster.name, kind, namespaces }, this.#signal);
-    if (now instanceof Promise || !isLess(scope.sightOf(cluster.name, kind), now)) return false;
+    if (now instanceof Promise || !isLess(scope.visibilityOf(cluster.name, kind), now)) return false;
     return !isUnchecked(now) || (uncheckedSinceMs !== undefined && clock.monotonic() - uncheckedSinceMs >= uncheckedMs);
   }
 }

@@ -150,7 +150,7 @@ export class ViewSources {
   #loadMissing(): void {
     const { scope, query, onNews } = this.#options;
     const { namespaces } = query.conditions;
-    const seen = this.#missing.filter(([name, kind]) => (scope.sightOf(name, kind)?.type ?? 'none') !== 'none');
+    const seen = this.#missing.filter(([name, kind]) => (scope.visibilityOf(name, kind)?.type ?? 'none') !== 'none');
     const loading = this.#loader.loadAll(seen.map(([name, kind]) => ({ cluster: { name }, kind, namespaces })));
     if (!(loading instanceof Promise)) return;
     const end = () => {
@@ -268,7 +268,7 @@ export class ViewSources {
   /** Creates a source. Returns false if the scope does not cover the source, or if the source exists already. */
   #add(name: ClusterName, kind: ModelKind, scope: WatchScope): boolean {
     const key = sourceKey(name, kind);
-    const visibility = scope.sightOf(name, kind);
+    const visibility = scope.visibilityOf(name, kind);
     if (visibility === undefined || this.#all.has(key)) return false;
     const { mirrors, views, query, sensitive, onNews, guard } = this.#options;
     const loader = this.#loader;

@@ -15,7 +15,7 @@ export interface WatchScope {
    * Returns what the caller may watch of the kind in the cluster. Undefined for a cluster that is hidden from the caller, or that was no
    * member when the scope was made.
    */
-  sightOf(cluster: ClusterName, kind: ModelKind): Visibility | undefined;
+  visibilityOf(cluster: ClusterName, kind: ModelKind): Visibility | undefined;
   /** True if the caller may watch nothing in any cluster. */
   readonly isEmpty: boolean;
 }
@@ -81,23 +81,23 @@ const everything: Visibility = { type: 'all' };
 function createScope({ hidden, clusters, kinds }: RequestedScope, visibilities: readonly Visibility[]): WatchScope {
   // A caller that may see everything has one scope for all clusters, also for those that join later. So the scope of such a caller does not
   // change with the fleet.
-  if (!hidden && visibilities.every(({ type }) => type === 'all')) return { digest: 'all', isEmpty: false, sightOf: () => everything };
+  if (!hidden && visibilities.every(({ type }) => type === 'all')) return { digest: 'all', isEmpty: false, visibilityOf: () => everything };
   const keys = clusters.flatMap((cluster) => kinds.map((kind) => sourceKey(cluster, kind)));
   const byKey = new Map(keys.map((key, index) => [key, visibilities[index]]));
   return {
     digest: digestOf(byKey),
     isEmpty: visibilities.every(({ type }) => type === 'none'),
-    sightOf: (cluster, kind) => byKey.get(sourceKey(cluster, kind)),
+    visibilityOf: (cluster, kind) => byKey.get(sourceKey(cluster, kind)),
   };
 }
 
 function digestOf(visibilities: ReadonlyMap<string, Visibility | undefined>): string {
   const hash = createHash('sha256');
-  for (const key of [...visibilities.keys()].sort()) hash.update(JSON.stringify([key, ...printSight(visibilities.get(key))]));
+  for (const key of [...visibilities.keys()].sort()) hash.update(JSON.stringify([key, ...visibilityParts(visibilities.get(key))]));
   return hash.digest('base64url').slice(0, 16);
 }
 
-function printSight(visibility: Visibility | undefined): readonly (string | readonly string[])[] {
+function visibilityParts(visibility: Visibility | undefined): readonly (string | readonly string[])[] {
   if (visibility?.type === 'namespaces') return ['namespaces', [...visibility.namespaces].sort()];
   return visibility?.type === 'none' ? ['none', visibility.fault.code, visibility.fault.message] : ['all'];
 }

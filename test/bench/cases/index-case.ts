@@ -12,7 +12,7 @@ const selections: Readonly<Record<string, string>> = {
   labelUs: 'label',
   ownerUs: 'owner',
   commonLabelUs: 'namespace and a label of all',
-  hiddenLabelUs: 'a label of all, in sight of one namespace',
+  hiddenLabelUs: 'a label of all, in visibility of one namespace',
 };
 
 /** Selections that an index answers do not scan. With equally many matches, a hundred times as many objects cost no more. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { IdentitySight } from '../../../src/changes/acting-clients.ts';
+import type { IdentityVisibility } from '../../../src/changes/acting-clients.ts';
 import { fault } from '../../../src/core/faults.ts';
 import { textAt } from '../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
@@ -146,7 +146,7 @@ interface Rights {
   readonly list?: readonly string[];
 }
 
-function sightWith({ get = [], list = [] }: Rights): IdentitySight {
+function sightWith({ get = [], list = [] }: Rights): IdentityVisibility {
   return {
     clusters: async () => () => true,
     objects: async (_identity, { cluster, verb }) => ({ has: () => (verb === 'list' ? list : get).includes(cluster) }),
@@ -166,7 +166,7 @@ async function readAs(rights: Rights, more: object, groups: readonly string[] = 
   const reader = createBackupReader({
     members,
     clientOf: (name) => world.clientOf(name),
-    sight: sightWith(rights),
+    visibility: sightWith(rights),
     config,
     allowPrivate: ['127.0.0.0/8'],
     clock,

@@ -187,11 +187,11 @@ describe('a plan of a migration', () => {
 
   test.each(['Node', 'Pod'])('shows no free room to a requester who may not list every %s', async (kind) => {
     const access = accessBut((request) => request.verb === 'list' && request.kind.kind === kind);
-    const { sight } = createActingClients({ member: () => undefined, access, accounts: 'many' });
+    const { visibility } = createActingClients({ member: () => undefined, access, accounts: 'many' });
     const objects = [web('core', { cpu: '8' }), web('extra', { cpu: '8' })];
     const nodes = ['a', 'b', 'c'].map((name) => node(name));
     const requester = { user: 'alice', groups: [], at: '2026-01-01T00:00:00Z' };
-    await using hidden = await startPlanner(objects, nodes, { sight });
+    await using hidden = await startPlanner(objects, nodes, { visibility });
     await using shown = await startPlanner(objects, nodes);
     const [plan, full] = [await hidden.plan({ requester }), await shown.plan({ requester })];
     const none = { pods: 0, cpu: '0', memory: '0' };
@@ -206,9 +206,9 @@ describe('a plan of a migration', () => {
 
   test.each(['to', 'from'])('answers for a hidden cluster in `%s` as for one that does not exist', async (side) => {
     const access: Access = { ...createLocalAccess(), maySeeCluster: (_caller, cluster) => cluster !== (side === 'to' ? 'west' : 'east') };
-    const { sight } = createActingClients({ member: () => undefined, access, accounts: 'many' });
+    const { visibility } = createActingClients({ member: () => undefined, access, accounts: 'many' });
     const requester = { user: 'alice', groups: [], at: '2026-01-01T00:00:00Z' };
-    await using planner = await startPlanner([web('a')], [node('n')], { sight });
+    await using planner = await startPlanner([web('a')], [node('n')], { visibility });
     const [hidden, unknown] = [side === 'to' ? 'west' : 'east', 'moon'];
     const textOf = async (cluster: string) => {
       const { asOfMs: _time, digest: _digest, ...plan } = await planner.plan({ requester, [side]: cluster });

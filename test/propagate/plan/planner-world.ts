@@ -37,14 +37,14 @@ export interface PlannerWorldOptions extends PropagationWorldOptions {
   /** Default: `one`. */
   readonly accounts?: PlannerPorts['accounts'];
   /** Default: the requester may see everything. */
-  readonly sight?: PlannerPorts['sight'];
+  readonly visibility?: PlannerPorts['visibility'];
 }
 
 const model = loadBaseline();
 
 export async function startPlannerWorld(
   fleet: Readonly<Record<string, readonly KubernetesObject[]>>,
-  { hubless, shares = [], records, accounts, sight, ...options }: PlannerWorldOptions = {},
+  { hubless, shares = [], records, accounts, visibility, ...options }: PlannerWorldOptions = {},
 ): Promise<PlannerWorld> {
   const world = await startPropagationWorld(fleet, options);
   const ports: PlannerPorts = {
@@ -57,7 +57,7 @@ export async function startPlannerWorld(
     sensitiveKinds: createSensitiveKinds(['Config.example.com']),
     clock: world.clock,
     log: silentLog,
-    sight,
+    visibility,
     ...(accounts === undefined ? {} : { accounts }),
   };
   const planner = createPlanner(ports);

@@ -30,7 +30,7 @@ const plainObject: fc.Arbitrary<Plain> = fc.record({
 
 const sourceSketch = fc.record({
   objects: fc.uniqueArray(plainObject, { maxLength: 10, selector: ({ namespace, name }) => `${namespace}/${name}` }),
-  sight: fc.option(fc.subarray(['a', 'b', 'c']), { nil: undefined }),
+  visibility: fc.option(fc.subarray(['a', 'b', 'c']), { nil: undefined }),
 });
 
 /** By path: all values of an object, as they are served. */
@@ -57,12 +57,12 @@ const question = fc.record({
 test('groups, sums and extremes are those of all matching visible objects, not only of the page', () => {
   fc.assert(
     fc.property(fc.tuple(sourceSketch, sourceSketch, sourceSketch), question, (sketches, { by, order, first, filter, page }) => {
-      const sources = sketches.map(({ objects, sight }, index) =>
-        sourceOf({ cluster: `c${index}`, objects: objects.map(make), ...(sight === undefined ? {} : { sight }) }),
+      const sources = sketches.map(({ objects, visibility }, index) =>
+        sourceOf({ cluster: `c${index}`, objects: objects.map(make), ...(visibility === undefined ? {} : { visibility }) }),
       );
-      const plains = sketches.flatMap(({ objects, sight }, index) =>
+      const plains = sketches.flatMap(({ objects, visibility }, index) =>
         objects
-          .filter((plain) => (sight?.includes(plain.namespace) ?? true) && filter.passes(plain))
+          .filter((plain) => (visibility?.includes(plain.namespace) ?? true) && filter.passes(plain))
           .map((plain) => ({ ...plain, cluster: `c${index}` })),
       );
       const { matches, totalCount } = runQuery(sources, { first: page, selector: parseLabelSelector(filter.labels), keepMatches: true });

@@ -24,8 +24,8 @@ const objects = Object.entries(sizes).flatMap(([namespace, size]) =>
 );
 
 /** Returns what a query finds, and how many objects it read from the store by which way. */
-function lookedAt(spec: Partial<QuerySpec>, sight?: readonly string[]) {
-  const source = sourceOf({ objects, ...(sight === undefined ? {} : { sight }) });
+function lookedAt(spec: Partial<QuerySpec>, visibility?: readonly string[]) {
+  const source = sourceOf({ objects, ...(visibility === undefined ? {} : { visibility }) });
   const ways: string[] = [];
   const noted = <T extends { readonly length: number } | undefined>(way: string, found: T): T => {
     ways.push(`${way} ${found?.length ?? 0}`);
@@ -50,7 +50,7 @@ const where = (path: string, eq: string) => ({ where: compileWhere(smallModel, [
 interface Case {
   readonly name: string;
   readonly spec: Partial<QuerySpec>;
-  readonly sight?: readonly string[];
+  readonly visibility?: readonly string[];
   readonly finds: number;
   readonly by: readonly string[];
 }
@@ -68,16 +68,16 @@ const cases: readonly Case[] = [
   { name: 'a few namespaces, each counted', spec: { namespaces: ['a', 'b'], ...selector('app=web') }, finds: 90, by: ['a 80', 'b 10'] },
   { name: 'so few that no index is worth it', spec: { namespaces: ['b'], ...selector('tier=t3') }, finds: 1, by: ['b 10'] },
   { name: 'the namespace in the filter', spec: where('metadata.namespace', 'a'), finds: 80, by: ['a 80'] },
-  { name: 'a label that hidden objects have', spec: selector('app=web'), sight: ['a'], finds: 80, by: ['a 80'] },
-  { name: 'a label that only hidden objects have', spec: selector('team=of-big'), sight: ['a', 'b'], finds: 0, by: ['a 80', 'b 10'] },
-  { name: 'a label of few that are hidden', spec: selector('team=of-b'), sight: ['a'], finds: 0, by: ['label 10'] },
-  { name: 'a node', spec: where('spec.nodeName', 'node-7'), sight: ['a', 'big'], finds: 2, by: ['node 3'] },
+  { name: 'a label that hidden objects have', spec: selector('app=web'), visibility: ['a'], finds: 80, by: ['a 80'] },
+  { name: 'a label that only hidden objects have', spec: selector('team=of-big'), visibility: ['a', 'b'], finds: 0, by: ['a 80', 'b 10'] },
+  { name: 'a label of few that are hidden', spec: selector('team=of-b'), visibility: ['a'], finds: 0, by: ['label 10'] },
+  { name: 'a node', spec: where('spec.nodeName', 'node-7'), visibility: ['a', 'big'], finds: 2, by: ['node 3'] },
   { name: 'the shorter of two labels', spec: selector('app=web,tier=t3'), finds: 59, by: ['label 59'] },
   { name: 'nothing that an index knows', spec: { namespaces: ['a'], search: 'n7' }, finds: 11, by: ['a 80'] },
 ];
 
-test.each(cases)('finds candidates by the cheapest way: $name', ({ spec, sight, finds, by }) => {
-  const { totalCount, ways } = lookedAt(spec, sight);
+test.each(cases)('finds candidates by the cheapest way: $name', ({ spec, visibility, finds, by }) => {
+  const { totalCount, ways } = lookedAt(spec, visibility);
   expect(totalCount).toBe(finds);
   expect(ways).toEqual(by);
 });

@@ -41,7 +41,7 @@ const plainObject = fc.record({
 
 const sourceSketch = fc.record({
   objects: fc.uniqueArray(plainObject, { maxLength: 10, selector: ({ namespace, name }) => `${namespace}/${name}` }),
-  sight: fc.option(fc.subarray(['a', 'b', 'c']), { nil: undefined }),
+  visibility: fc.option(fc.subarray(['a', 'b', 'c']), { nil: undefined }),
 });
 
 const selector = fc.constantFrom<Question['selector']>(
@@ -107,12 +107,12 @@ const question: fc.Arbitrary<Question> = fc.record({
 test('the pages of any query equal the naive filter, sorted and cut', () => {
   fc.assert(
     fc.property(fc.tuple(sourceSketch, sourceSketch, sourceSketch, sourceSketch), question, (sketches, asked) => {
-      const made = sketches.map(({ objects, sight }, index) =>
-        make(objects, { cluster: `c${index % 3}`, kind: index < 2 ? sample : other, sight }),
+      const made = sketches.map(({ objects, visibility }, index) =>
+        make(objects, { cluster: `c${index % 3}`, kind: index < 2 ? sample : other, visibility }),
       );
       const sources = made.map(({ source }) => source);
       const expected = made
-        .flatMap(({ plains, sight }) => plains.filter(({ namespace }) => sight === undefined || sight.includes(namespace)))
+        .flatMap(({ plains, visibility }) => plains.filter(({ namespace }) => visibility === undefined || visibility.includes(namespace)))
         .filter((plain) => holds(asked, plain))
         .sort((a, b) => compare(asked, a, b))
         .map(placeOf);
@@ -154,17 +154,17 @@ test('the pages of any query equal the naive filter, sorted and cut', () => {
 interface Making {
   readonly cluster: string;
   readonly kind: typeof sample;
-  readonly sight: readonly string[] | undefined;
+  readonly visibility: readonly string[] | undefined;
 }
 
 function make(
   objects: readonly Omit<Plain, 'cluster' | 'kind'>[],
-  { cluster, kind, sight }: Making,
-): { source: QuerySource; plains: readonly Plain[]; sight: readonly string[] | undefined } {
+  { cluster, kind, visibility }: Making,
+): { source: QuerySource; plains: readonly Plain[]; visibility: readonly string[] | undefined } {
   const source = sourceOf({
     cluster,
     kind,
-    ...(sight === undefined ? {} : { sight }),
+    ...(visibility === undefined ? {} : { visibility }),
     objects: objects.map(({ namespace, name, app, count, names }) =>
       objectOf({
         namespace,
@@ -174,7 +174,7 @@ function make(
       }),
     ),
   });
-  return { source, plains: objects.map((plain) => ({ ...plain, cluster, kind: kind.kind })), sight };
+  return { source, plains: objects.map((plain) => ({ ...plain, cluster, kind: kind.kind })), visibility };
 }
 
 function holds({ namespaces, selector: labels, where: filter, search }: Question, plain: Plain): boolean {

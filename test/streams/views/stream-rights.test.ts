@@ -18,7 +18,7 @@ const podKind = model.kinds.get('Pod');
 /** Makes rights that a test changes, and that are known at once or only later. */
 function changingAccess(first: Rights, answers: 'at once' | 'later'): { readonly access: Access; rights: Rights } {
   let rights = first;
-  const sightOf: Access['visibilityOf'] = ({ caller, cluster, kind }): Visibility => {
+  const visibilityOf: Access['visibilityOf'] = ({ caller, cluster, kind }): Visibility => {
     const seen = rights[caller.key]?.[cluster];
     if (seen === 'all') return { type: 'all' };
     if (seen !== undefined && seen.length > 0) return { type: 'namespaces', namespaces: new Set(seen) };
@@ -28,7 +28,8 @@ function changingAccess(first: Rights, answers: 'at once' | 'later'): { readonly
     access: {
       ...createLocalAccess(),
       maySeeCluster: ({ key }, cluster) => rights[key]?.[cluster] !== undefined,
-      visibilityOf: (question, signal) => (answers === 'at once' ? sightOf(question, signal) : Promise.resolve(sightOf(question, signal))),
+      visibilityOf: (question, signal) =>
+        answers === 'at once' ? visibilityOf(question, signal) : Promise.resolve(visibilityOf(question, signal)),
     },
     get rights() {
       return rights;

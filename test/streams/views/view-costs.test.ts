@@ -163,8 +163,8 @@ describe('work for many views', () => {
 describe('readers whose rights have grown', () => {
   function growing(): { readonly access: Access; seen: readonly string[] } {
     const rights = { seen: ['shop'] as readonly string[] };
-    const sightOf = (): Visibility => ({ type: 'namespaces', namespaces: new Set(rights.seen) });
-    return Object.assign(rights, { access: { ...createLocalAccess(), visibilityOf: sightOf } });
+    const visibilityOf = (): Visibility => ({ type: 'namespaces', namespaces: new Set(rights.seen) });
+    return Object.assign(rights, { access: { ...createLocalAccess(), visibilityOf } });
   }
 
   test('move over several turns, each as if it were alone', async () => {

@@ -45,7 +45,7 @@ test('is the same for all callers that may see everything, and does not change w
   const other = watchScopeOf(access, { caller: { key: 'other' }, clusters: clusters.slice(0, 1), kinds, hidden: false }, signal);
   expect(other).not.toBeInstanceOf(Promise);
   expect((await other).digest).toBe(one.digest);
-  expect(pod && one.sightOf(clusterName('yet to come'), pod)).toEqual(all);
+  expect(pod && one.visibilityOf(clusterName('yet to come'), pod)).toEqual(all);
 });
 
 test('is equal only for callers with equal rights', async () => {
@@ -74,6 +74,6 @@ test('has what the caller may both list and watch', async () => {
       cluster === 'north' ? (verb === 'list' ? some('a', 'b') : some('b', 'c')) : verb === 'list' ? all : none,
   };
   const scope = await watchScopeOf(access, { caller: { key: 'me' }, clusters, kinds, hidden: false }, signal);
-  expect(pod && clusters.map((cluster) => scope.sightOf(cluster, pod))).toEqual([some('b'), none]);
+  expect(pod && clusters.map((cluster) => scope.visibilityOf(cluster, pod))).toEqual([some('b'), none]);
   expect(scope.isEmpty).toBe(false);
 });

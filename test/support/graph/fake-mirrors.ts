@@ -237,7 +237,8 @@ function createMirror({ cluster, resource, clock, scheduler, tell }: MirrorOptio
       if (confines !== undefined && asked.some((namespace) => confines?.has(namespace) === false)) return denied;
       return asked.some((namespace) => leftOut.has(namespace)) ? tooMany : undefined;
     },
-    partialListFault: (sight) => (confines === undefined || (sight !== 'all' && sight.isSubsetOf(confines)) ? undefined : denied),
+    partialListFault: (visibility) =>
+      confines === undefined || (visibility !== 'all' && visibility.isSubsetOf(confines)) ? undefined : denied,
     settled: settled.isOpen,
     whenSettled: settled.passed,
     list(...objects) {

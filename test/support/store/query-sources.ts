@@ -79,7 +79,7 @@ export interface SourceSketch {
   readonly facts?: Partial<ClusterAttributes>;
   readonly kind?: ModelKind;
   readonly objects?: readonly KubernetesObject[];
-  readonly sight?: readonly string[];
+  readonly visibility?: readonly string[];
 }
 
 /** Makes a source over its own store. The test may write to the store. */
@@ -88,7 +88,7 @@ export function sourceOf({
   facts = {},
   kind = sample,
   objects = [],
-  sight,
+  visibility,
 }: SourceSketch): QuerySource & { readonly store: MirrorStore } {
   const store = createStore({ epoch: 'e', clock: createManualClock() });
   listInto(store, objects);
@@ -97,7 +97,7 @@ export function sourceOf({
     kind,
     apiVersion: 'example.com/v1',
     store,
-    visibility: sight === undefined ? { type: 'all' } : { type: 'namespaces', namespaces: new Set(sight) },
+    visibility: visibility === undefined ? { type: 'all' } : { type: 'namespaces', namespaces: new Set(visibility) },
   };
 }
 

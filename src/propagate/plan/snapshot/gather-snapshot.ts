@@ -101,13 +101,13 @@ function notMovedNotes({ accounts = 'one' }: PlannerPorts, { spec: { failover, r
  * Adds `madeFrom` to the source of the template. If the source is itself a copy of other Propagations, `madeFrom` has the clusters from
  * which they read it. Propagations that the requester may not get have no name there. Returns a template without a source unchanged.
  */
-async function withMakers({ hub, sight }: PlannerPorts, request: PlanRequest, object: TemplateObject): Promise<TemplateObject> {
+async function withMakers({ hub, visibility }: PlannerPorts, request: PlanRequest, object: TemplateObject): Promise<TemplateObject> {
   const { source } = object;
   if (source === undefined || hub === undefined) return object;
   const makers = clustersOfMakers(source, request, hub);
   const namespaceOf = (maker: string) => maker.slice(0, maker.indexOf('/'));
   const asked = { cluster: hub.cluster, kind: propagationKind, namespaces: [...new Set(makers.values().map(namespaceOf))] };
-  const visible = makers.size === 0 ? undefined : await sight?.objects(request.spec, asked, request.signal);
+  const visible = makers.size === 0 ? undefined : await visibility?.objects(request.spec, asked, request.signal);
   const shown = (maker: string) => (visible?.has(namespaceOf(maker)) === false ? 'another Propagation' : `Propagation ${maker}`);
   return { ...object, source: { ...source, madeFrom: new Map(makers.entries().map(([cluster, maker]) => [cluster, shown(maker)])) } };
 }
@@ -222,7 +222,7 @@ async function readVisible(
   const [live, autoscaled, isHidden, mayListPods] = await Promise.all([
     hideObjects(ports, request, { cluster: name, share, keys, live: objects }),
     mayBeChosen ? visibleAutoscaledIn(ports, request, { cluster: name, workloads }) : new Set<string>(),
-    capacities.size > 0 && isRoomHidden(ports.sight, request.spec, { cluster: name, signal: request.signal }),
+    capacities.size > 0 && isRoomHidden(ports.visibility, request.spec, { cluster: name, signal: request.signal }),
     isKubeFed ? listablePodsIn(ports, request, { cluster: name, workloads }) : () => false,
   ]);
   request.signal.throwIfAborted();

@@ -24,11 +24,11 @@ interface ReadObjects {
  * The rights are checked for absent objects too: neither the duration nor a fault of the check tells whether an object exists.
  */
 export async function hideObjects(
-  { sight }: PlannerPorts,
+  { visibility }: PlannerPorts,
   { spec, signal }: PlanRequest,
   { cluster, share, keys, live }: ReadObjects,
 ): Promise<ReadonlyMap<string, MirroredObject>> {
-  if (sight === undefined) return live;
+  if (visibility === undefined) return live;
   const isCopy = ({ key, uid }: InventoryEntry) => {
     const object = live.get(textOfKey(key));
     return uid !== undefined && (object?.result !== 'held' || object.object.metadata.uid === uid);
@@ -42,7 +42,7 @@ export async function hideObjects(
     byKind.values().map(async ([first, ...others]) => {
       if (first === undefined) return;
       const same = [first, ...others];
-      const objects = await sight.objects(spec, { cluster, kind: groupKindOfKey(first), ...namespacesOf(same) }, signal);
+      const objects = await visibility.objects(spec, { cluster, kind: groupKindOfKey(first), ...namespacesOf(same) }, signal);
       for (const key of same) if (!objects.has(key.namespace)) visible.set(textOfKey(key), hidden(live.get(textOfKey(key)), objects.fault));
     }),
   );
@@ -55,27 +55,27 @@ export async function hideObjects(
  * autoscalers in their namespaces.
  */
 export async function visibleAutoscaledIn(
-  { members, sight }: PlannerPorts,
+  { members, visibility }: PlannerPorts,
   { spec, signal }: PlanRequest,
   { cluster, workloads }: { readonly cluster: ClusterName; readonly workloads: TemplateWorkloads },
 ): Promise<ReadonlySet<string>> {
   const scaled = autoscaledIn(members, cluster, workloads);
-  if (sight === undefined || capacityKinds(workloads).length === 0) return scaled;
+  if (visibility === undefined || capacityKinds(workloads).length === 0) return scaled;
   const keys = workloads.manifests.map(keyOfManifest);
   const request = { cluster, kind: autoscalers, verb: 'list', ...namespacesOf(keys) } as const;
-  const visible = await sight.objects(spec, request, signal);
+  const visible = await visibility.objects(spec, request, signal);
   return new Set(keys.filter(({ namespace }) => visible.has(namespace)).map(textOfKey)).intersection(scaled);
 }
 
 /** Returns a test for the namespaces of the workloads in which the requester may list Pods. */
 export async function listablePodsIn(
-  { sight }: PlannerPorts,
+  { visibility }: PlannerPorts,
   { spec, signal }: PlanRequest,
   { cluster, workloads }: { readonly cluster: ClusterName; readonly workloads: TemplateWorkloads },
 ): Promise<(namespace: string | undefined) => boolean> {
-  if (sight === undefined) return () => true;
+  if (visibility === undefined) return () => true;
   const namespaces = namespacesOf(workloads.manifests.map(keyOfManifest));
-  const visible = await sight.objects(spec, { cluster, kind: { group: '', kind: 'Pod' }, verb: 'list', ...namespaces }, signal);
+  const visible = await visibility.objects(spec, { cluster, kind: { group: '', kind: 'Pod' }, verb: 'list', ...namespaces }, signal);
   return (namespace) => visible.has(namespace);
 }
 

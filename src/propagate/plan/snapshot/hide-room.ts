@@ -1,4 +1,4 @@
-import type { ActingIdentity, IdentitySight } from '../../../changes/acting-clients.ts';
+import type { ActingIdentity, IdentityVisibility } from '../../../changes/acting-clients.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import type { Note } from '../../model/notes.ts';
 import type { RejectedCluster } from '../../model/placement.ts';
@@ -8,15 +8,15 @@ import type { PlanSnapshot } from './snapshot.ts';
 
 /**
  * True if the requester may not see how much room is free in the cluster. The room is a sum over all Nodes and Pods, so the requester must be
- * allowed to list both, in all namespaces. False if there is no `sight`.
+ * allowed to list both, in all namespaces. False if there is no `visibility`.
  */
 export async function isRoomHidden(
-  sight: IdentitySight | undefined,
+  visibility: IdentityVisibility | undefined,
   identity: ActingIdentity,
   { cluster, signal }: { readonly cluster: ClusterName; readonly signal: AbortSignal },
 ): Promise<boolean> {
-  if (sight === undefined) return false;
-  const listed = await Promise.all(roomKinds.map((kind) => sight.objects(identity, { cluster, kind, verb: 'list' }, signal)));
+  if (visibility === undefined) return false;
+  const listed = await Promise.all(roomKinds.map((kind) => visibility.objects(identity, { cluster, kind, verb: 'list' }, signal)));
   return !listed.every((objects) => objects.has(undefined));
 }
 

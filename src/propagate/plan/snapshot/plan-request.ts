@@ -1,4 +1,4 @@
-import type { Accounts, ActingIdentity, IdentitySight } from '../../../changes/acting-clients.ts';
+import type { Accounts, ActingIdentity, IdentityVisibility } from '../../../changes/acting-clients.ts';
 import type { Members } from '../../../changes/members.ts';
 import type { ObjectClient } from '../../../changes/object-client.ts';
 import type { Clock } from '../../../core/clock.ts';
@@ -74,7 +74,7 @@ export interface PlannerPorts {
    * Finds out what the requester of a spec may see. Objects that are hidden from the requester count as absent. Copies in the inventory
    * always count as existing. Default: every object is visible.
    */
-  readonly sight?: IdentitySight | undefined;
+  readonly visibility?: IdentityVisibility | undefined;
   /** The merge rules for lists, from `listRulesIn`. */
   readonly listRulesOf: ListRulesOf;
   /** The kinds whose values are never shown. */

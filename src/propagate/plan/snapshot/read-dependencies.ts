@@ -88,7 +88,7 @@ async function readNeed(
  * `readNeed` later reads each object live, with the identity of the intent.
  */
 async function labelledNeeds(
-  { members, sight }: PlannerPorts,
+  { members, visibility }: PlannerPorts,
   { spec, signal }: PlanRequest,
   { manifest, from }: { readonly manifest: Manifest; readonly from: ClusterName | undefined },
 ): Promise<readonly ObjectKey[]> {
@@ -103,7 +103,7 @@ async function labelledNeeds(
     wanted.map(async (need) => {
       const namespaces = need.namespace === undefined ? undefined : [need.namespace];
       // Names come from a list, so the right to get single objects is not enough.
-      const objects = await sight?.objects(spec, { cluster: from, kind: groupKindOfKey(need), namespaces, verb: 'list' }, signal);
+      const objects = await visibility?.objects(spec, { cluster: from, kind: groupKindOfKey(need), namespaces, verb: 'list' }, signal);
       return objects?.has(need.namespace) === false ? [] : [need];
     }),
   );

@@ -41,7 +41,7 @@ type LiveRead =
 
 /** Reads an object live from its cluster. For a namespaced kind, a key without a namespace means the namespace of the Propagation. */
 export async function readLive(
-  { members, clientOf, sight }: PlannerPorts,
+  { members, clientOf, visibility }: PlannerPorts,
   { spec, signal, namespace }: PlanRequest,
   { cluster, key }: { readonly cluster: ClusterName; readonly key: ObjectKey },
 ): Promise<LiveRead> {
@@ -63,7 +63,7 @@ export async function readLive(
       return { result: 'absent', message: `there is no ${what}` };
     case 'failed':
       // Where requesters have rights of their own, a hidden object looks like an absent one.
-      if (sight !== undefined && answer.fault.code === 'FORBIDDEN') return { result: 'absent', message: `there is no ${what}` };
+      if (visibility !== undefined && answer.fault.code === 'FORBIDDEN') return { result: 'absent', message: `there is no ${what}` };
       return { result: 'failed', message: `${what} could not be read`, fault: answer.fault };
     default:
       return answer satisfies never;

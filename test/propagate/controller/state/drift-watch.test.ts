@@ -45,7 +45,7 @@ const rows: readonly Row[] = [
 ];
 
 test.each(rows)('$name', ({ kind = 'ConfigMap', isSensitive = false, preferred = 'v1', served, now, drifted }) => {
-  const sight = { sensitiveKinds: { has: () => isSensitive }, listRulesOf: listRulesIn(() => model) };
+  const visibility = { sensitiveKinds: { has: () => isSensitive }, listRulesOf: listRulesIn(() => model) };
   const resource: ServedResource = {
     ...{ group: '', kind, version: 'v1', versions: preferred === 'v1' ? ['v1'] : ['v2', 'v1'], resource: 'things', singular: 'thing' },
     ...{ namespaced: true, verbs: [], shortNames: [], categories: [] },
@@ -59,8 +59,8 @@ test.each(rows)('$name', ({ kind = 'ConfigMap', isSensitive = false, preferred =
     predicted: false,
   };
   const standing = (data: Json, resourceVersion: string): KubernetesObject => ({ metadata: { ...metadata, resourceVersion }, data });
-  const observedHash = observedHashOf(object, standing({ a: '1' }, '1'), sight);
+  const observedHash = observedHashOf(object, standing({ a: '1' }, '1'), visibility);
   const entry: InventoryEntry = { key: object.key, state: 'Owned', uid: 'u1', appliedHash: 'h', observedHash, health: 'Healthy' };
-  const watch = createDriftWatch(sight, { served: () => served ?? resource });
+  const watch = createDriftWatch(visibility, { served: () => served ?? resource });
   expect(watch.isDrifted(south, object, { entry, live: standing(now[0], now[1]) })).toBe(drifted);
 });

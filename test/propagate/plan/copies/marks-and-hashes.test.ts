@@ -13,7 +13,7 @@ import { withoutRecords } from '../../../../src/propagate/plan/copies/managed-ke
 import { type ComparisonRules, hasHiddenValues, observedHashOf } from '../../../../src/propagate/plan/copies/observed-hash.ts';
 import { cluster, owner } from '../../apply/memory-shares.ts';
 
-const sight: ComparisonRules = { sensitiveKinds: { has: ({ kind }) => kind === 'Hidden' }, listRulesOf: () => noListRules };
+const visibility: ComparisonRules = { sensitiveKinds: { has: ({ kind }) => kind === 'Hidden' }, listRulesOf: () => noListRules };
 const desired: Manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'n' }, data: { ours: '1' } };
 const key = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'n', name: 'a' };
 const live = (data: Record<string, string>, uid = 'uid', intent = 'token'): KubernetesObject => ({
@@ -23,7 +23,7 @@ const live = (data: Record<string, string>, uid = 'uid', intent = 'token'): Kube
 const rendered: RenderedObject = { key, action: 'UPDATE', desired, desiredHash: 'hash', predicted: false };
 const owned: InventoryEntry = {
   ...{ key, state: 'Owned', uid: 'uid', intent: 'token', appliedHash: 'hash', health: 'Unknown' },
-  observedHash: observedHashOf(rendered, live({ ours: '1' }), sight),
+  observedHash: observedHashOf(rendered, live({ ours: '1' }), visibility),
 };
 const intended: InventoryEntry = { key, state: 'Intended', intent: 'token', health: 'Unknown' };
 
@@ -34,13 +34,13 @@ test.each<readonly [boolean, KubernetesObject]>([
   [false, live({ ours: '1', theirs: '2' })],
   [false, live({ ours: '1' }, 'uid', 'other token')],
 ])('what we sent was changed: %s in %j', (isChanged, object) => {
-  expect(observedHashOf(rendered, object, sight) !== owned.observedHash).toBe(isChanged);
+  expect(observedHashOf(rendered, object, visibility) !== owned.observedHash).toBe(isChanged);
 });
 
 test.each(['Secret', 'Hidden'])('only the version of a %s is compared', (kind) => {
   const hidden = { key: { ...key, kind }, desired };
-  expect(hasHiddenValues(hidden.key, sight)).toBe(true);
-  expect(observedHashOf(hidden, live({ ours: '2' }), sight)).toBe('7');
+  expect(hasHiddenValues(hidden.key, visibility)).toBe(true);
+  expect(observedHashOf(hidden, live({ ours: '2' }), visibility)).toBe('7');
 });
 
 test('records of managed labels and annotations are removed with the marks, but not those that Karmada wrote', () => {

@@ -14,9 +14,9 @@ const running = (name: string, replicas: number): KubernetesObject => ({
   ...deployment(name, replicas),
   status: { replicas, readyReplicas: replicas },
 });
-const sightOf = (access: Access) => createActingClients({ member: () => undefined, access, accounts: 'many' }).sight;
-const hides = (kind: string, verb: AccessRequest['verb']): Pick<PlannerWorldOptions, 'sight'> => ({
-  sight: sightOf(accessBut((request) => request.kind.kind === kind && request.verb === verb)),
+const visibilityOf = (access: Access) => createActingClients({ member: () => undefined, access, accounts: 'many' }).visibility;
+const hides = (kind: string, verb: AccessRequest['verb']): Pick<PlannerWorldOptions, 'visibility'> => ({
+  visibility: visibilityOf(accessBut((request) => request.kind.kind === kind && request.verb === verb)),
 });
 
 const kubefed = {
@@ -90,7 +90,7 @@ test('checks the rights to absent objects as those to existing ones', async () =
         : { type: 'all' },
   };
   const objects = { hub: [], south: [configMap('there')] };
-  await using planner = await startPlannerWorld(objects, { sight: sightOf(access) });
+  await using planner = await startPlannerWorld(objects, { visibility: visibilityOf(access) });
   const placement = { clusters: ['south'] };
   const planned = (name: string) => ({ requester, template: [{ json: configMap(name) }], placement });
   await planner.plan(planned('there'));
@@ -98,7 +98,7 @@ test('checks the rights to absent objects as those to existing ones', async () =
   await planner.plan(planned('absent'));
 
   expect(asked.map(({ verb, namespaces }) => [verb, namespaces])).toEqual(forExisting);
-  await using silent = await startPlannerWorld(objects, { sight: sightOf(unanswered) });
+  await using silent = await startPlannerWorld(objects, { visibility: visibilityOf(unanswered) });
   const faultOf = async (name: string) => shown(await silent.plan(planned(name)), 'south').fault?.code;
   expect(await faultOf('there')).toBe('UNREACHABLE');
   expect(await faultOf('absent')).toBe('UNREACHABLE');

@@ -14,9 +14,9 @@ function node(name: string, pods: number): KubernetesObject {
 }
 
 /** The requester may list no objects of this kind. */
-const hides = (kind: string): Pick<PlannerWorldOptions, 'sight'> => {
+const hides = (kind: string): Pick<PlannerWorldOptions, 'visibility'> => {
   const access = accessBut((request) => request.kind.kind === kind && request.verb === 'list');
-  return { sight: createActingClients({ member: () => undefined, access, accounts: 'many' }).sight };
+  return { visibility: createActingClients({ member: () => undefined, access, accounts: 'many' }).visibility };
 };
 
 async function planned(spec: object, options: PlannerWorldOptions = {}) {

@@ -198,11 +198,11 @@ test('adds a shared dependency once, and none that the template contains', async
 
 const requester = { user: 'alice', groups: [], at: '2026-01-01T00:00:00Z' };
 const withoutSlices = accessBut(({ kind, verb }) => kind.kind === 'EndpointSlice' && verb === 'list');
-const listless = createActingClients({ member: () => undefined, access: withoutSlices, accounts: 'many' }).sight;
+const listless = createActingClients({ member: () => undefined, access: withoutSlices, accounts: 'many' }).visibility;
 
 test.each<[string, PlannerWorldOptions, readonly string[]]>([
   ['finds dependencies by label', {}, ['one']],
-  ['finds no dependency by label that the requester may get but not list', { sight: listless }, []],
+  ['finds no dependency by label that the requester may get but not list', { visibility: listless }, []],
 ])('%s', async (_what, options, expected) => {
   const slice = (name: string, service: string): KubernetesObject => ({
     apiVersion: 'discovery.k8s.io/v1',
