@@ -140,11 +140,11 @@ interface Followed {
  * Reports each duplicate to `onProgress`.
  */
 function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal): void {
-  const tell = ({ name, same }: DuplicateName) => onProgress?.({ cluster: name, step: 'duplicate', same });
-  fleet.duplicates().forEach(tell);
+  const report = ({ name, same }: DuplicateName) => onProgress?.({ cluster: name, step: 'duplicate', same });
+  fleet.duplicates().forEach(report);
   mirrors.onChange(({ type, cluster }) => {
     const uid = type === 'changed' ? mirrors.cluster(cluster)?.uid : undefined;
-    if (uid !== undefined) fleet.identified(cluster, uid).forEach(tell);
+    if (uid !== undefined) fleet.identified(cluster, uid).forEach(report);
   }, signal);
   fleet.onJoin((member) => {
     const engaged = {

@@ -108,7 +108,7 @@ interface NamedCommand {
 async function runCommand(named: NamedCommand, options: ProgramOptions): Promise<number> {
   const { terminal, signal } = options;
   try {
-    return await orAborted(askGateway(named, options), signal);
+    return await orAborted(runWithGateway(named, options), signal);
   } catch (error) {
     // An aborted command prints no error: the process that aborted it knows the reason.
     if (signal.aborted) return exitCodes.failed;
@@ -126,7 +126,7 @@ function reportFailure(error: CommandFailure | MusterError, terminal: Terminal):
   return error instanceof CommandFailure ? error.exitCode : exitCodes.refused;
 }
 
-async function askGateway({ command, flags, effect }: NamedCommand, options: ProgramOptions): Promise<number> {
+async function runWithGateway({ command, flags, effect }: NamedCommand, options: ProgramOptions): Promise<number> {
   const { terminal, reader, clock, signal, streams = lazySubscriptions } = options;
   const remote = await remoteOf(flags, options);
   await using own = remote === undefined ? await startOwn({ flags, effect }, options) : undefined;

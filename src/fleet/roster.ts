@@ -122,7 +122,7 @@ export class Roster {
    * one wins. Unchanged members are not touched.
    */
   update({ candidates, faults = [] }: ClusterListing): void {
-    const told = this.#sourceFaults;
+    const faultsBefore = this.#sourceFaults;
     this.#sourceFaults = faults;
     const before = new Map(this.#candidates.map((candidate) => [candidate.name, connectionKeyOf(candidate)]));
     this.#candidates = this.#firstOfEachName(candidates);
@@ -130,7 +130,7 @@ export class Roster {
     // A name with another address may be another cluster.
     for (const [name, key] of before) if (now.get(name) !== key) this.#uids.delete(name);
     this.#updateMembers();
-    this.#tellOfSourceFaults(told);
+    this.#reportSourceFaults(faultsBefore);
   }
 
   end(): void {
@@ -148,19 +148,19 @@ export class Roster {
         this.#leave(entry, 'left the fleet, to join it again with its new description');
     }
     const redescribed = [...plans.values()].filter((plan) => this.#updateMember(plan));
-    for (const { candidate } of redescribed) this.#tellRedescribed(candidate.name);
+    for (const { candidate } of redescribed) this.#reportRedescribed(candidate.name);
   }
 
-  #tellRedescribed(name: ClusterName): void {
+  #reportRedescribed(name: ClusterName): void {
     const member = this.#entries.get(name)?.member;
     if (member !== undefined) for (const callback of [...this.#redescribed]) callback(member);
   }
 
   /** Calls the callbacks for each member whose faults of sources have changed. */
-  #tellOfSourceFaults(before: readonly Fault[]): void {
+  #reportSourceFaults(before: readonly Fault[]): void {
     const textOf = (faults: readonly Fault[], name: ClusterName) => JSON.stringify(faults.filter(({ cluster }) => cluster === name));
     const names = new Set([...before, ...this.#sourceFaults].map(({ cluster }) => cluster));
-    for (const name of names) if (textOf(before, name) !== textOf(this.#sourceFaults, name)) this.#tellRedescribed(name);
+    for (const name of names) if (textOf(before, name) !== textOf(this.#sourceFaults, name)) this.#reportRedescribed(name);
   }
 
   /**

@@ -76,14 +76,14 @@ async function* watchAll(
 ): AsyncIterable<ClusterListing> {
   let changed = Promise.withResolvers<void>();
   let running: readonly RunningInventory[] = [];
-  const tell = () => changed.resolve();
+  const notify = () => changed.resolve();
   const follow = (settings: FoundClusterSettings) => {
-    running = restarted(running, { options, settings, tell }, signal);
-    tell();
+    running = restarted(running, { options, settings, notify }, signal);
+    notify();
   };
   follow(options.settings);
   void followSettings(options, follow, signal);
-  signal.addEventListener('abort', tell, { once: true });
+  signal.addEventListener('abort', notify, { once: true });
   while (!signal.aborted) {
     registered.set = running.find(({ adapter }) => adapter === registeredClusters)?.set ?? emptySet;
     yield { candidates: running.flatMap(({ set }) => set.candidates), faults: running.flatMap(({ set }) => set.faults ?? []) };
@@ -108,8 +108,8 @@ function restarted(
   {
     options,
     settings,
-    tell,
-  }: { readonly options: FoundClustersOptions; readonly settings: FoundClusterSettings; readonly tell: () => void },
+    notify,
+  }: { readonly options: FoundClustersOptions; readonly settings: FoundClusterSettings; readonly notify: () => void },
   signal: AbortSignal,
 ): readonly RunningInventory[] {
   const { allowPrivate } = settings;
@@ -128,7 +128,7 @@ function restarted(
     if (holder === undefined) return started;
     const onSet = (now: ClusterListing) => {
       started.set = now;
-      tell();
+      notify();
     };
     followInventory({ ...options, ...one, holder, memory, allowPrivate, onSet }, AbortSignal.any([signal, started.life.signal]));
     return started;

@@ -23,9 +23,9 @@ const patchOperation = checkedSchema(
   })
     .register(graphqlHints, { name: 'JsonPatchInput' })
     .describe('One operation of a JSON patch (RFC 6902).'),
-  ({ op, from }, tell) => {
+  ({ op, from }, report) => {
     const needsFrom = op === 'move' || op === 'copy';
-    if (needsFrom !== (from !== undefined)) tell(needsFrom ? `is required with ${op}` : `expected none with ${op}`, 'from');
+    if (needsFrom !== (from !== undefined)) report(needsFrom ? `is required with ${op}` : `expected none with ${op}`, 'from');
   },
 );
 

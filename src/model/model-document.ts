@@ -100,11 +100,10 @@ function checkReferences({ types, kinds }: Model): void {
     for (const field of fields) {
       const target = printTypeReference(field.type).replace(/[[\]]/g, '');
       const known = types.has(target) || target === 'ResourceList' || scalarNames.some((scalar) => scalar === target);
-      if (!known) throw malformed(`types.${name}.${field.name}`, `a type that stands in the document, not ${target}`);
+      if (!known) throw malformed(`types.${name}.${field.name}`, `a type of the document, not ${target}`);
     }
   }
-  for (const kind of kinds.values())
-    if (!types.has(kind.type)) throw malformed(`kinds.${kind.kind}.type`, 'a type that stands in the document');
+  for (const kind of kinds.values()) if (!types.has(kind.type)) throw malformed(`kinds.${kind.kind}.type`, 'a type of the document');
 }
 
 /** Returns the texts in a list of a document. Empty if it is no list. */

@@ -91,7 +91,7 @@ describe('a document that is no model says where', () => {
     [
       'a type that is not there',
       { kinds: [], types: { A: { b: '[B]' } } },
-      'types.A.b: expected a type that stands in the document, not B',
+      'types.A.b: expected a type of the document, not B',
     ],
   ])('%s', (_, document, message) => {
     expect(() => parseModel(document)).toThrow(message);

@@ -52,16 +52,16 @@ export async function* followSubscription(options: FollowOptions, signal: AbortS
   const { openStream, clock, query, variables, url } = options;
   let how: 'first' | 'resumed' | 'anew' = 'first';
   let losses = 0;
-  let isTold = false;
+  let isLossReported = false;
   while (!signal.aborted) {
     const startMs = clock.monotonic();
     let isNew = how !== 'first';
     try {
       for await (const answer of openStream({ query, variables: variables(how) }, signal)) {
         if (isNew && how === 'anew') yield { type: 'restarted' };
-        if (isNew && isTold) yield { type: 'resumed' };
+        if (isNew && isLossReported) yield { type: 'resumed' };
         isNew = false;
-        isTold = false;
+        isLossReported = false;
         yield { type: 'message', answer };
       }
       return;
@@ -76,8 +76,8 @@ export async function* followSubscription(options: FollowOptions, signal: AbortS
       how = 'resumed';
       losses = clock.monotonic() - startMs >= healthyMs ? 1 : losses + 1;
       const delayMs = delayAfter(losses, clock.random());
-      isTold = !error.isPlanned;
-      if (isTold) yield { type: 'lost', reason: error.message, code: error.code, delayMs };
+      isLossReported = !error.isPlanned;
+      if (isLossReported) yield { type: 'lost', reason: error.message, code: error.code, delayMs };
       await clock.sleep(delayMs, signal);
     }
   }

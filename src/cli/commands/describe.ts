@@ -121,12 +121,12 @@ const eventFields = `events(first: ${maxRelated}) {
   totalCount items { ${itemFields} ${eventColumnsOfObject.map(({ fields }) => fields).join(' ')} } faults { ${faultFields} }
 }`;
 
-interface Look {
+interface TextOptions {
   readonly nowMs: number;
   readonly paint: Paint;
 }
 
-function textOf({ columns, item, related }: Described, { nowMs, paint }: Look): string {
+function textOf({ columns, item, related }: Described, { nowMs, paint }: TextOptions): string {
   const at = { nowMs, isMixed: false };
   const title = (text: string) => paint(1, text);
   const row = columns.map((column) => column.cell(item, at));
@@ -175,7 +175,7 @@ function relatedLines(item: ListedItem, related: readonly RelationObjects[], now
 }
 
 /** Returns the table of events, newest last, as in `kubectl describe`. */
-function eventLines({ items, totalCount }: RelatedObjectPage<ListedItem>, { nowMs, paint }: Look): readonly string[] {
+function eventLines({ items, totalCount }: RelatedObjectPage<ListedItem>, { nowMs, paint }: TextOptions): readonly string[] {
   const at = { nowMs, isMixed: false };
   const rows = items.toReversed().map((event) => eventColumnsOfObject.map((column) => (column as PrintedColumn).cell(event, at)));
   const older = totalCount - items.length;

@@ -44,11 +44,11 @@ export function addQueryCommand(program: Commander, run: RunCommand): void {
         return reading;
       };
       const writes = async (terminal: Terminal) => (await operationIn(await read(terminal), flags.operation))?.operation === 'mutation';
-      return run(flags, async (session) => askText(session, await read(session.terminal), flags), { writes });
+      return run(flags, async (session) => runText(session, await read(session.terminal), flags), { writes });
     });
 }
 
-async function askText(session: Session, query: string, { var: written = {}, vars, operation: name }: QueryFlags): Promise<number> {
+async function runText(session: Session, query: string, { var: written = {}, vars, operation: name }: QueryFlags): Promise<number> {
   const { gateway, terminal } = session;
   const operation = await operationIn(query, name);
   const fromFile = vars === undefined ? {} : await variablesOf(vars, session);

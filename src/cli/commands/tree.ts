@@ -74,7 +74,7 @@ async function showTrees(session: Session, words: readonly string[], { output, .
   return exitCode || report.exitCode();
 }
 
-interface Look {
+interface TextOptions {
   readonly nowMs: number;
   readonly paint: Paint;
 }
@@ -86,7 +86,7 @@ interface Line {
   readonly isNamed: boolean;
 }
 
-function tableOf(trees: readonly ObjectTree[], { nowMs, paint }: Look): string {
+function tableOf(trees: readonly ObjectTree[], { nowMs, paint }: TextOptions): string {
   const lines = trees.flatMap((tree) => linesOf(tree, nowMs));
   // `printable` collapses spaces, so placeholder letters reserve the width of the branches.
   const rows = lines.map(({ drawn, cells }) =>

@@ -44,7 +44,7 @@ export interface AwaitObjectsOptions {
 }
 
 /** The objects of one listing, from which `decide` finds the exit code. */
-interface Look {
+interface Listing {
   readonly items: readonly AwaitedItem[];
   readonly answers: ClusterAnswers;
   /** Names that no cluster has. */
@@ -71,12 +71,12 @@ export async function awaitObjects(session: Session, options: AwaitObjectsOption
   try {
     for (;;) {
       const change = changes.next();
-      const look = await lookAt({ ...session, signal: either }, { targets, options, report });
-      const code = await decide(session, { look, options, printed });
+      const listing = await listAwaited({ ...session, signal: either }, { targets, options, report });
+      const code = await decide(session, { listing, options, printed });
       if (code !== undefined) return code;
-      showPending(session, look, { options, printed });
+      showPending(session, listing, { options, printed });
       if ((await (timeUp === undefined ? change : Promise.race([change, timeUp]))) !== 'late') continue;
-      const { items, answers } = await lookAt(session, { targets, options, report });
+      const { items, answers } = await listAwaited(session, { targets, options, report });
       const pending = items.filter(({ id }) => !printed.has(id));
       for (const item of pending) terminal.err(`muster: ${printable(`${item.cluster.name}: ${kindAndName(item)}`)}: time is up\n`);
       if (pending.length > 0) return exitCodes.failed;
@@ -94,9 +94,9 @@ export async function awaitObjects(session: Session, options: AwaitObjectsOption
  */
 async function decide(
   session: Session,
-  { look, options, printed }: { readonly look: Look; readonly options: AwaitObjectsOptions; readonly printed: Set<string> },
+  { listing, options, printed }: { readonly listing: Listing; readonly options: AwaitObjectsOptions; readonly printed: Set<string> },
 ): Promise<number | undefined> {
-  const { items, answers, missing } = look;
+  const { items, answers, missing } = listing;
   if (options.untilGone) return items.length === 0 && answers.isComplete ? exitCodes.good : undefined;
   if (missing.length > 0 || items.length === 0) {
     const what = missing.length > 0 ? missing.join(', ') : options.targets.map(({ kind }) => kind).join(',');
@@ -121,7 +121,7 @@ async function decide(
 /** Shows on a terminal what the first pending object waits for. */
 function showPending(
   { terminal }: Session,
-  { items }: Look,
+  { items }: Listing,
   { options, printed }: { readonly options: AwaitObjectsOptions; readonly printed: ReadonlySet<string> },
 ): void {
   const { pendingText } = options;
@@ -133,14 +133,14 @@ function showPending(
 
 type ResolvedTargets = Awaited<ReturnType<typeof resolveListTargets>>;
 
-async function lookAt(
+async function listAwaited(
   session: Session,
   {
     targets,
     options,
     report,
   }: { readonly targets: ResolvedTargets; readonly options: AwaitObjectsOptions; readonly report: ClusterFaultReport },
-): Promise<Look> {
+): Promise<Listing> {
   const { namespaces, labels, where } = options;
   const answers = new ClusterAnswers();
   const items: AwaitedItem[] = [];

@@ -148,11 +148,11 @@ export const duration = translatedSchema(
     .meta({ maxLength: 64 })
     .register(graphqlHints, { scalar: 'Duration' }),
   {
-    decode(read, tell): number | undefined {
+    decode(read, report): number | undefined {
       const nanoseconds = parseDuration(read);
-      if (nanoseconds === undefined) return tell(`expected a duration such as 90s, 10m or 2h, got ${describeValue(read)}`);
+      if (nanoseconds === undefined) return report(`expected a duration such as 90s, 10m or 2h, got ${describeValue(read)}`);
       const ms = Number(nanoseconds / 1_000_000n);
-      return ms <= maxDurationMs ? ms : tell(`expected a duration of at most 100 years, got ${JSON.stringify(read.slice(0, 80))}`);
+      return ms <= maxDurationMs ? ms : report(`expected a duration of at most 100 years, got ${JSON.stringify(read.slice(0, 80))}`);
     },
     encode(ms) {
       const [unit, length] = units.find(([, one]) => ms % one === 0 && ms >= one) ?? (['s', 1_000] as const);
@@ -197,13 +197,13 @@ function amountOf(value: unknown, min: number): number | string | undefined {
 
 type TextMap = Readonly<Record<string, string>>;
 
-function textMap(check: (key: string, value: string, tell: ReportProblem) => void) {
+function textMap(check: (key: string, value: string, report: ReportProblem) => void) {
   const written = z
     .record(z.string(), z.string(typeError('a text')), typeError('texts by keys'))
     .meta({ maxProperties: 500 })
     .register(graphqlHints, { scalar: 'StringMap' });
-  const read = checkedSchema(written, (map, tell) => {
-    for (const [key, value] of Object.entries(map)) check(key, value, tell);
+  const read = checkedSchema(written, (map, report) => {
+    for (const [key, value] of Object.entries(map)) check(key, value, report);
   });
   return translatedSchema(read, {
     decode: (map): TextMap => map,
@@ -212,18 +212,18 @@ function textMap(check: (key: string, value: string, tell: ReportProblem) => voi
   });
 }
 
-function checkKey(key: string, tell: ReportProblem): boolean {
-  if (!isLabelKey(key)) tell(`expected a key such as app or example.com/app, got ${JSON.stringify(key.slice(0, 80))}`, key);
+function checkKey(key: string, report: ReportProblem): boolean {
+  if (!isLabelKey(key)) report(`expected a key such as app or example.com/app, got ${JSON.stringify(key.slice(0, 80))}`, key);
   return isLabelKey(key);
 }
 
 /** Labels, with the keys and values that Kubernetes accepts. */
-export const labels = textMap((key, value, tell) => {
-  if (checkKey(key, tell) && !isLabelValue(value)) tell('expected the value of a label: at most 63 letters, digits, - _ and .', key);
+export const labels = textMap((key, value, report) => {
+  if (checkKey(key, report) && !isLabelValue(value)) report('expected the value of a label: at most 63 letters, digits, - _ and .', key);
 });
 
 /** Annotations, with the keys that Kubernetes accepts and any values. */
-export const annotations = textMap((key, _value, tell) => checkKey(key, tell));
+export const annotations = textMap((key, _value, report) => checkKey(key, report));
 
 /** A map of lists of texts. Keys are not checked. */
 export const textLists = z

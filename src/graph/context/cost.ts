@@ -55,7 +55,7 @@ export function refusalOfCost(estimated: EstimatedOperation): GraphQLError | und
   if (estimate <= maxEstimate) return undefined;
   const code: ErrorCode = 'TOO_COSTLY';
   const message =
-    `expected an operation of at most ${maxEstimate} objects, got ${estimate}: first times first, where a list stands inside a list. ` +
+    `expected an operation of at most ${maxEstimate} objects, got ${estimate}: first times first, where a list is inside a list. ` +
     'Ask for smaller pages, or for inner lists by themselves';
   return new GraphQLError(message, { nodes: estimated.operation, extensions: { code } });
 }

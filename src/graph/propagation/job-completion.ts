@@ -48,7 +48,7 @@ export function withCompletion(
       const reader = new CompletingReader(await source.open(listener, signal), { listener, view });
       const { namespace, name } = view.propagation.metadata;
       const life = AbortSignal.any([signal, reader.life]);
-      const changed = (next: PropagationView | undefined) => reader.hear(next);
+      const changed = (next: PropagationView | undefined) => reader.viewChanged(next);
       await context.propagations.follow(context.read, { namespace, name }, { changed, ended: (reason) => listener.ended(reason) }, life);
       return reader;
     },
@@ -83,7 +83,7 @@ class CompletingReader implements StreamReader<PropagatedJobsMessage> {
    * Stores the new state of the Propagation, and notifies the listener if this changes the completion. `next` is undefined if the Propagation
    * was deleted: the last state then stays.
    */
-  hear(next: PropagationView | undefined): void {
+  viewChanged(next: PropagationView | undefined): void {
     if (this.#life.signal.aborted || next === undefined) return;
     const hadMore = this.hasMore;
     this.#view = next;

@@ -41,7 +41,7 @@ export function latestStateSource<View extends object>(
           `expected a ${resource.kind} that exists, got ${JSON.stringify(`${namespace}/${name}`.slice(0, 160))}`,
         );
       }
-      await resource.follow({ changed: (view) => reader.hear(view), ended: (reason) => reader.end(reason) }, life);
+      await resource.follow({ changed: (view) => reader.viewChanged(view), ended: (reason) => reader.end(reason) }, life);
       return reader;
     },
   };
@@ -69,7 +69,7 @@ class LatestReader<View extends object> implements StreamReader<View> {
     return this.#next !== undefined;
   }
 
-  hear(view: View | undefined): void {
+  viewChanged(view: View | undefined): void {
     if (this.#life.signal.aborted || this.#hasEnded) return;
     if (view === undefined) {
       this.end(new MusterError('GONE', `the ${this.#kind} was deleted`));

@@ -9,7 +9,7 @@ import { nameListOf } from '../model/name-list.ts';
 type Labels = Readonly<Record<string, string>>;
 
 /** Receives the notes of a translation. */
-export type TellNote = (note: ImportNote) => void;
+export type AddNote = (note: ImportNote) => void;
 
 /** The clusters that an import knows, by their names. */
 export interface ImportClusters {
@@ -52,12 +52,12 @@ export function importClustersOf(context: ImportContext, system: SourceSystem): 
  *
  * Reports at most two notes UNKNOWN_CLUSTER: one with the unknown names that stay, and one with the unknown names that are left out.
  */
-export function knownNames(clusters: ImportClusters, { names, pathOf }: NamesInDocument, tell: TellNote): readonly string[] {
+export function knownNames(clusters: ImportClusters, { names, pathOf }: NamesInDocument, addNote: AddNote): readonly string[] {
   const stays = (name: string) => clusters.visible.has(name) || (!clusters.leavesOutUnknown && parseClusterName(name) !== undefined);
   const unknown = names.flatMap((name, index) => (clusters.visible.has(name) ? [] : [{ name, index, stays: stays(name) }]));
   for (const [isKept, group] of Map.groupBy(unknown, (one) => one.stays)) {
     const message = messageOfUnknown([...new Set(group.map(({ name }) => name))], isKept);
-    tell({ severity: 'WARNING', code: 'UNKNOWN_CLUSTER', message, path: pathOf(group[0]?.index ?? 0) });
+    addNote({ severity: 'WARNING', code: 'UNKNOWN_CLUSTER', message, path: pathOf(group[0]?.index ?? 0) });
   }
   return names.filter(stays);
 }
@@ -96,22 +96,22 @@ export function withSelectedMembers(set: ClusterSet, scope: SetOfMembers): Clust
   return { ...others, clusters: listed.filter((name) => matchesLabelSelector(selector, members.get(name))) };
 }
 
-function knownMembers(members: ReadonlyMap<string, Labels>, { clusters, path, tell }: SetOfMembers): readonly string[] {
-  return knownNames(clusters, { names: [...members.keys()].toSorted(), pathOf: () => path }, tell);
+function knownMembers(members: ReadonlyMap<string, Labels>, { clusters, path, addNote }: SetOfMembers): readonly string[] {
+  return knownNames(clusters, { names: [...members.keys()].toSorted(), pathOf: () => path }, addNote);
 }
 
 interface SetOfMembers {
   readonly clusters: ImportClusters;
   /** The path of the set in its document. */
   readonly path: string;
-  readonly tell: TellNote;
+  readonly addNote: AddNote;
 }
 
 /** Reports the note LABELS_DIFFER if the selector matches other clusters by the labels of Muster. True if it does. */
 function noteDifferentLabels(
   selector: LabelSelector,
   members: ReadonlyMap<string, Labels>,
-  { clusters: { visible, isExact }, path, tell }: SetOfMembers,
+  { clusters: { visible, isExact }, path, addNote }: SetOfMembers,
 ): boolean {
   const different = [...members].filter(([name, labels]) => {
     const ours = visible.get(name);
@@ -122,7 +122,7 @@ function noteDifferentLabels(
     ? 'the clusters that the selector matches in the source system are listed instead of it'
     : 'the selector selects other clusters: give these clusters the same labels in Muster';
   const names = nameListOf(different.map(([name]) => name).toSorted());
-  tell({
+  addNote({
     severity: 'WARNING',
     code: 'LABELS_DIFFER',
     message: `the labels of ${names} differ between Muster and the source system, so ${outcome}`,

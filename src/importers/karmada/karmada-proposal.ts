@@ -55,10 +55,10 @@ interface Draft extends ClaimedResource {
 export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts): Proposal {
   const draft = draftOf(claimed, facts);
   const { resource } = claimed;
-  tellOfClaim(draft);
-  draft.notes.add(notesOfLostBehaviour(draft.objects, facts.fleetAutoscalers));
-  for (const one of draft.listed) draft.notes.add(versionNotesOf(one, facts));
-  draft.notes.add(draft.policy.notes);
+  noteClaim(draft);
+  draft.notes.addAll(notesOfLostBehaviour(draft.objects, facts.fleetAutoscalers));
+  for (const one of draft.listed) draft.notes.addAll(versionNotesOf(one, facts));
+  draft.notes.addAll(draft.policy.notes);
   const chosen = draft.objects.map((one) => ({
     manifest: servedManifestOf(one, facts),
     writtenVersion: one.manifest.apiVersion,
@@ -137,9 +137,9 @@ function policyWithUsers({ resource: { document }, policy, choice, users, facts,
   if (isSnapshot) {
     const now = 'They are listed by name as of now: add clusters that join later to its placement';
     const unknown = `The provider, region or zone of ${nameListOf(unlocated)} is not known, so these clusters are left out: add those that the policies allow`;
-    notes.tell(warningNote('UNSUPPORTED', document.path, [target, now, ...(unlocated.length === 0 ? [] : [unknown])].join('. ')));
+    notes.add(warningNote('UNSUPPORTED', document.path, [target, now, ...(unlocated.length === 0 ? [] : [unknown])].join('. ')));
   } else {
-    notes.tell(infoNote('SHARED_DEPENDENCY', document.path, `${target}. In Karmada, it goes only to those that they do choose`));
+    notes.add(infoNote('SHARED_DEPENDENCY', document.path, `${target}. In Karmada, it goes only to those that they do choose`));
   }
   const { replicas: _replicas, exactPolicies: _exactPolicies, ...others } = policy;
   return { ...others, placement };
@@ -187,11 +187,11 @@ function servedManifestOf({ manifest, document }: KarmadaResource, { sourceClust
   return { ...manifest, apiVersion: String(apiVersion) };
 }
 
-function tellOfClaim({ resource: { document }, choice: { winner, losers }, notes }: Draft): void {
+function noteClaim({ resource: { document }, choice: { winner, losers }, notes }: Draft): void {
   if (losers.length === 0) return;
   const others = nameListOf(losers.map((policy) => describeDocument(policy.document)));
   const message = `${describeDocument(document)} is propagated by ${describeDocument(winner.document)}, and not by ${others}`;
-  notes.tell({ severity: 'INFO', code: 'CLAIMED_BY', message, path: document.path });
+  notes.add({ severity: 'INFO', code: 'CLAIMED_BY', message, path: document.path });
 }
 
 /** Returns the member `dependencies` of the spec. Reports a note if the dependencies of the resource are in other Propagations. */
@@ -207,7 +207,7 @@ function dependenciesMember(draft: Draft): JsonObject {
   const message = `Propagations of their own bring ${names} to the clusters of ${workload}, so dependencies is not set for ${workload}`;
   const outcome =
     missing.length === 0 ? '' : `. It will miss objects that are not among the documents: propagate ${nameListOf(missing)} too`;
-  notes.tell({
+  notes.add({
     severity: missing.length === 0 ? 'INFO' : 'WARNING',
     code: 'UNSUPPORTED',
     message: message + outcome,
@@ -226,24 +226,24 @@ function replicasMember({ resource, choice, policy, facts, keyText, notes }: Dra
   const isScaled = facts.autoscaled.has(keyText) || textAt(manifest, 'metadata', 'labels', retainReplicasLabel) === 'true';
   if (isCounted && isScaled && !hasOverflow && !facts.clusters.isExact) {
     const message = `an autoscaler decides the number of replicas of ${describeDocument(document)} in each cluster. Karmada also sends a number`;
-    notes.tell({ severity: 'INFO', code: 'AUTOSCALED', message, path: document.path });
+    notes.add({ severity: 'INFO', code: 'AUTOSCALED', message, path: document.path });
     return { replicas: { mode: 'External' } };
   }
   if (policy.replicas === undefined || !(isCounted || hasOverflow)) return {};
-  if (isCounted) notes.add(policy.workloadNotes);
-  if (facts.clusters.isExact) tellOfMissingUid({ resource, choice, policy, notes });
+  if (isCounted) notes.addAll(policy.workloadNotes);
+  if (facts.clusters.isExact) noteMissingUid({ resource, choice, policy, notes });
   return { replicas: policy.replicas };
 }
 
 type UidFacts = Pick<Draft, 'resource' | 'choice' | 'policy' | 'notes'>;
 
 /** Adds a note if the document has no uid, but a tie between clusters is possible, which Karmada decides by the uid. */
-function tellOfMissingUid({ resource: { document, manifest }, choice: { winner }, policy, notes }: UidFacts): void {
+function noteMissingUid({ resource: { document, manifest }, choice: { winner }, policy, notes }: UidFacts): void {
   const workload = plannedCountOf(manifest, { exact: { system: 'Karmada' } });
   if (document.uid !== undefined || workload === undefined) return;
   if (workload.completions === undefined && !policy.mayHaveTie(workload.count)) return;
   const message = `expected metadata.uid in ${describeDocument(document)}, because Karmada decides ties between clusters by it. Without it, such clusters can get other numbers of replicas than in Karmada`;
-  notes.tell({ severity: 'INFO', code: 'TIE_BY_UID', message, path: `${winner.document.path}.spec.placement.replicaScheduling` });
+  notes.add({ severity: 'INFO', code: 'TIE_BY_UID', message, path: `${winner.document.path}.spec.placement.replicaScheduling` });
 }
 
 function conflictMember(draft: Draft): JsonObject {
@@ -253,7 +253,7 @@ function conflictMember(draft: Draft): JsonObject {
   for (const { manifest, document } of parts) {
     if (overwritesConflicts(manifest, policy) === overwrites) continue;
     const message = `${describeDocument(document)} has another conflict resolution than the workload that needs it, and gets that of the workload`;
-    draft.notes.tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${document.path}.metadata.annotations` });
+    draft.notes.add({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${document.path}.metadata.annotations` });
   }
   return overwrites ? { conflict: 'Overwrite' } : {};
 }
@@ -272,7 +272,7 @@ function suspendMember(draft: Draft): JsonObject {
   };
   if (Object.keys(dispatching).length > 0 && (draft.objects.length > 1 || bringsDependencies(draft, facts))) {
     const message = `the objects that ${describeDocument(resource.document)} needs are suspended with it. Karmada sends them`;
-    notes.tell(infoNote('UNSUPPORTED', `${choice.winner.document.path}.spec.suspension`, message));
+    notes.add(infoNote('UNSUPPORTED', `${choice.winner.document.path}.spec.suspension`, message));
   }
   const suspend = { ...(suspension?.scheduling === true ? { scheduling: true } : {}), ...dispatching };
   return Object.keys(suspend).length === 0 ? {} : { suspend };

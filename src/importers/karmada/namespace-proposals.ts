@@ -50,7 +50,7 @@ export function namespaceProposalOf(
   const notes = new UniqueNotes();
   if (choice !== undefined) {
     const message = `Namespace ${manifest.metadata.name} goes to every cluster, as in Karmada, whatever ${describeDocument(choice.winner.document)} chooses`;
-    notes.tell(infoNote('CLAIMED_BY', document.path, message));
+    notes.add(infoNote('CLAIMED_BY', document.path, message));
   }
   const chosen = overrides.policiesFor(manifest);
   const { fields, problems } = overridesOf([{ manifest, writtenVersion: manifest.apiVersion, policies: chosen }], {
@@ -63,7 +63,7 @@ export function namespaceProposalOf(
     name: propagationNameOf(document.key),
     spec: {
       template: [templateEntryOf(resource, { sourceCluster })],
-      placement: translatePlacement({}, { clusters, path: document.path, tell: notes.tell }, sourceCluster),
+      placement: translatePlacement({}, { clusters, path: document.path, addNote: notes.add }, sourceCluster),
       ...fields,
       conflict: 'Adopt',
       ...(clusters.isExact ? { write: 'Replace', exact: { system: 'Karmada' } } : {}),

@@ -37,8 +37,8 @@ export function overridesOf(objects: readonly OverriddenObject[], { clusters, no
   const overrides: JsonObject[] = [];
   for (const { manifest, writtenVersion, policies } of objects) {
     for (const { overrides: policy } of policies) {
-      notes.add(policy.notes);
-      for (const entry of overridesFor(policy, { manifest, writtenVersion, isOneOfMany }, { clusters, tell: notes.tell })) {
+      notes.addAll(policy.notes);
+      for (const entry of overridesFor(policy, { manifest, writtenVersion, isOneOfMany }, { clusters, addNote: notes.add })) {
         if (overrides.length === maxOverrides) return tooMany;
         overrides.push(entry);
       }

@@ -22,7 +22,7 @@ export function translateFailover({ spec }: PropagationPolicy, scope: PartScope)
   const { application, cluster } = spec.failover ?? {};
   const part = application ?? cluster;
   if (part === undefined) return undefined;
-  const { path, tell } = scope;
+  const { path, addNote } = scope;
   const unhealthySeconds = application?.decisionConditions.tolerationSeconds;
   const outageSeconds = cluster === undefined ? undefined : toleratedOutageSeconds(spec.placement?.clusterTolerations ?? []);
   const stays = 'no copies from a cluster that does not answer, because the policy tolerates its taints without a limit';
@@ -32,10 +32,10 @@ export function translateFailover({ spec }: PropagationPolicy, scope: PartScope)
     ...(cluster === undefined ? [] : [outage]),
   ];
   const message = `Karmada moves copies only if an operator has enabled its feature gate. Muster has no gate. It moves ${moves.join(', and ')}`;
-  tell({ severity: 'INFO', code: 'FAILOVER_GATE', message, path });
+  addNote({ severity: 'INFO', code: 'FAILOVER_GATE', message, path });
   if (application !== undefined && cluster !== undefined) {
     const lost = 'a Propagation has one purge mode and one list of preserved labels: those of failover.application are used';
-    tell({ severity: 'WARNING', code: 'DROPPED', message: lost, path: `${path}.cluster` });
+    addNote({ severity: 'WARNING', code: 'DROPPED', message: lost, path: `${path}.cluster` });
   }
   const member = application === undefined ? 'cluster' : 'application';
   const preserve = preserveOf(part.statePreservation?.rules ?? [], { ...scope, path: `${path}.${member}.statePreservation.rules` });
@@ -79,12 +79,12 @@ function toleratedOutageSeconds(tolerations: readonly Stored<V1Toleration>[]): n
  * Translates the rules for preserved labels. A rule with an unsupported path is left out, with a note. Of two rules for one label, the
  * later one counts.
  */
-function preserveOf(rules: PreservationRules, { path, tell }: PartScope): readonly JsonObject[] {
+function preserveOf(rules: PreservationRules, { path, addNote }: PartScope): readonly JsonObject[] {
   const found = new Map<string, string>();
   rules.forEach(({ aliasLabelName, jsonPath }, index) => {
     if (parsePreservedPath(jsonPath) !== undefined) found.set(aliasLabelName, jsonPath);
     else
-      tell({
+      addNote({
         severity: 'WARNING',
         code: 'DROPPED',
         message: 'expected a path such as {.jobStatus.jobID}',

@@ -7,7 +7,7 @@ import { containersIn } from '../../manifests/pod-specs.ts';
 import { overrideRulesOf } from '../../propagate/karmada/override-policies.ts';
 import { type Overriders, overrideOf } from '../../propagate/karmada/overriders.ts';
 import { override } from '../../propagate/model/override-definition.ts';
-import type { ImportClusters, TellNote } from '../clusters/import-clusters.ts';
+import type { AddNote, ImportClusters } from '../clusters/import-clusters.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import type { ImportedOverridePolicy } from './policies/read-policies.ts';
 import { type PartScope, scopeBelow, translateSet } from './translate-sets.ts';
@@ -39,7 +39,7 @@ export function translateOverridePolicy(
   clusters: ImportClusters,
 ): TranslatedOverrides {
   const all: ImportNote[] = [...notes];
-  const scope: PartScope = { clusters, path: `${document.path}.spec`, tell: (note) => all.push(note) };
+  const scope: PartScope = { clusters, path: `${document.path}.spec`, addNote: (note) => all.push(note) };
   const rules = overrideRulesOf(spec);
   const isList = (spec.overrideRules ?? []).length > 0;
   const translated = rules.flatMap((rule, index): readonly TranslatedRule[] => {
@@ -67,8 +67,8 @@ export function* overridesFor(
   for (const { path, entry } of rules) {
     const fitting = hasContainers ? entry : withoutContainers(entry);
     if (Object.keys(fitting).every((member) => member === 'name' || member === 'set')) continue;
-    if (writtenVersion !== manifest.apiVersion) tellOfOldVersion(fitting, { manifest, writtenVersion }, { ...scope, path });
-    if (!scope.clusters.isExact) tellOfContainers(fitting, manifest, { ...scope, path });
+    if (writtenVersion !== manifest.apiVersion) noteOldVersion(fitting, { manifest, writtenVersion }, { ...scope, path });
+    if (!scope.clusters.isExact) noteContainers(fitting, manifest, { ...scope, path });
     const { name, set, ...changes } = fitting;
     yield { name, ...(set === undefined ? {} : { set }), ...(isOneOfMany ? { objects: keyOf(manifest) } : {}), ...changes };
   }
@@ -76,9 +76,9 @@ export function* overridesFor(
 
 /** Returns the changes of a rule. Reports a note for each change that has no counterpart or another effect in a Propagation. */
 function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
-  const { tell, path, clusters } = scope;
+  const { addNote, path, clusters } = scope;
   const difference = (code: string, at: string, message: string) => {
-    if (!clusters.isExact) tell({ severity: 'INFO', code, message, path: `${path}.${at}` });
+    if (!clusters.isExact) addNote({ severity: 'INFO', code, message, path: `${path}.${at}` });
   };
   for (const list of ['commandOverrider', 'argsOverrider'] as const) {
     (overriders[list] ?? []).forEach(({ operator }, index) => {
@@ -88,7 +88,7 @@ function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
   const fieldOverrider = (overriders.fieldOverrider ?? []).filter(({ json, yaml }, index) => {
     const [hasJson, hasYaml] = [json, yaml].map((patch) => (patch ?? []).length > 0);
     const at = `fieldOverrider[${index}]`;
-    if (hasJson === true && hasYaml === true) dropped(tell, `${path}.${at}.json`, 'the json has no effect next to yaml, as in Karmada');
+    if (hasJson === true && hasYaml === true) dropped(addNote, `${path}.${at}.json`, 'the json has no effect next to yaml, as in Karmada');
     if (hasJson === true || hasYaml === true) return true;
     difference(
       'FIELD_EMPTIED',
@@ -101,7 +101,7 @@ function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
     const pointer = standardPatchPath(written);
     if (pointer === written) return;
     const message = `Karmada reads the path ${JSON.stringify(written)} as the JSON pointer ${JSON.stringify(pointer)}, and so the Propagation has this one`;
-    tell({ severity: 'INFO', code: 'PATH_CONVERTED', message, path: `${path}.plaintext[${index}].path` });
+    addNote({ severity: 'INFO', code: 'PATH_CONVERTED', message, path: `${path}.plaintext[${index}].path` });
   });
   const imageOverrider = imagesOf(overriders, scope);
   const { set: _set, objects: _objects, ...changes } = overrideOf({ ...overriders, fieldOverrider, imageOverrider });
@@ -113,18 +113,18 @@ function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
  * Returns the image overriders that Muster can hold. Muster refuses empty values. `replace` of the registry with an empty value becomes
  * `remove`, as in Karmada. All other empty values are left out, with a note.
  */
-function imagesOf({ imageOverrider }: Overriders, { tell, path }: PartScope): NonNullable<Overriders['imageOverrider']> {
+function imagesOf({ imageOverrider }: Overriders, { addNote, path }: PartScope): NonNullable<Overriders['imageOverrider']> {
   return (imageOverrider ?? []).flatMap((item, index) => {
     const { component, operator, value = '' } = item;
     if (operator === 'remove' || value !== '') return [item];
     if (component === 'Registry' && operator === 'replace') return [{ ...item, operator: 'remove' as const }];
-    dropped(tell, `${path}.imageOverrider[${index}]`, `expected a value with ${operator}, got none`);
+    dropped(addNote, `${path}.imageOverrider[${index}]`, `expected a value with ${operator}, got none`);
     return [];
   });
 }
 
-function dropped(tell: TellNote, path: string, message: string): void {
-  tell({ severity: 'WARNING', code: 'DROPPED', message, path });
+function dropped(addNote: AddNote, path: string, message: string): void {
+  addNote({ severity: 'WARNING', code: 'DROPPED', message, path });
 }
 
 /** Leaves out the changes of containers, for an object without containers. Neither system changes anything there. */
@@ -138,33 +138,33 @@ function withoutContainers(entry: JsonObject): JsonObject {
 const versionedPaths = /^\/(?:apiVersion|spec(?:\/(?:metrics|selector|scaleTargetRef)(?:\/.*)?)?)$/s;
 
 /** Reports the operations of a rule that are written for the old version of the object, because overrides of Karmada are not converted. */
-function tellOfOldVersion(
+function noteOldVersion(
   entry: JsonObject,
   { manifest, writtenVersion }: Omit<OverrideTarget, 'isOneOfMany'>,
-  { tell, path }: Pick<PartScope, 'tell' | 'path'>,
+  { addNote, path }: Pick<PartScope, 'addNote' | 'path'>,
 ): void {
   for (const operation of listAt(entry, 'jsonPatch')) {
     const changed = textAt(operation, 'path') ?? '';
     if (!versionedPaths.test(changed)) continue;
     const versions = `${manifest.kind} ${manifest.metadata.name} became one of ${manifest.apiVersion}`;
     const message = `${changed} is written for ${writtenVersion}, and is not converted. ${versions}: check what it changes there`;
-    tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${path}.plaintext` });
+    addNote({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${path}.plaintext` });
   }
 }
 
 /** The kinds whose containers Karmada changes. */
 const coveredKinds: ReadonlySet<string> = new Set(['Pod', 'ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job']);
 
-function tellOfContainers(entry: JsonObject, manifest: Manifest, { tell, path }: PartScope): void {
+function noteContainers(entry: JsonObject, manifest: Manifest, { addNote, path }: PartScope): void {
   const images = listAt(entry, 'image').some((item) => isJsonObject(item) && item.path === undefined);
   const lists = listAt(entry, 'command').length + listAt(entry, 'args').length > 0;
   if (!coveredKinds.has(manifest.kind) && (images || lists)) {
     const message = `Karmada changes no containers of ${manifest.kind}, Muster does`;
-    tell({ severity: 'INFO', code: 'KIND_NOT_COVERED', message, path });
+    addNote({ severity: 'INFO', code: 'KIND_NOT_COVERED', message, path });
   }
   if (images && containersIn(manifest, 'Init').length > 0) {
     const message = 'as in Karmada, the images of init containers stay. Scope All in the Propagation would change them too';
-    tell({ severity: 'INFO', code: 'INIT_CONTAINERS', message, path: `${path}.imageOverrider` });
+    addNote({ severity: 'INFO', code: 'INIT_CONTAINERS', message, path: `${path}.imageOverrider` });
   }
 }
 

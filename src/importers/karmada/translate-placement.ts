@@ -91,28 +91,28 @@ export function exactPoliciesOf(placement: KarmadaPlacement): JsonObject | undef
  * Karmada. Muster spreads by at most one property besides the cluster.
  */
 function spreadOf(placement: KarmadaPlacement, scope: PartScope): readonly Json[] {
-  const { tell } = scope;
+  const { addNote } = scope;
   const constraints = placement.spreadConstraints ?? [];
   const isIgnored = isSpreadIgnored(placement);
   const grouping = constraints.find(({ spreadByField }) => spreadByField === 'region') ?? constraints.find(isGrouping);
   if (constraints.length > 0 && isIgnored) {
     const message = 'Karmada ignores spread constraints with static weights, Muster spreads by them';
-    tell({ severity: 'INFO', code: 'SPREAD_IGNORED', message, path: `${scope.path}.spreadConstraints` });
+    addNote({ severity: 'INFO', code: 'SPREAD_IGNORED', message, path: `${scope.path}.spreadConstraints` });
   }
   return constraints.flatMap((constraint, index) => {
     const path = `${scope.path}.spreadConstraints[${index}]`;
     if (isGrouping(constraint) && constraint !== grouping) {
       const message =
         'Muster spreads by one property besides the cluster, and this is a second one. Karmada only requires that clusters have it';
-      tell({ severity: 'WARNING', code: 'DROPPED', message, path });
+      addNote({ severity: 'WARNING', code: 'DROPPED', message, path });
       return [];
     }
     const { spreadByLabel = '' } = constraint;
     if (spreadByLabel !== '' && !isLabelKey(spreadByLabel)) {
-      tell({ severity: 'WARNING', code: 'DROPPED', message: 'expected the key of a label. Karmada ignores it too', path });
+      addNote({ severity: 'WARNING', code: 'DROPPED', message: 'expected the key of a label. Karmada ignores it too', path });
       return [];
     }
-    if (!isIgnored) tellOfSpread(constraint, path, scope);
+    if (!isIgnored) noteSpread(constraint, path, scope);
     return [spreadEntryOf(constraint)];
   });
 }
@@ -121,14 +121,14 @@ function isGrouping({ spreadByField, spreadByLabel = '' }: SpreadConstraint): bo
   return spreadByField !== 'cluster' && (spreadByField !== undefined || spreadByLabel !== '');
 }
 
-function tellOfSpread({ spreadByField, maxGroups = 0 }: SpreadConstraint, path: string, { tell }: PartScope): void {
+function noteSpread({ spreadByField, maxGroups = 0 }: SpreadConstraint, path: string, { addNote }: PartScope): void {
   if (spreadByField !== 'cluster' && spreadByField !== 'region') {
     const what = spreadByField === undefined ? 'labels' : `the ${spreadByField}`;
     const message = `Karmada does not choose clusters by ${what}, Muster does`;
-    tell({ severity: 'INFO', code: 'SPREAD_IGNORED', message, path });
+    addNote({ severity: 'INFO', code: 'SPREAD_IGNORED', message, path });
   } else if (maxGroups === 0) {
     const message = 'Karmada takes a missing maxGroups as 0 and chooses no cluster, Muster takes it as no limit';
-    tell({ severity: 'INFO', code: 'SPREAD_NO_MAX', message, path });
+    addNote({ severity: 'INFO', code: 'SPREAD_NO_MAX', message, path });
   }
 }
 
@@ -156,13 +156,13 @@ function tolerationsOf(
   const isWider = key === '' && value === '' && operator !== 'Exists';
   if (!isKnown || (key === '' && value !== '' && operator !== 'Exists')) {
     const message = 'expected a toleration with a key or with operator Exists, and with an effect of core/v1';
-    scope.tell({ severity: 'WARNING', code: 'DROPPED', message, path: scope.path });
+    scope.addNote({ severity: 'WARNING', code: 'DROPPED', message, path: scope.path });
     return [];
   }
   if (isWider) {
     const message =
       'without a key and a value, Karmada tolerates taints without a value. The Propagation also tolerates those with a value';
-    scope.tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: scope.path });
+    scope.addNote({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: scope.path });
   }
   const isExists = operator === 'Exists' || isWider;
   const common = {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json.ts';
-import type { ImportClusters, TellNote } from '../clusters/import-clusters.ts';
+import type { ImportClusters, AddNote } from '../clusters/import-clusters.ts';
 import { knownNames } from '../clusters/import-clusters.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { isPresent } from './admission/problems.ts';
@@ -52,7 +52,7 @@ export function translatePolicy(policy: PropagationPolicy, facts: PolicyFacts): 
   const scopeFor = (target: ImportNote[], member: string): PartScope => ({
     clusters: facts.clusters,
     path: `${path}.${member}`,
-    tell: (note) => target.push(note),
+    addNote: (note) => target.push(note),
   });
   const translated = translatePlacement(placement, scopeFor(notes, 'placement'), facts.sourceCluster);
   const replicas = translateReplicas(placement, scopeFor(workloadNotes, 'placement'));
@@ -73,20 +73,20 @@ export function translatePolicy(policy: PropagationPolicy, facts: PolicyFacts): 
   };
 }
 
-function suspensionOf({ spec: { suspension } }: PropagationPolicy, { clusters, path, tell }: PartScope): Suspension {
+function suspensionOf({ spec: { suspension } }: PropagationPolicy, { clusters, path, addNote }: PartScope): Suspension {
   const names = suspension?.dispatchingOnClusters?.clusterNames ?? [];
   const pathOf = (index: number) => `${path}.dispatchingOnClusters.clusterNames[${index}]`;
   return {
     ...(suspension?.dispatching === true ? { dispatching: true } : {}),
-    ...(names.length === 0 ? {} : { dispatchingOnClusters: { clusterNames: knownNames(clusters, { names, pathOf }, tell) } }),
+    ...(names.length === 0 ? {} : { dispatchingOnClusters: { clusterNames: knownNames(clusters, { names, pathOf }, addNote) } }),
   };
 }
 
 /** Adds notes about the fields that have no counterpart in a Propagation. */
-function noteUnsupported({ spec }: PropagationPolicy, path: string, tell: TellNote): void {
+function noteUnsupported({ spec }: PropagationPolicy, path: string, addNote: AddNote): void {
   const { schedulerName, schedulePriority, activationPreference, placement } = spec;
   const unsupported = (isGiven: boolean, field: string, message: string) => {
-    if (isGiven) tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${path}.${field}` });
+    if (isGiven) addNote({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${path}.${field}` });
   };
   unsupported(schedulerName !== 'default-scheduler', 'schedulerName', 'Muster has one planner, so the name of a scheduler has no effect');
   unsupported(isPresent(schedulePriority), 'schedulePriority', 'Muster plans each Propagation at once, without a priority');
@@ -99,11 +99,11 @@ function noteUnsupported({ spec }: PropagationPolicy, path: string, tell: TellNo
 }
 
 /** Adds notes about overrides that Karmada waits for, and that are not among the documents. */
-function noteMissingOverrides({ spec, namespace, document }: PropagationPolicy, { hasOverride }: PolicyFacts, tell: TellNote): void {
+function noteMissingOverrides({ spec, namespace, document }: PropagationPolicy, { hasOverride }: PolicyFacts, addNote: AddNote): void {
   const kind = namespace === undefined ? 'ClusterOverridePolicy' : 'OverridePolicy';
   (spec.dependentOverrides ?? []).forEach((name, index) => {
     if (hasOverride(name, namespace)) return;
     const message = `Karmada waits until ${kind} ${name} exists. It is not among the documents, and Muster does not wait for it`;
-    tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${document.path}.spec.dependentOverrides[${index}]` });
+    addNote({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${document.path}.spec.dependentOverrides[${index}]` });
   });
 }

@@ -14,8 +14,8 @@ export function translateReplicas({ replicaScheduling }: KarmadaPlacement, scope
   const spec = replicasSpecOf(replicaScheduling);
   if (spec?.mode !== 'Divided') return undefined;
   const below = scopeBelow(scope, 'replicaScheduling');
-  tellOfUnusedWeights(scheduling, spec, below);
-  if (!scope.clusters.isExact) tellOfDivision(scheduling, below);
+  noteUnusedWeights(scheduling, spec, below);
+  if (!scope.clusters.isExact) noteDivision(scheduling, below);
   const rules = isStaticWeighted(scheduling) ? rulesOf(scheduling, below) : [];
   return {
     mode: spec.mode,
@@ -32,14 +32,14 @@ function rulesOf({ weightPreference }: ReplicaScheduling, scope: PartScope): rea
 }
 
 /** Adds a note about a list of weights that neither system uses. */
-function tellOfUnusedWeights({ weightPreference }: ReplicaScheduling, { strategy }: ReplicasSpec, { path, tell }: PartScope): void {
+function noteUnusedWeights({ weightPreference }: ReplicaScheduling, { strategy }: ReplicasSpec, { path, addNote }: PartScope): void {
   if (strategy === 'Weighted' || (weightPreference?.staticWeightList ?? []).length === 0) return;
   const message = 'the weights have no effect with dynamicWeight or Aggregated, as in Karmada';
-  tell({ severity: 'WARNING', code: 'DROPPED', message, path: `${path}.weightPreference.staticWeightList` });
+  addNote({ severity: 'WARNING', code: 'DROPPED', message, path: `${path}.weightPreference.staticWeightList` });
 }
 
-function tellOfDivision(scheduling: ReplicaScheduling, { path, tell }: PartScope): void {
-  const difference = (code: string, message: string) => tell({ severity: 'INFO', code, message, path });
+function noteDivision(scheduling: ReplicaScheduling, { path, addNote }: PartScope): void {
+  const difference = (code: string, message: string) => addNote({ severity: 'INFO', code, message, path });
   if (isStaticWeighted(scheduling)) {
     difference('STATIC_FROM_ZERO', 'Karmada divides all replicas anew when their number changes, Muster divides only the difference');
   } else {

@@ -3,14 +3,14 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { type ClusterAffinity, setOfAffinity } from '../../propagate/karmada/cluster-affinity.ts';
 import { clusterSet } from '../../propagate/model/cluster-set-definition.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../../propagate/model/spec.ts';
-import { type ImportClusters, knownNames, type TellNote, withMembers, withSelectedMembers } from '../clusters/import-clusters.ts';
+import { type AddNote, type ImportClusters, knownNames, withMembers, withSelectedMembers } from '../clusters/import-clusters.ts';
 
 /** The facts that the translation of a part of a policy needs in addition to the part. */
 export interface PartScope {
   readonly clusters: ImportClusters;
   /** The path of the part in the input: `[1].spec.placement`. */
   readonly path: string;
-  readonly tell: TellNote;
+  readonly addNote: AddNote;
 }
 
 /** The facts that the translation of the sets of a placement needs. */
@@ -48,14 +48,14 @@ export function translatePlacementSet(affinity: ClusterAffinity, scope: Placemen
 }
 
 function setOf(affinity: ClusterAffinity, scope: PartScope): ClusterSet {
-  const { clusters, path, tell } = scope;
+  const { clusters, path, addNote } = scope;
   const { clusters: names, exclude, ...conditions } = setOfAffinity(affinity);
   if (names?.length === 0) {
     const message = 'expected a valid selector: Karmada matches no cluster with this one, and neither does the Propagation';
-    tell({ severity: 'WARNING', code: 'UNSUPPORTED', message, path });
+    addNote({ severity: 'WARNING', code: 'UNSUPPORTED', message, path });
   }
   const known = (given: readonly string[], member: string) =>
-    knownNames(clusters, { names: given, pathOf: (index) => `${path}.${member}[${index}]` }, tell);
+    knownNames(clusters, { names: given, pathOf: (index) => `${path}.${member}[${index}]` }, addNote);
   return {
     ...conditions,
     ...(exclude === undefined || exclude.length === 0 ? {} : { exclude: known(exclude, 'exclude') }),

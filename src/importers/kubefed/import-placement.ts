@@ -99,6 +99,6 @@ export function importedPlacement({ names, selectors }: ClusterChoice, path: str
         }),
     ...(selectors.length === 0 ? {} : { selector: { requirements } }),
   };
-  const placement = printDocument(clusterSet, withMembers(set, { clusters: fleet, path, tell: (note) => notes.push(note) }));
+  const placement = printDocument(clusterSet, withMembers(set, { clusters: fleet, path, addNote: (note) => notes.push(note) }));
   return { placement: isJsonObject(placement) ? placement : {}, notes };
 }

@@ -22,7 +22,7 @@ export class UniqueNotes {
     return [...notes, { severity: severities[this.#highestLeftOut] ?? 'INFO', code: 'MORE_NOTES', message }];
   }
 
-  readonly tell = (note: ImportNote): void => {
+  readonly add = (note: ImportNote): void => {
     if (this.#notes.size >= maxNotes) {
       // Notes beyond the maximum are not compared: a policy may have thousands of notes for each of its resources.
       this.#leftOut += 1;
@@ -33,8 +33,8 @@ export class UniqueNotes {
     if (!this.#notes.has(key)) this.#notes.set(key, note);
   };
 
-  add(notes: readonly ImportNote[]): void {
-    notes.forEach(this.tell);
+  addAll(notes: readonly ImportNote[]): void {
+    notes.forEach(this.add);
   }
 }
 
@@ -45,6 +45,6 @@ export class UniqueNotes {
 export function boundedNotes(notes: readonly ImportNote[]): readonly ImportNote[] {
   if (notes.length <= maxNotes + 1) return notes;
   const bounded = new UniqueNotes();
-  bounded.add(notes);
+  bounded.addAll(notes);
   return bounded.all;
 }

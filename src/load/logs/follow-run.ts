@@ -62,17 +62,17 @@ export async function followRun(run: FollowedRun, options: FollowRunOptions, sig
   const position = new LogPosition(run.begin);
   const failures = new FailureCounter(run, options.clock);
   for (;;) {
-    const standing = run.state();
-    if (standing === 'gone') return { type: 'ended' };
-    const result = await readOnce(run, { ...options, position, standing, failures }, signal);
+    const runState = run.state();
+    if (runState === 'gone') return { type: 'ended' };
+    const result = await readOnce(run, { ...options, position, runState, failures }, signal);
     if (signal.aborted) return { type: 'aborted' };
     if (result === undefined) {
-      if (standing !== 'running') return { type: 'ended' };
+      if (runState !== 'running') return { type: 'ended' };
       // Usually the run has ended, and the status of the Pod shows it a moment later. Waiting for the status loses no line.
       if (run.state() === 'running') await pause(run, failures.close(), { ...options, signal });
-    } else if (standing === 'replaced') return { type: 'ended' };
-    else if (result.retry === 'NEVER' && !isBehind(result, standing)) return { type: 'failed', fault: result };
-    else if (standing === 'ended' && failures.count >= maxLastTries) return { type: 'failed', fault: result };
+    } else if (runState === 'replaced') return { type: 'ended' };
+    else if (result.retry === 'NEVER' && !isBehind(result, runState)) return { type: 'failed', fault: result };
+    else if (runState === 'ended' && failures.count >= maxLastTries) return { type: 'failed', fault: result };
     else await pause(run, failures.add(result), { ...options, signal });
     if (signal.aborted) return { type: 'aborted' };
   }
@@ -82,8 +82,8 @@ export async function followRun(run: FollowedRun, options: FollowRunOptions, sig
  * True if the log is `NOT_FOUND` although the container runs according to the mirror. Either the node has not started the container yet, or the
  * end of the run has not reached the mirror yet.
  */
-function isBehind({ code }: Fault, standing: RunState): boolean {
-  return code === 'NOT_FOUND' && standing === 'running';
+function isBehind({ code }: Fault, runState: RunState): boolean {
+  return code === 'NOT_FOUND' && runState === 'running';
 }
 
 /**
@@ -127,7 +127,7 @@ class FailureCounter {
 
 interface ReadRunOptions extends FollowRunOptions {
   readonly position: LogPosition;
-  readonly standing: Exclude<RunState, 'gone'>;
+  readonly runState: Exclude<RunState, 'gone'>;
   readonly failures: FailureCounter;
 }
 
@@ -136,7 +136,7 @@ interface ReadRunOptions extends FollowRunOptions {
  * ended because the run is over.
  */
 async function readOnce(run: FollowedRun, { clock, follows, ...options }: ReadRunOptions, signal: AbortSignal): Promise<Fault | undefined> {
-  const { position, standing, failures } = options;
+  const { position, runState, failures } = options;
   const { cluster, namespace, pod, container } = run.target;
   const api = run.api();
   if (api === undefined) return hasLeft(cluster.name);
@@ -144,10 +144,10 @@ async function readOnce(run: FollowedRun, { clock, follows, ...options }: ReadRu
   if ('code' in place) return place;
   using _place = place;
   using life = createChildSignal(signal);
-  const follow = standing === 'running';
+  const follow = runState === 'running';
   if (follow) void endAfterRun(run, { clock, life });
   const query = position.query(clock.monotonic());
-  const request = { namespace, pod, container, follow, previous: standing === 'replaced', timestamps: true, ...query };
+  const request = { namespace, pod, container, follow, previous: runState === 'replaced', timestamps: true, ...query };
   for await (const event of api.logs(request, life.signal)) {
     if (event.type === 'failed') return event.fault;
     if (event.type === 'opened') position.opened(clock.monotonic());

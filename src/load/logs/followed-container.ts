@@ -21,7 +21,7 @@ export interface ContainerHost extends FollowRunOptions {
 }
 
 /** Maximum number of waiting containers that are reported to the reader. Further containers wait too, but no message reports them. */
-const maxToldWaiting = 100;
+const maxReportedWaiting = 100;
 
 const everything: LogBegin = {};
 
@@ -99,15 +99,15 @@ export class FollowedContainer implements WaitingFollow {
     if (this.#phase === 'active' || state === undefined) return;
     const refused = this.#host.refusal(this.target.namespace);
     if (refused !== undefined) this.#fail(refused);
-    else if (state.phase === 'waiting') this.#tellWaiting(state.reason);
+    else if (state.phase === 'waiting') this.#reportWaiting(state.reason);
     const isBlocked = this.#blockedAt === this.#pod;
     if (refused !== undefined || state.run === undefined || state.run === this.#done || isBlocked) this.#withdraw();
-    else if (this.#phase === 'idle') this.#ask(state);
+    else if (this.#phase === 'idle') this.#requestPlace(state);
   }
 
-  #ask({ phase }: ContainerState): void {
+  #requestPlace({ phase }: ContainerState): void {
     this.#phase = 'waiting';
-    if (!this.#host.places.take(this) && phase === 'running') this.#tellFull();
+    if (!this.#host.places.take(this) && phase === 'running') this.#reportFull();
   }
 
   #withdraw(): void {
@@ -122,7 +122,7 @@ export class FollowedContainer implements WaitingFollow {
       target,
       begin: this.#begin,
       api: () => this.#host.api(),
-      state: () => this.#standing(run),
+      state: () => this.#runState(run),
       changed: (signal) => this.#changed(signal),
       lines: (lines) => {
         this.#reported = undefined;
@@ -132,7 +132,7 @@ export class FollowedContainer implements WaitingFollow {
     };
   }
 
-  #standing(run: string): RunState {
+  #runState(run: string): RunState {
     const state = this.#state;
     if (state === undefined) return 'gone';
     if (state.run !== run) return 'replaced';
@@ -144,22 +144,22 @@ export class FollowedContainer implements WaitingFollow {
     this.#life = undefined;
     if (outcome.type === 'ended') this.#host.outbox.ended(this.target);
     if (outcome.type === 'failed') this.#fail(outcome.fault);
-    if (outcome.type === 'failed' && this.#standing(run) === 'running') this.#blockedAt = this.#pod;
+    if (outcome.type === 'failed' && this.#runState(run) === 'running') this.#blockedAt = this.#pod;
     else this.#done = run;
     if (outcome.type === 'ended') this.#begin = everything;
     this.#host.places.release();
     this.#consider();
   }
 
-  #tellWaiting(reason: string): void {
+  #reportWaiting(reason: string): void {
     if (quietReasons.has(reason) || !/^[A-Za-z]{1,64}$/.test(reason)) return;
     const message = `the container is waiting to start: ${reason}`;
     this.#fail(fault('NOT_FOUND', message, { cluster: this.target.cluster.name, kind: podKind, retry: 'LATER' }));
   }
 
-  #tellFull(): void {
+  #reportFull(): void {
     const { places, maxFollowed } = this.#host;
-    if (places.waiting > maxToldWaiting) return;
+    if (places.waiting > maxReportedWaiting) return;
     const message = `at most ${maxFollowed} containers are followed at the same time: this one starts as soon as another has ended`;
     this.#fail(fault('TOO_LARGE', message, { cluster: this.target.cluster.name, kind: podKind, retry: 'LATER' }));
   }

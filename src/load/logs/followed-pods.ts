@@ -68,7 +68,7 @@ export class FollowedPods implements Disposable {
     // Resolves at once, except for a cluster that came back.
     const joining = mapPromiseOrValue(loader.load({ cluster, kind, namespaces }), (mirror) => {
       if (this.#disposed || this.#held !== undefined) return;
-      if (mirror === undefined) this.#tellAbsence();
+      if (mirror === undefined) this.#reportAbsence();
       else this.#follow(mirror);
     });
     if (joining instanceof Promise) joining.catch(onThrow);
@@ -78,7 +78,7 @@ export class FollowedPods implements Disposable {
   changed(change: MirrorsChange): void {
     const { kind } = this.#options;
     if (change.type !== 'mirrored') this.join();
-    else if (this.#held !== undefined && keyOfKind(change.kind) === keyOfKind(kind)) this.#tell(change.sync.fault ?? this.#unread);
+    else if (this.#held !== undefined && keyOfKind(change.kind) === keyOfKind(kind)) this.#reportFault(change.sync.fault ?? this.#unread);
   }
 
   [Symbol.dispose](): void {
@@ -93,7 +93,7 @@ export class FollowedPods implements Disposable {
     const { snapshot, version } = mirror.store.follow((events) => this.#handle(held, events), held.ending.signal);
     held.isWhole = version !== undefined;
     listener.all(snapshot, 'first');
-    this.#tell(mirror.sync().fault ?? this.#unread);
+    this.#reportFault(mirror.sync().fault ?? this.#unread);
   }
 
   #handle(held: Held, events: readonly StoreEvent[]): void {
@@ -115,14 +115,14 @@ export class FollowedPods implements Disposable {
         break;
       case 'synced':
         held.isWhole = true;
-        this.#tell(this.#unread);
+        this.#reportFault(this.#unread);
         break;
       case 'failed':
-        this.#tell(event.fault);
+        this.#reportFault(event.fault);
         break;
       case 'gone':
         this.#leave();
-        this.#tell(event.fault);
+        this.#reportFault(event.fault);
         listener.forgotten();
         break;
       case 'confirmed':
@@ -145,13 +145,13 @@ export class FollowedPods implements Disposable {
     this.#options.loader.release(this.#options);
   }
 
-  #tellAbsence(): void {
+  #reportAbsence(): void {
     const { mirrors, cluster, kind } = this.#options;
     const { fault } = absenceOf({ cluster, kind, verb: 'list', isNamed: true }, mirrors);
-    this.#tell(fault);
+    this.#reportFault(fault);
   }
 
-  #tell(fault: Fault | undefined): void {
+  #reportFault(fault: Fault | undefined): void {
     // While the first list is incomplete, no fault is reported, and the last reported fault stays remembered.
     if (fault?.code === 'SYNCING') return;
     const failure = fault === undefined ? undefined : `${fault.code} ${fault.message}`;

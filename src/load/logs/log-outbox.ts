@@ -83,10 +83,10 @@ export class LogOutbox implements Disposable {
     else this.#share.set(this.#queue.bytes);
     if (this.#isAnnounced || this.#life.signal.aborted) return;
     this.#isAnnounced = true;
-    void this.#tell();
+    void this.#notify();
   }
 
-  async #tell(): Promise<void> {
+  async #notify(): Promise<void> {
     const { clock, listener, onThrow } = this.#options;
     const { signal } = this.#life;
     const waitMs = this.#nextMs - clock.monotonic();

@@ -33,9 +33,9 @@ const app = checkedSchema(
       encode: ({ key, ...rest }) => ({ ...rest, ...key }),
     },
   ),
-  ({ key: { name, namespace } }, tell) => {
-    if (!isPathSegment(name)) tell('expected the name of an object', 'name');
-    if (namespace !== undefined && !isPathSegment(namespace)) tell('expected the name of a namespace', 'namespace');
+  ({ key: { name, namespace } }, report) => {
+    if (!isPathSegment(name)) report('expected the name of an object', 'name');
+    if (namespace !== undefined && !isPathSegment(namespace)) report('expected the name of a namespace', 'namespace');
   },
 );
 
@@ -59,10 +59,10 @@ const backup = checkedSchema(
         'expected one of name, labels and file',
       ]),
     }),
-  (given, tell) => {
+  (given, report) => {
     const { name, labels, file } = given;
-    if ([name, labels, file].filter((one) => one !== undefined).length !== 1) tell('expected one of name, labels and file');
-    if (labels?.requirements.length === 0) tell('expected a selector with at least one condition', 'labels');
+    if ([name, labels, file].filter((one) => one !== undefined).length !== 1) report('expected one of name, labels and file');
+    if (labels?.requirements.length === 0) report('expected a selector with at least one condition', 'labels');
   },
 );
 
@@ -155,15 +155,15 @@ export const migrateInput = structureSchema({
 type Move = { readonly [Name in keyof typeof moveFields]?: z.output<(typeof moveFields)[Name]> };
 
 /** Checks the rules that concern several members together. */
-function checkMove({ apps, labels, namespaces, from, to, source, backup: used }: Move, tell: ReportProblem): void {
-  if ((apps === undefined) === (labels === undefined)) tell('expected either apps or labels', 'apps');
-  if (labels?.requirements.length === 0) tell('expected a selector with at least one condition', 'labels');
-  if (labels === undefined && namespaces !== undefined) tell('expected namespaces with labels only', 'namespaces');
-  if (from === to) tell(`expected another cluster than ${from}`, 'to');
+function checkMove({ apps, labels, namespaces, from, to, source, backup: used }: Move, report: ReportProblem): void {
+  if ((apps === undefined) === (labels === undefined)) report('expected either apps or labels', 'apps');
+  if (labels?.requirements.length === 0) report('expected a selector with at least one condition', 'labels');
+  if (labels === undefined && namespaces !== undefined) report('expected namespaces with labels only', 'namespaces');
+  if (from === to) report(`expected another cluster than ${from}`, 'to');
   if ((source === 'Velero') !== (used !== undefined)) {
-    tell(source === 'Velero' ? 'is required with source Velero' : 'expected none without source Velero', 'backup');
+    report(source === 'Velero' ? 'is required with source Velero' : 'expected none without source Velero', 'backup');
   }
   apps?.forEach(({ cluster }, index) => {
-    if (cluster !== undefined && cluster !== from) tell(`expected ${from}, the cluster in from`, 'apps', index, 'cluster');
+    if (cluster !== undefined && cluster !== from) report(`expected ${from}, the cluster in from`, 'apps', index, 'cluster');
   });
 }

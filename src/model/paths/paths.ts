@@ -230,7 +230,8 @@ function walkFrom({ walk, walked, type, first }: WalkStart, segments: readonly s
   return { text: walk.text, from: 'object', steps, type: current, many: steps.some(({ list }) => list) };
 }
 
-interface Asked {
+/** The step to take: from the current type to the field or key that `segment` names. */
+interface NextStep {
   readonly walk: Walk;
   readonly segment: string;
   readonly isLast: boolean;
@@ -243,9 +244,9 @@ type Step =
   | { readonly wrong: 'keyWithDots' }
   | { readonly wrong: 'notAnObject'; readonly scalar: string };
 
-function stepInto(place: Asked, type: TypeReference, given: ModelType | undefined): Step {
-  const { walk, segment, isLast } = place;
-  if ('list' in type) return stepInto(place, type.list, given);
+function stepInto(next: NextStep, type: TypeReference, given: ModelType | undefined): Step {
+  const { walk, segment, isLast } = next;
+  if ('list' in type) return stepInto(next, type.list, given);
   if ('scalar' in type) {
     if (type.scalar === 'JSON') return { key: segment, type };
     if (type.scalar !== 'StringMap') return { wrong: 'notAnObject', scalar: type.scalar };
@@ -267,42 +268,42 @@ function elementOf(type: TypeReference): { readonly element: TypeReference; read
   return { element: elementOf(type.list).element, list: true };
 }
 
-/** The place at which a walk ended too early. */
-interface Place {
+/** Where a walk ended before the end of the path. */
+interface EndOfWalk {
   readonly walk: Walk;
   readonly walked: readonly string[];
   readonly segment: string;
   readonly rest: readonly string[];
 }
 
-function misfitAt(place: Place, step: Exclude<Step, { readonly key: string }>): PathMisfit {
-  const { walk, walked, segment } = place;
+function misfitAt(end: EndOfWalk, step: Exclude<Step, { readonly key: string }>): PathMisfit {
+  const { walk, walked, segment } = end;
   const depth = walked.length;
   switch (step.wrong) {
     case 'noSuchField': {
-      const meant = () => meantField(place, step.type);
-      return { depth, meant, error: () => noSuchField(place, meant()) };
+      const meant = () => meantField(end, step.type);
+      return { depth, meant, error: () => noSuchField(end, meant()) };
     }
     case 'keyWithDots': {
-      const path = () => printPath([...walked, [segment, ...place.rest].join('.')]);
+      const path = () => printPath([...walked, [segment, ...end.rest].join('.')]);
       return { depth, meant: () => ({ path: path(), edits: 0 }), error: () => keyWithDots(walk, path()) };
     }
     case 'notAnObject':
-      return { depth, meant: () => undefined, error: () => notAnObject(place, step.scalar) };
+      return { depth, meant: () => undefined, error: () => notAnObject(end, step.scalar) };
     default:
       throw step satisfies never;
   }
 }
 
-function meantField(place: Place, type: ModelType | undefined): MeantPath | undefined {
-  const { walked, segment } = place;
+function meantField(end: EndOfWalk, type: ModelType | undefined): MeantPath | undefined {
+  const { walked, segment } = end;
   const near = nearestWordWithEdits(segment, type?.fields.map(({ name }) => name) ?? []);
   if (near !== undefined) return { path: printPath([...walked, near.word]), edits: near.edits };
-  const below = oneLevelBelow(place, type);
+  const below = oneLevelBelow(end, type);
   return below === undefined ? undefined : { path: below, edits: 0 };
 }
 
-function noSuchField({ walk, walked, segment }: Place, meant: MeantPath | undefined): MusterError {
+function noSuchField({ walk, walked, segment }: EndOfWalk, meant: MeantPath | undefined): MusterError {
   const hint = meant === undefined ? '' : `; did you mean ${meant.path}?`;
   return badPath(`no field ${printPath([...walked, segment.slice(0, 80)])} in ${walk.within}${hint}`);
 }
@@ -310,7 +311,7 @@ function noSuchField({ walk, walked, segment }: Place, meant: MeantPath | undefi
 /**
  * Suggests a path one level below, or returns undefined: `name` is often written for `metadata.name`, and `replicas` for `spec.replicas`.
  */
-function oneLevelBelow({ walk: { model }, walked, segment }: Place, root: ModelType | undefined): string | undefined {
+function oneLevelBelow({ walk: { model }, walked, segment }: EndOfWalk, root: ModelType | undefined): string | undefined {
   if (root?.name !== rootType) return undefined;
   const field = root.fields.find(({ type }) => {
     const below = 'type' in type ? (handWritten.get(type.type) ?? model.types.get(type.type)) : undefined;
@@ -320,10 +321,10 @@ function oneLevelBelow({ walk: { model }, walked, segment }: Place, root: ModelT
 }
 
 function keyWithDots({ text, within }: Walk, meant: string): MusterError {
-  return badPath(`no field ${text.slice(0, 200)} in ${within}; a key with dots stands in brackets: did you mean ${meant}?`);
+  return badPath(`no field ${text.slice(0, 200)} in ${within}; a key with dots must be in brackets: did you mean ${meant}?`);
 }
 
-function notAnObject({ walk, walked, segment }: Place, scalar: string): MusterError {
+function notAnObject({ walk, walked, segment }: EndOfWalk, scalar: string): MusterError {
   const path = printPath([...walked, segment.slice(0, 80)]);
   return badPath(`no field ${path} in ${walk.within}: ${printPath(walked) || 'it'} has the type ${scalar}, which has no fields`);
 }

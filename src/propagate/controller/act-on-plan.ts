@@ -249,7 +249,7 @@ const resyncMs = 600_000;
  * Delay of the pass that follows a write. By then each mirror has confirmed that it is up to date, so this pass can trust what the mirror
  * shows of that write.
  */
-const heardWithinMs = 20_000;
+const mirrorConfirmedMs = 20_000;
 
 /** Minimum delay of the next pass for a cluster that failed and cannot be retried yet. */
 const minRetryMs = 1_000;
@@ -272,7 +272,7 @@ function nextPassMs({ state, ports }: Pass, { clusters: assessments, rollout, no
     // fallback, so that passes do not follow each other without a pause.
     if (isFailing && (retryInMs > 0 || !needsNoWrite(needs))) times.push(Math.max(minRetryMs, retryInMs));
     const sinceMs = nowMs - known.wroteAtMs;
-    if (sinceMs < 2 * heardWithinMs) times.push(heardWithinMs);
+    if (sinceMs < 2 * mirrorConfirmedMs) times.push(mirrorConfirmedMs);
   }
   return Math.min(...times);
 }

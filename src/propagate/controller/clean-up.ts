@@ -46,9 +46,9 @@ export async function cleanUp(pass: Pass, propagation: Propagation): Promise<Pas
     for (const share of shares) deleteCopiesOf(pass, { propagation, spec: rules.spec, share, isSource });
   }
   const why = rules.result === 'held' ? { refused: rules.message } : { hold };
-  const told = await writeDeletionStatus(pass, { propagation, urgency: 'usual', ...why });
+  const statusInMs = await writeDeletionStatus(pass, { propagation, urgency: 'usual', ...why });
   state.hubFailures = 0;
-  return { result: 'passed', againMs: Math.min(told, ...shares.map(({ cluster }) => retryInMs(pass, cluster))) };
+  return { result: 'passed', againMs: Math.min(statusInMs, ...shares.map(({ cluster }) => retryInMs(pass, cluster))) };
 }
 
 /**
@@ -253,20 +253,20 @@ type DeletionRules =
  */
 async function deletionRulesOf({ ports, term }: Pass, propagation: Propagation): Promise<DeletionRules | undefined> {
   if (!('problems' in propagation.spec)) return { result: 'known', spec: propagation.spec };
-  const said = parseDeletionParts(propagation.document);
-  if ('problems' in said) return heldRules(describeProblems(said.problems));
-  if (said.deletion !== undefined && said.runAs !== undefined) return knownRules(said, undefined);
+  const specified = parseDeletionParts(propagation.document);
+  if ('problems' in specified) return heldRules(describeProblems(specified.problems));
+  if (specified.deletion !== undefined && specified.runAs !== undefined) return knownRules(specified, undefined);
   const kept = await ports.stores.revisions.list(propagation, term.signal);
   if ('fault' in kept) return undefined;
   const spec = kept[0] === undefined ? undefined : parseSpec(kept[0].document);
   const last = spec === undefined || 'problems' in spec ? undefined : spec;
-  return knownRules(said, last);
+  return knownRules(specified, last);
 }
 
-function knownRules(said: Partial<DeletionParts>, last: PropagationSpec | undefined): DeletionRules {
-  const deletion = said.deletion ?? last?.deletion;
+function knownRules(specified: Partial<DeletionParts>, last: PropagationSpec | undefined): DeletionRules {
+  const deletion = specified.deletion ?? last?.deletion;
   if (deletion === undefined) return heldRules('deletion: is missing, and no kept revision has it');
-  const { runAs = last?.runAs ?? ({ type: 'requester' } as const), requester } = said;
+  const { runAs = last?.runAs ?? ({ type: 'requester' } as const), requester } = specified;
   // These two modes have no effect on deletions.
   const spec = { conflict: 'Abort', write: 'Apply', deletion, runAs } as const;
   return { result: 'known', spec: { ...spec, ...(requester === undefined ? {} : { requester }) } };

@@ -47,10 +47,10 @@ export function isConfirmed({ clusters }: OpenPrune, held: HeldPrune | undefined
  * earlier prune does not count for a later one.
  */
 export function heldPruneOf(prune: OpenPrune, before: HeldPrune | undefined, nowMs: number): HeldPrune {
-  const said = textOfClusters(prune);
-  if (before !== undefined && textOfClusters(before) === said) return before;
+  const text = textOfClusters(prune);
+  if (before !== undefined && textOfClusters(before) === text) return before;
   const since = new Date(nowMs).toISOString();
-  return { digest: sha256OfText(`${since}\n${said}`), since, ...prune };
+  return { digest: sha256OfText(`${since}\n${text}`), since, ...prune };
 }
 
 /**

@@ -181,11 +181,11 @@ function mayRestore({ ports }: Pass, { runAs, conflict, suspend }: PlacedCopies[
 const maxNames = 3;
 
 function messageOf(astray: readonly ObjectKey[], gone: readonly ObjectKey[]): string | undefined {
-  const said = [
+  const parts = [
     ...(astray.length === 0 ? [] : [`deleted or changed since it was written: ${listed(astray)}`]),
     ...(gone.length === 0 ? [] : [`deleted, and no kept revision has it: ${listed(gone)}`]),
   ];
-  return said.length === 0 ? undefined : said.join('; ');
+  return parts.length === 0 ? undefined : parts.join('; ');
 }
 
 function listed(keys: readonly ObjectKey[]): string {

@@ -65,7 +65,7 @@ export async function runTerm(ports: ControllerPorts, term: Term): Promise<void>
     if (state === undefined) return undefined;
     const again = () => {
       queue.add(key);
-      for (const tell of ended) tell();
+      for (const notify of ended) notify();
     };
     const passed = await reconcile({ ports, term, state, drift, probe, hubWrites, again } satisfies Pass);
     if (passed.result === 'gone') {
@@ -129,11 +129,11 @@ function subscribeToChanges(context: TermContext): void {
 /** Resolves when the next job in some cluster has ended. */
 function endOfWork(ended: Set<() => void>): Promise<void> {
   return new Promise((resolve) => {
-    const tell = () => {
-      ended.delete(tell);
+    const notify = () => {
+      ended.delete(notify);
       resolve();
     };
-    ended.add(tell);
+    ended.add(notify);
   });
 }
 

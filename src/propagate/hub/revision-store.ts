@@ -98,8 +98,8 @@ export function createRevisionStore(hub: Hub): RevisionStore {
       );
       if (recorded.result === 'failed') return recorded;
       const { revision: number } = revision;
-      const stands = recorded.isNew ? recorded : await mark(hub, owner, { from: number, to: number, as: 'inEffect', annotations }, signal);
-      return stands.result === 'failed' ? stands : deleteOldRevisions(hub, owner, { recorded: number }, signal);
+      const marked = recorded.isNew ? recorded : await mark(hub, owner, { from: number, to: number, as: 'inEffect', annotations }, signal);
+      return marked.result === 'failed' ? marked : deleteOldRevisions(hub, owner, { recorded: number }, signal);
     },
     markRange: (owner, range, signal) => mark(hub, owner, range, signal),
     async list(owner, signal) {
@@ -215,8 +215,8 @@ async function deleteOldRevisions(
   const revisions = [...new Set(found.map(revisionNumberOf))].toSorted((a, b) => b - a);
   const oldest = revisions[keptRevisions - 1];
   // The revision to which a breach would roll back is never deleted, however many newer ones were rolled back.
-  const standing = revisions.find((revision) => revision < recorded && isInEffect(found, revision));
-  const isOld = (revision: number) => oldest !== undefined && revision < oldest && revision !== standing;
+  const rollbackTarget = revisions.find((revision) => revision < recorded && isInEffect(found, revision));
+  const isOld = (revision: number) => oldest !== undefined && revision < oldest && revision !== rollbackTarget;
   const old = found.filter((object) => isOld(revisionNumberOf(object)));
   const dropped = await Promise.all(old.map((object) => deleteRevision(hub, object, signal)));
   return dropped.find(({ result }) => result === 'failed') ?? { result: 'written' };
@@ -301,9 +301,9 @@ const oldValuesDefinition = translatedSchema(
     whole: flag.exactOptional(),
   }),
   {
-    decode(flat, tell): OldValues | undefined {
+    decode(flat, report): OldValues | undefined {
       const [key, { values, ...rest }] = withKey(flat);
-      return isManifest(values) ? { key, values, ...rest } : tell('expected a manifest', 'values');
+      return isManifest(values) ? { key, values, ...rest } : report('expected a manifest', 'values');
     },
     encode: ({ key, ...rest }) => ({ ...key, ...rest }),
   },

@@ -42,11 +42,11 @@ type Expression = z.output<typeof expression>;
 /** Reports a wrong number of values for the operator: `In` and `NotIn` need at least one value, the other operators take none. */
 function checkValues(
   { operator, values }: { readonly operator: keyof typeof operators; readonly values: readonly string[] },
-  tell: ReportProblem,
+  report: ReportProblem,
 ): void {
   const needsSome = operator === 'In' || operator === 'NotIn';
   if (needsSome === values.length > 0) return;
-  tell(needsSome ? `expected at least one value with ${operator}` : `expected no values with ${operator}`, 'values');
+  report(needsSome ? `expected at least one value with ${operator}` : `expected no values with ${operator}`, 'values');
 }
 
 const matchLabels = labels.meta({ maxProperties: 100, additionalProperties: { type: 'string', maxLength: 63 } });
@@ -171,12 +171,12 @@ export function hasConditions({ clusters, selector, fields = [], exclude = [] }:
 /** Reports each name that a list repeats. `pathOf` makes the path of the repeated member from its index. */
 export function checkUnique(
   names: readonly (string | undefined)[],
-  tell: ReportProblem,
+  report: ReportProblem,
   ...pathOf: readonly (string | ((index: number) => number))[]
 ): void {
   names.forEach((name, index) => {
     if (name === undefined || names.indexOf(name) === index) return;
-    tell(
+    report(
       `expected each only once, got ${JSON.stringify(name)} again`,
       ...pathOf.map((key) => (typeof key === 'string' ? key : key(index))),
     );

@@ -29,9 +29,9 @@ const preserve = checkedSchema(
   })
     .register(graphqlHints, { name: 'PreserveInput' })
     .describe('A value of the old status that the new copy gets as a label.'),
-  ({ label, jsonPath }, tell) => {
-    if (label === '') tell('expected the key of a label', 'label');
-    if (parsePreservedPath(jsonPath) === undefined) tell('expected a path such as {.jobStatus.jobID}', 'jsonPath');
+  ({ label, jsonPath }, report) => {
+    if (label === '') report('expected the key of a label', 'label');
+    if (parsePreservedPath(jsonPath) === undefined) report('expected a path such as {.jobStatus.jobID}', 'jsonPath');
   },
 );
 
@@ -104,10 +104,10 @@ export const failover = checkedSchema(
       ...(unhealthyAfterMs === undefined ? {} : { unhealthyAfter: unhealthyAfterMs }),
     }),
   }),
-  ({ preserve: kept }, tell) =>
+  ({ preserve: kept }, report) =>
     checkUnique(
       kept.map(({ label }) => label),
-      tell,
+      report,
       'preserve',
       (index) => index,
       'label',

@@ -68,9 +68,9 @@ const image = checkedSchema(
         ['!has(self.containers) || !has(self.path)', 'expected either containers or a path'],
       ),
     }),
-  ({ operator: how, value, containers, path }, tell) => {
-    if (how !== 'Remove' && (value ?? '') === '') tell(`is required with ${how}`, 'value');
-    if (containers !== undefined && path !== undefined) tell('expected either containers or a path', 'path');
+  ({ operator: how, value, containers, path }, report) => {
+    if (how !== 'Remove' && (value ?? '') === '') report(`is required with ${how}`, 'value');
+    if (containers !== undefined && path !== undefined) report('expected either containers or a path', 'path');
   },
 );
 
@@ -99,9 +99,9 @@ const env = checkedSchema(
       description: 'Changes an environment variable.',
       ...rules(['!has(self.value) || !has(self.valueFrom)', 'expected either a value or valueFrom']),
     }),
-  ({ name, value, valueFrom }, tell) => {
-    if (name === '' || name.includes('=')) tell('expected the name of a variable, without =', 'name');
-    if (value !== undefined && valueFrom !== undefined) tell('expected either a value or valueFrom', 'valueFrom');
+  ({ name, value, valueFrom }, report) => {
+    if (name === '' || name.includes('=')) report('expected the name of a variable, without =', 'name');
+    if (value !== undefined && valueFrom !== undefined) report('expected either a value or valueFrom', 'valueFrom');
   },
 );
 

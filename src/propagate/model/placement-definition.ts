@@ -54,11 +54,11 @@ const toleration = checkedSchema(
         ],
       ),
     }),
-  ({ key = '', operator, value = '', effect, tolerationSeconds }, tell) => {
-    if (key !== '' && !isLabelKey(key)) tell('expected the key of a taint, such as example.com/dedicated', 'key');
-    if (key === '' && operator !== 'Exists') tell('expected Exists without a key', 'operator');
-    if (value !== '' && operator === 'Exists') tell('expected no value with Exists', 'value');
-    if (tolerationSeconds !== undefined && effect !== 'NoExecute') tell('expected it with NoExecute only', 'tolerationSeconds');
+  ({ key = '', operator, value = '', effect, tolerationSeconds }, report) => {
+    if (key !== '' && !isLabelKey(key)) report('expected the key of a taint, such as example.com/dedicated', 'key');
+    if (key === '' && operator !== 'Exists') report('expected Exists without a key', 'operator');
+    if (value !== '' && operator === 'Exists') report('expected no value with Exists', 'value');
+    if (tolerationSeconds !== undefined && effect !== 'NoExecute') report('expected it with NoExecute only', 'tolerationSeconds');
   },
 );
 
@@ -82,9 +82,9 @@ const group = checkedSchema(
   })
     .register(graphqlHints, { name: 'AffinityGroupInput' })
     .describe('A set of clusters. Several sets are tried in order.'),
-  ({ name, set, overflow: tiers }, tell) => {
-    checkUnique([name, ...tiers.map((tier) => tier.name)], tell, 'overflow', (index) => index - 1, 'name');
-    if (tiers.length > 0 && !hasConditions(set)) tell('expected a set that is not empty above an overflow', 'overflow');
+  ({ name, set, overflow: tiers }, report) => {
+    checkUnique([name, ...tiers.map((tier) => tier.name)], report, 'overflow', (index) => index - 1, 'name');
+    if (tiers.length > 0 && !hasConditions(set)) report('expected a set that is not empty above an overflow', 'overflow');
   },
 );
 
@@ -116,15 +116,15 @@ const spread = checkedSchema(
         ['!has(self.max) || self.max >= (has(self.min) ? self.min : 1)', 'expected max to be at least min'],
       ),
     }),
-  ({ by, label, min, max }, tell) => {
-    if (by === 'label' && label === undefined) tell('is required by label', 'label');
-    if (by !== 'label' && label !== undefined) tell('expected it by label only', 'label');
-    checkBounds({ min, max }, tell);
+  ({ by, label, min, max }, report) => {
+    if (by === 'label' && label === undefined) report('is required by label', 'label');
+    if (by !== 'label' && label !== undefined) report('expected it by label only', 'label');
+    checkBounds({ min, max }, report);
   },
 );
 
-function checkBounds({ min, max }: { readonly min: number; readonly max?: number | undefined }, tell: ReportProblem): void {
-  if (max !== undefined && max < min) tell(`expected at least min, which is ${min}, got ${max}`, 'max');
+function checkBounds({ min, max }: { readonly min: number; readonly max?: number | undefined }, report: ReportProblem): void {
+  if (max !== undefined && max < min) report(`expected at least min, which is ${min}, got ${max}`, 'max');
 }
 
 /** The `placement` of a spec: which clusters get copies. */
@@ -161,25 +161,25 @@ export const placement = checkedSchema(
         'expected either affinityGroups, or clusters, selector, fields and exclude',
       ]),
     }),
-  ({ affinityGroups, spread: spreads, tolerations: _, ...set }, tell) => {
+  ({ affinityGroups, spread: spreads, tolerations: _, ...set }, report) => {
     checkUnique(
       affinityGroups.map(({ name }) => name),
-      tell,
+      report,
       'affinityGroups',
       (index) => index,
       'name',
     );
     const isGiven = Object.values(set).some((part) => part !== undefined);
-    if (affinityGroups.length > 0 && isGiven) tell('expected either groups or clusters, selector, fields and exclude', 'affinityGroups');
+    if (affinityGroups.length > 0 && isGiven) report('expected either groups or clusters, selector, fields and exclude', 'affinityGroups');
     checkUnique(
       spreads.map(({ by }) => by),
-      tell,
+      report,
       'spread',
       (index) => index,
       'by',
     );
     const groupings = new Set(spreads.map(({ by }) => by).filter((by) => by !== 'cluster'));
-    if (groupings.size > 1) tell(`expected one grouping beside cluster, got ${[...groupings].join(', ')}`, 'spread');
+    if (groupings.size > 1) report(`expected one grouping beside cluster, got ${[...groupings].join(', ')}`, 'spread');
   },
 );
 
@@ -235,8 +235,8 @@ export const replicas = checkedSchema(
         'expected this strategy with mode Divided only',
       ]),
     }),
-  ({ mode, strategy }, tell) => {
-    if (mode !== 'Divided' && strategy !== 'Weighted') tell(`expected ${strategy} with mode Divided only`, 'strategy');
+  ({ mode, strategy }, report) => {
+    if (mode !== 'Divided' && strategy !== 'Weighted') report(`expected ${strategy} with mode Divided only`, 'strategy');
   },
 );
 

@@ -26,9 +26,9 @@ const documentRole = describedEnum('DocumentRole', 'The purpose of a document fo
 const maxBytes = 512 * 1024;
 
 function withMaxBytes<S extends z.ZodType>(schema: S): S {
-  return checkedSchema(schema, (value, tell) => {
+  return checkedSchema(schema, (value, report) => {
     const bytes = utf8Length(JSON.stringify(value));
-    if (bytes > maxBytes) tell(`expected at most ${maxBytes} bytes of JSON, got ${bytes}`);
+    if (bytes > maxBytes) report(`expected at most ${maxBytes} bytes of JSON, got ${bytes}`);
   });
 }
 

@@ -76,10 +76,10 @@ const rollout = checkedSchema(
     }),
     encode: ({ soakMs: soak, deadlineMs, ...rest }) => ({ ...rest, soak, ...(deadlineMs === undefined ? {} : { deadline: deadlineMs }) }),
   }),
-  ({ waves }, tell) =>
+  ({ waves }, report) =>
     checkUnique(
       waves.map(({ name }) => name),
-      tell,
+      report,
       'waves',
       (index) => index,
       'name',
@@ -129,9 +129,9 @@ const completion = checkedSchema(
       description: 'The condition under which Jobs in many clusters count as complete together.',
       ...rules([`has(self.count) == (has(self.mode) && self.mode == 'Count')`, 'expected a count with Count, and only there']),
     }),
-  ({ mode, count }, tell) => {
+  ({ mode, count }, report) => {
     if ((mode === 'Count') === (count !== undefined)) return;
-    tell(mode === 'Count' ? 'is required with Count' : `expected none with ${mode}`, 'count');
+    report(mode === 'Count' ? 'is required with Count' : `expected none with ${mode}`, 'count');
   },
 );
 
@@ -146,8 +146,8 @@ const suspend = checkedSchema(
       description: 'Suspends a part of the work: the choice of clusters and replicas, all writes, or the writes to some clusters.',
       ...rules(['!has(self.all) || !self.all || !has(self.clusters) || size(self.clusters) == 0', 'expected either all or clusters']),
     }),
-  ({ all, clusters }, tell) => {
-    if (all && clusters.length > 0) tell('expected either all or clusters', 'clusters');
+  ({ all, clusters }, report) => {
+    if (all && clusters.length > 0) report('expected either all or clusters', 'clusters');
   },
 );
 
@@ -176,9 +176,9 @@ export const runAs = translatedSchema(
       ),
     }),
   {
-    decode({ requester: asRequester, serviceAccount: account }, tell): RunAs | undefined {
-      if ((asRequester === undefined) === (account === undefined)) return tell('expected either requester or serviceAccount');
-      if (asRequester === false) return tell('expected true', 'requester');
+    decode({ requester: asRequester, serviceAccount: account }, report): RunAs | undefined {
+      if ((asRequester === undefined) === (account === undefined)) return report('expected either requester or serviceAccount');
+      if (asRequester === false) return report('expected true', 'requester');
       return account === undefined ? { type: 'requester' } : { type: 'serviceAccount', ...account };
     },
     encode: (as: RunAs) => (as.type === 'requester' ? { requester: true } : { serviceAccount: { namespace: as.namespace, name: as.name } }),
@@ -306,16 +306,16 @@ interface Whole {
 /** Checks the rules that concern several members together. */
 function checkWhole(
   { placement: { affinityGroups }, replicas: { mode, strategy }, overrides, failover: moves, conflict }: Whole,
-  tell: ReportProblem,
+  report: ReportProblem,
 ): void {
   const sum = overrides.reduce((operations, one) => operations + operationsIn(one), 0);
-  if (sum > maxPatchOperations) tell(`expected at most ${maxPatchOperations} patch operations in all, got ${sum}`, 'overrides');
+  if (sum > maxPatchOperations) report(`expected at most ${maxPatchOperations} patch operations in all, got ${sum}`, 'overrides');
   const takesOver = conflict === 'Adopt' || conflict === 'Overwrite';
-  if (moves?.purge === 'Never' && moves.return === 'Back' && !takesOver) tell(neverBackMessage, 'failover', 'return');
+  if (moves?.purge === 'Never' && moves.return === 'Back' && !takesOver) report(neverBackMessage, 'failover', 'return');
   if (mode === 'Divided' && strategy !== 'Weighted') return;
   affinityGroups.forEach(({ overflow }, index) => {
     if (overflow.length === 0) return;
-    tell('expected it with replicas Divided by Available or Aggregated only', 'placement', 'affinityGroups', index, 'overflow');
+    report('expected it with replicas Divided by Available or Aggregated only', 'placement', 'affinityGroups', index, 'overflow');
   });
 }
 

@@ -14,9 +14,9 @@ const ref = checkedSchema(
     ...objectKeyFields,
     uid: anyText.exactOptional().describe('Only the object with this uid.'),
   }).register(graphqlHints, { name: 'ResourceRef' }),
-  ({ name, namespace }, tell) => {
-    if (!isPathSegment(name)) tell('expected the name of an object', 'name');
-    if (namespace !== undefined && !isPathSegment(namespace)) tell('expected the name of a namespace', 'namespace');
+  ({ name, namespace }, report) => {
+    if (!isPathSegment(name)) report('expected the name of an object', 'name');
+    if (namespace !== undefined && !isPathSegment(namespace)) report('expected the name of a namespace', 'namespace');
   },
 );
 
@@ -64,17 +64,17 @@ export const maxTemplateObjects = 20;
 
 /** The objects to propagate: 1 to 20. One YAML text may hold several manifests. Manifests that came as YAML are printed as `json`. */
 export const template = translatedSchema(listSchema(source, { min: 1, max: maxTemplateObjects }), {
-  decode(written, tell): readonly TemplateSource[] {
-    const sources = written.flatMap((one, index) => sourcesOf(one, (message, ...path) => tell(message, index, ...path)));
-    if (sources.length > maxTemplateObjects) tell(`expected at most ${maxTemplateObjects} objects, got ${sources.length}`);
+  decode(written, report): readonly TemplateSource[] {
+    const sources = written.flatMap((one, index) => sourcesOf(one, (message, ...path) => report(message, index, ...path)));
+    if (sources.length > maxTemplateObjects) report(`expected at most ${maxTemplateObjects} objects, got ${sources.length}`);
     return sources;
   },
   encode: (sources) => sources.map(writtenOf),
 });
 
-function sourcesOf({ json, yaml, ref: to }: Source, tell: ReportProblem): readonly TemplateSource[] {
+function sourcesOf({ json, yaml, ref: to }: Source, report: ReportProblem): readonly TemplateSource[] {
   if ([json, yaml, to].filter((one) => one !== undefined).length !== 1) {
-    tell('expected one of json, yaml and ref');
+    report('expected one of json, yaml and ref');
     return [];
   }
   if (to !== undefined) {
@@ -82,19 +82,19 @@ function sourcesOf({ json, yaml, ref: to }: Source, tell: ReportProblem): readon
     return [{ type: 'ref', key, ...rest }];
   }
   const [member, read] = json === undefined ? ['yaml', readManifestText(yaml ?? '')] : ['json', readManifestJson(json)];
-  return sourcesIn(read, (message, path) => tell(message, member, path ?? ''));
+  return sourcesIn(read, (message, path) => report(message, member, path ?? ''));
 }
 
-function sourcesIn(read: ManifestsRead, tell: ReportProblem): readonly TemplateSource[] {
+function sourcesIn(read: ManifestsRead, report: ReportProblem): readonly TemplateSource[] {
   if (read.result === 'refused') {
-    tell(read.message, read.path);
+    report(read.message, read.path);
     return [];
   }
   const { manifests } = read;
   manifests.forEach((one, index) => {
     if (kindTextOf(one) !== 'Secret') return;
     const path = manifests.length === 1 ? '' : `[${index}]`;
-    tell('expected a Secret by ref only: its data would stand here for everybody to read', path);
+    report('expected a Secret by ref only: its data would stand here for everybody to read', path);
   });
   return manifests.map((one) => ({ type: 'manifest', manifest: one }));
 }

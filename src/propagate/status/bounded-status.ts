@@ -34,11 +34,11 @@ const measures: readonly { readonly maxCharacters: number; readonly aggregates: 
  * line, except for `asOf`, is replaced by the previous line. Equal statuses give equal results.
  */
 export function bounded(status: PropagationStatus, previous: PropagationStatus): PropagationStatus {
-  const told = { ...status, notes: firstNotes(status.notes ?? []) };
+  const withNotes = { ...status, notes: firstNotes(status.notes ?? []) };
   const before = new Map(previous.clusters?.map((line) => [line.cluster, line]));
-  let cut: PropagationStatus = told;
+  let cut: PropagationStatus = withNotes;
   for (const measure of measures) {
-    cut = cutTo(told, measure);
+    cut = cutTo(withNotes, measure);
     if (bytesOf(cut) <= maxStatusBytes) break;
   }
   // Compared again after shortening: a line that equals the previous one, except for `asOf`, stays the previous one.

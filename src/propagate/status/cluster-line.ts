@@ -92,10 +92,10 @@ function isHeldByConflict({ problem, planned }: ClusterFacts): boolean {
  * objects are planned but no copy exists yet. `Healthy` without planned objects and copies.
  */
 function healthIn({ copies, planned }: ClusterFacts, mark: RolloutMark | undefined): CopyHealth {
-  const looked = copies.filter(
+  const counted = copies.filter(
     ({ entry, mirrored }) => isKept(entry) && !(isJob(entry) && mirrored.result === 'absent' && mark?.phase === 'Succeeded'),
   );
-  const healths = looked.map(healthOfCopy);
+  const healths = counted.map(healthOfCopy);
   if (healths.includes('Unhealthy')) return 'Unhealthy';
   const isUnwritten = copies.length === 0 && planned?.objects.some(isWanted) === true;
   return healths.includes('Unknown') || isUnwritten ? 'Unknown' : 'Healthy';

@@ -113,6 +113,6 @@ function isBudgetHealthy({ status }: Stored<k8s.V1PodDisruptionBudget>): boolean
 }
 
 function isReady(object: JsonObject): boolean {
-  const told = ['Ready', 'Available'].find((type) => conditionOf(object, type) !== undefined);
-  return told === undefined || hasTrueCondition(object, told);
+  const reported = ['Ready', 'Available'].find((type) => conditionOf(object, type) !== undefined);
+  return reported === undefined || hasTrueCondition(object, reported);
 }

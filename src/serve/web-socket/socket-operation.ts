@@ -44,9 +44,9 @@ export interface OperationSocket {
 export class MaskedErrors extends GraphQLError {
   readonly errors: readonly GraphQLFormattedError[];
 
-  constructor(told: readonly GraphQLFormattedError[]) {
+  constructor(errors: readonly GraphQLFormattedError[]) {
     super('errors of an operation');
-    this.errors = told;
+    this.errors = errors;
   }
 }
 

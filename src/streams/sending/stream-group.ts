@@ -25,7 +25,7 @@ export type MessageRendering =
       readonly type: 'last';
       readonly code: string;
       /** Returns the errors for one stream. Each stream has its own request id, which is also in the log. */
-      tell(masking: MaskOptions): FormattedExecutionResult;
+      bodyFor(masking: MaskOptions): FormattedExecutionResult;
     };
 
 /**
@@ -180,7 +180,7 @@ export class StreamGroup {
     if (body.data === undefined || body.data === null) {
       const split = resultCode(body) === 'TOO_COSTLY' ? this.#splitCostly(message) : undefined;
       if (split !== undefined) return split;
-      return { type: 'last', code: resultCode(body), tell: (own) => maskResult(outcome, report, own).body };
+      return { type: 'last', code: resultCode(body), bodyFor: (own) => maskResult(outcome, report, own).body };
     }
     const shorter = this.#splitLong(message, body);
     if (shorter !== undefined) return shorter;

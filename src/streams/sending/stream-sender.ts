@@ -161,7 +161,7 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
    */
   #send(rendering: MessageRendering, next: 'more' | 'nothing'): boolean {
     if (rendering.type === 'last') {
-      this.end({ reason: rendering.code, last: rendering.tell(this.#options.masking) });
+      this.end({ reason: rendering.code, last: rendering.bodyFor(this.#options.masking) });
       return false;
     }
     if (rendering.type === 'split') {

@@ -47,8 +47,8 @@ export function sliceForResume({ scope, kinds, sources }: ResumedView, cursor: S
     if (slice !== undefined) known.set(slice, position === undefined ? nothingKnown : { position, fault: undefined });
   };
   for (const [key, source] of sources) {
-    const said = cursor.isUnreadable === true ? voidPosition : cursor.positions.get(key);
-    const position = said === undefined || cursor.scope === scope ? said : voidPosition;
+    const sent = cursor.isUnreadable === true ? voidPosition : cursor.positions.get(key);
+    const position = sent === undefined || cursor.scope === scope ? sent : voidPosition;
     if (position === undefined) add(source.wholeSlice(), undefined);
     else {
       const slice = missedOf(source, position);

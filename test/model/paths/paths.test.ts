@@ -184,7 +184,7 @@ describe('what is no path of a kind is told with what was meant', () => {
     [
       'Pod',
       'metadata.labels.app.kubernetes.io/name',
-      'no field metadata.labels.app.kubernetes.io/name in Pod; a key with dots stands in brackets: did you mean metadata.labels["app.kubernetes.io/name"]?',
+      'no field metadata.labels.app.kubernetes.io/name in Pod; a key with dots must be in brackets: did you mean metadata.labels["app.kubernetes.io/name"]?',
     ],
     ['Pod', 'cluster', 'expected a field of the cluster, such as cluster.name or cluster.region, got cluster'],
     ['Pod', 'cluster.regoin', 'no field cluster.regoin in Pod; did you mean cluster.region?'],

@@ -57,10 +57,10 @@ export function assessClusters(input: AssessmentInput): readonly ClusterAssessme
   const away = new Set(plan.rendered.away);
   const going = new Map(plan.rendered.leaving.map(({ cluster, objects }) => [cluster, objects]));
   const names = [...new Set([...wanted.keys(), ...nonEmptyShares(state).map(({ cluster }) => cluster)])].sort();
-  const standing = new Map(away.size === 0 ? [] : assessUnplanned(input).map((assessment) => [assessment.cluster, assessment]));
+  const unplanned = new Map(away.size === 0 ? [] : assessUnplanned(input).map((assessment) => [assessment.cluster, assessment]));
   return names.map((cluster) => {
     const rendered = wanted.get(cluster);
-    const waiting = away.has(cluster) ? standing.get(cluster) : undefined;
+    const waiting = away.has(cluster) ? unplanned.get(cluster) : undefined;
     if (waiting !== undefined) return waiting;
     return assessCluster(input, { cluster, rendered, objects: rendered?.objects ?? going.get(cluster) ?? [] });
   });

@@ -26,12 +26,12 @@ export function createNodeWatch({ members, clock, debounceMs, onMoved }: NodeWat
   const known = new Map<ClusterName, string>();
   let waiting = new Set<ClusterName>();
 
-  async function look(): Promise<void> {
+  async function compareWaiting(): Promise<void> {
     await clock.sleep(debounceMs, signal);
     if (signal.aborted) return;
-    const heard = waiting;
+    const changed = waiting;
     waiting = new Set();
-    for (const cluster of heard) {
+    for (const cluster of changed) {
       const text = textOf(members, cluster);
       if (known.get(cluster) === text) continue;
       known.set(cluster, text);
@@ -42,7 +42,7 @@ export function createNodeWatch({ members, clock, debounceMs, onMoved }: NodeWat
   return {
     nodesChanged(cluster) {
       waiting.add(cluster);
-      if (waiting.size === 1) void look();
+      if (waiting.size === 1) void compareWaiting();
     },
   };
 }

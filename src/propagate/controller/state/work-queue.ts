@@ -87,7 +87,7 @@ export function createWorkQueue({ work, onBug, maxRunning, clock }: WorkQueueOpt
     if (againMs !== undefined) due.set(key, againMs);
     if (isAgain) add(key);
     next();
-    if (running.size === 0 && (waiting.size === 0 || signal.aborted)) tellIdle();
+    if (running.size === 0 && (waiting.size === 0 || signal.aborted)) resolveIdle();
   }
 
   async function once(key: string): Promise<number | undefined> {
@@ -104,10 +104,10 @@ export function createWorkQueue({ work, onBug, maxRunning, clock }: WorkQueueOpt
     }
   }
 
-  function tellIdle(): void {
-    const told = whenIdle;
+  function resolveIdle(): void {
+    const callbacks = whenIdle;
     whenIdle = [];
-    for (const tell of told) tell();
+    for (const resolve of callbacks) resolve();
   }
 
   signal.addEventListener('abort', () => waiting.clear(), { once: true });

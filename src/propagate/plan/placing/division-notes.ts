@@ -43,8 +43,8 @@ function dividedNotes({ replicas: { strategy, rules }, count, shares, unplaced }
   return notes;
 }
 
-function listed(shares: readonly ReplicaShare[], said: (share: ReplicaShare) => string): string {
-  return shares.map((share) => `${share.cluster} ${said(share)}`).join(', ');
+function listed(shares: readonly ReplicaShare[], textOf: (share: ReplicaShare) => string): string {
+  return shares.map((share) => `${share.cluster} ${textOf(share)}`).join(', ');
 }
 
 function warning(code: Note['code'], message: string, path = 'replicas.rules'): Note {

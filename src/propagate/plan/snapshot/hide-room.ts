@@ -21,19 +21,19 @@ export async function isRoomHidden(
 }
 
 /**
- * Removes the figures about the free room of clusters with `isRoomHidden`. The plan then shows the decisions that follow from the room, and
+ * Removes the details about the free room of clusters with `isRoomHidden`. The plan then shows the decisions that follow from the room, and
  * not how much room there is. A text about several clusters has no figures if the room of any cluster is hidden.
  */
 export function withoutHiddenRoom({ clusters }: PlanSnapshot, plan: RenderedPlan): RenderedPlan {
   const hidden = new Set(clusters.flatMap(({ cluster, isRoomHidden: isHidden }) => (isHidden === true ? [cluster.name] : [])));
   if (hidden.size === 0) return plan;
-  const isTold = ({ reason, detail }: RejectedCluster) => reason === 'CAPACITY' && /\d/.test(detail);
-  const told = new Set(plan.rejected.filter(isTold).map(({ detail }) => detail));
+  const hasFigures = ({ reason, detail }: RejectedCluster) => reason === 'CAPACITY' && /\d/.test(detail);
+  const details = new Set(plan.rejected.filter(hasFigures).map(({ detail }) => detail));
   return {
     ...plan,
     clusters: plan.clusters.map((one) => (hidden.has(one.chosen.cluster) ? withoutRoom(one) : one)),
-    rejected: plan.rejected.map((one) => (isTold(one) ? { ...one, detail: tooLittle } : one)),
-    notes: plan.notes.map((note) => noteWithoutRoom(note, told)),
+    rejected: plan.rejected.map((one) => (hasFigures(one) ? { ...one, detail: tooLittle } : one)),
+    notes: plan.notes.map((note) => noteWithoutRoom(note, details)),
   };
 }
 
@@ -46,9 +46,9 @@ function withoutRoom({ chosen, share, ...rendered }: RenderedCluster): RenderedC
   return { ...rendered, chosen: choice, share: replicas };
 }
 
-/** @param told The details of clusters that were rejected for their room. The reason why no cluster is chosen repeats one of them. */
-function noteWithoutRoom(note: Note, told: ReadonlySet<string>): Note {
+/** @param details The details of clusters that were rejected for their room. The reason why no cluster is chosen repeats one of them. */
+function noteWithoutRoom(note: Note, details: ReadonlySet<string>): Note {
   if (note.code === 'OVER_CAPACITY') return { ...note, message: 'some clusters get more replicas by weight than are estimated to fit' };
-  if (note.code === 'UNPLACED' || told.has(note.message)) return { ...note, message: `${tooLittle} for all replicas` };
+  if (note.code === 'UNPLACED' || details.has(note.message)) return { ...note, message: `${tooLittle} for all replicas` };
   return note;
 }
