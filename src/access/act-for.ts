@@ -22,8 +22,8 @@ export function actFor(api: ClusterApi, { as, requestId }: ActingFor): ClusterAp
   const turnOf = async (signal: AbortSignal) => (as === undefined ? undefined : await callsOf(api).take(as.user, signal));
   return {
     cluster: api.cluster,
-    get standingFaults() {
-      return api.standingFaults;
+    get connectionFaults() {
+      return api.connectionFaults;
     },
     list: (page, signal) =>
       as === undefined

@@ -155,5 +155,5 @@ export interface ClusterApi {
    */
   send(request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer>;
   /** Faults that hold for as long as the connection has this configuration: `INSECURE`. */
-  readonly standingFaults: readonly Fault[];
+  readonly connectionFaults: readonly Fault[];
 }

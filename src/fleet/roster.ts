@@ -289,14 +289,11 @@ function brokenApi(cluster: ClusterName, problem: ClusterFailure): ClusterApi {
     watch: fail,
     logs: fail,
     send: () => Promise.resolve({ type: 'failed', fault: broken }),
-    standingFaults: [broken],
+    connectionFaults: [broken],
   };
 }
 
-/**
- * Returns the same API with additional standing faults, which are faults of the connection itself, such as `INSECURE`. `faults` is called
- * each time they are read.
- */
+/** Returns the same API with additional faults of the connection itself, such as `INSECURE`. Calls `faults` at each read. */
 function withFaults(api: ClusterApi, faults: () => readonly Fault[]): ClusterApi {
   return {
     cluster: api.cluster,
@@ -304,9 +301,9 @@ function withFaults(api: ClusterApi, faults: () => readonly Fault[]): ClusterApi
     watch: (start, signal) => api.watch(start, signal),
     logs: (request, signal) => api.logs(request, signal),
     send: (request, signal) => api.send(request, signal),
-    get standingFaults() {
+    get connectionFaults() {
       const own = faults();
-      return own.length === 0 ? api.standingFaults : [...api.standingFaults, ...own];
+      return own.length === 0 ? api.connectionFaults : [...api.connectionFaults, ...own];
     },
   };
 }

@@ -25,8 +25,8 @@ export class UpstreamCounts {
     signal.addEventListener('abort', () => this.#forget(cluster), { once: true });
     return {
       cluster,
-      get standingFaults() {
-        return api.standingFaults;
+      get connectionFaults() {
+        return api.connectionFaults;
       },
       list: (page, signal) => countedParts(api.list(page, signal), (code) => add('list', code)),
       watch: (start, signal) => countedParts(api.watch(start, signal), (code) => add('watch', code)),

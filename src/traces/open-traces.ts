@@ -121,8 +121,8 @@ class RunningOperation {
 function tracedApi(api: ClusterApi, begin: (call: UpstreamCall) => Span | undefined): ClusterApi {
   return {
     cluster: api.cluster,
-    get standingFaults() {
-      return api.standingFaults;
+    get connectionFaults() {
+      return api.connectionFaults;
     },
     list: (page, signal) => api.list(page, signal),
     watch: (start, signal) => api.watch(start, signal),

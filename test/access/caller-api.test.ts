@@ -47,7 +47,7 @@ describe('the API of a caller', () => {
     };
     const api: ClusterApi = {
       cluster: clusterName('north'),
-      standingFaults: [],
+      connectionFaults: [],
       list: take,
       watch: take,
       logs: take,

@@ -34,7 +34,7 @@ function clientsWith(
   const member: CallerMember = {
     settings: { identity },
     api: {
-      ...{ cluster: north, standingFaults: [], list: nothing, watch: nothing, logs: nothing },
+      ...{ cluster: north, connectionFaults: [], list: nothing, watch: nothing, logs: nothing },
       send: async ({ as, requestId }) => {
         sent.push({ as, requestId });
         return { type: 'failed', fault: fault('NOT_FOUND', 'absent', { cluster: north, retry: 'NEVER' }) };

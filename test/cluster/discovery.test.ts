@@ -43,7 +43,7 @@ function serverOf(documents: Readonly<Record<string, Json>>): ClusterApi & { rea
   async function* none() {}
   return {
     cluster: clusterName('old'),
-    standingFaults: [],
+    connectionFaults: [],
     asked,
     list: none,
     watch: none,

@@ -51,7 +51,7 @@ const names = (fleet: Fleet) => fleet.members().map(({ name }) => name);
 const duplicatesOf = (fleet: Fleet, name: string) =>
   fleet
     .member(clusterName(name))
-    ?.api.standingFaults.filter(({ code }) => code === 'DUPLICATE')
+    ?.api.connectionFaults.filter(({ code }) => code === 'DUPLICATE')
     .map(({ message }) => message.split(' ')[0]);
 
 test('begins with the clusters of its source, by name', async () => {
@@ -263,7 +263,7 @@ test('a cluster with a broken description is a member whose requests fail with t
     type: 'failed',
     fault: { code: 'INVALID', cluster: 'odd', message: 'users[0].user.exec: expected a command', retry: 'NEVER' },
   });
-  expect(member?.api.standingFaults).toHaveLength(1);
+  expect(member?.api.connectionFaults).toHaveLength(1);
 });
 
 test('uses the first of two sources that have a cluster of the same name', async () => {

@@ -7,7 +7,7 @@ const never = new AbortController().signal;
 
 function apiOf(name: string): ClusterApi {
   const send = async () => ({ type: 'answered', status: 200, body: new Uint8Array() }) as const;
-  return { cluster: clusterName(name), send, standingFaults: [] } as unknown as ClusterApi;
+  return { cluster: clusterName(name), send, connectionFaults: [] } as unknown as ClusterApi;
 }
 
 test('the series of a cluster are dropped when it leaves, and its late answers make no new ones', async () => {

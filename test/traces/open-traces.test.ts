@@ -22,7 +22,7 @@ async function tracesTo(url: string) {
 
 const api: ClusterApi = {
   cluster: clusterName('north'),
-  standingFaults: [],
+  connectionFaults: [],
   async *list() {},
   async *watch() {},
   async *logs() {

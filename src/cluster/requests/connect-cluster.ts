@@ -51,7 +51,7 @@ export function connectCluster(
   });
   return {
     cluster: endpoint.name,
-    standingFaults: standingFaultsOf(endpoint),
+    connectionFaults: connectionFaultsOf(endpoint),
     list: (page, signal) => streamListPage(exchange, page, signal),
     watch: (start, signal) => streamWatch(exchange, start, signal),
     logs: (request, signal) => streamLog(exchange, request, signal),
@@ -59,7 +59,7 @@ export function connectCluster(
   };
 }
 
-function standingFaultsOf({ name, trust }: Endpoint): readonly Fault[] {
+function connectionFaultsOf({ name, trust }: Endpoint): readonly Fault[] {
   if (trust.type !== 'unverified') return [];
   const message = 'the certificate of the API server is not verified (insecure-skip-tls-verify)';
   return [faultOfFailure(clusterFailure('INSECURE', message, 'NEVER'), { cluster: name })];

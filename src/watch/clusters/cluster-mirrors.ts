@@ -382,13 +382,13 @@ export class ClusterMirrors {
 
   /** Returns the faults of the health and of the connection settings, and one for each kind that may be listed in some namespaces only. */
   #faults({ faults }: ClusterHealth): readonly Fault[] {
-    return [...faults, ...this.#cluster.api.standingFaults, ...this.#mirrors().flatMap((mirror) => mirror.faults())];
+    return [...faults, ...this.#cluster.api.connectionFaults, ...this.#mirrors().flatMap((mirror) => mirror.faults())];
   }
 
   #health(): ClusterHealth {
     const { faults, breaker, answeredMs } = this.#server;
     const warm = warmKeys.flatMap((key) => this.#entries.get(key)?.mirror.fault ?? []);
-    const connectionFaults = this.#cluster.api.standingFaults;
+    const connectionFaults = this.#cluster.api.connectionFaults;
     return clusterHealthOf({ answered: answeredMs !== undefined, breaker: breaker.fault, faults: [...faults, ...warm], connectionFaults });
   }
 

@@ -18,8 +18,8 @@ interface ApiObserver {
 export function observeApi(api: ClusterApi, observer: ApiObserver): ClusterApi {
   return {
     cluster: api.cluster,
-    get standingFaults() {
-      return api.standingFaults;
+    get connectionFaults() {
+      return api.connectionFaults;
     },
     list: (page, signal) => opened(observed(api.list(page, signal), observer), observer),
     watch: (start, signal) => opened(observed(api.watch(start, signal), observer), observer),

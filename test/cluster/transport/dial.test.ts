@@ -87,10 +87,10 @@ describe('TLS', () => {
     const sim = await startSim();
     const endpoint = endpointFor(sim, { trust: { type: 'unverified' } });
     using south = connect(endpoint);
-    expect(south.api.standingFaults).toMatchObject([{ code: 'INSECURE', cluster: 'south', retry: 'NEVER' }]);
+    expect(south.api.connectionFaults).toMatchObject([{ code: 'INSECURE', cluster: 'south', retry: 'NEVER' }]);
     expect(await ask(endpoint)).toBe('answered');
     using other = connect(endpointFor(sim));
-    expect(other.api.standingFaults).toEqual([]);
+    expect(other.api.connectionFaults).toEqual([]);
   });
 
   test('a client certificate that cannot be read is a fault', async () => {

@@ -34,7 +34,7 @@ function listOver(
   const requested: string[] = [];
   const api = {
     cluster: east,
-    standingFaults: [],
+    connectionFaults: [],
     async *list({ namespace = '' }: { readonly namespace?: string }, signal: AbortSignal) {
       requested.push(namespace);
       const parts = partsOf(namespace);

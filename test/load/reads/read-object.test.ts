@@ -33,7 +33,7 @@ function graphWithLive(secretsRule: MemberSettings['secrets'] = 'live', sensitiv
       list: nothing,
       watch: nothing,
       logs: nothing,
-      standingFaults: [],
+      connectionFaults: [],
       send: async (request) => {
         upstream.requests.push(request);
         return upstream.answer;

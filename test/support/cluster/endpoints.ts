@@ -37,6 +37,6 @@ export function silentApi(name: string): ClusterApi {
     watch: nothing,
     logs: nothing,
     send: () => new Promise(() => undefined),
-    standingFaults: [],
+    connectionFaults: [],
   };
 }

@@ -118,7 +118,7 @@ export class FakeCluster {
     this.put('Namespace', { metadata: { name: 'kube-system' } });
     this.api = {
       cluster: this.name,
-      standingFaults: [],
+      connectionFaults: [],
       list: (page, signal) => this.#list(page, signal),
       watch: (start, signal) => this.#watch(start, signal),
       logs: (request, signal) => this.logs.logs(request, signal),

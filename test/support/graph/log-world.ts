@@ -32,7 +32,7 @@ export function createLogWorld(options: { readonly access?: Access } = {}): LogW
         list: nothing,
         watch: nothing,
         logs: (request, signal) => own.logs(request, signal),
-        standingFaults: [],
+        connectionFaults: [],
         send: () => Promise.reject(new Error('unused')),
       },
     };
