@@ -36,7 +36,7 @@ export interface MemberCluster {
   readonly zones: readonly string[];
   readonly taints: readonly ClusterTaint[];
   readonly phase: 'CONNECTING' | 'SYNCED' | 'DEGRADED' | 'UNREACHABLE';
-  /** The time of the last answer of the cluster, in Unix milliseconds. Absent: it has never answered. */
+  /** The time of the last answer of the cluster, in Unix milliseconds. Absent if it has never answered. */
   readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
   /**

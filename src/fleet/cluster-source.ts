@@ -10,11 +10,11 @@ interface CandidateFacts {
   readonly settings: MemberSettings;
   /**
    * How the cluster was found while the gateway runs: registered on the hub, or listed by an inventory. If its `kube-system` has the uid of an
-   * earlier candidate, it is the same cluster at any address. Absent: the operator's own files name it, and it counts as another cluster at
+   * earlier candidate, it is the same cluster at any address. Absent if the operator's own files name it, and it counts as another cluster at
    * another address.
    */
   readonly found?: 'registered' | 'listed';
-  /** The generation of the object that describes the cluster. Absent: it has none. */
+  /** The generation of the object that describes the cluster. Absent if it has none. */
   readonly generation?: number | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface KubeconfigSourceOptions {
   readonly contexts: readonly string[];
   /** Reads the clusters that the config file names. If it names any, only these are used. */
   readonly clusters: () => Promise<readonly NamedCluster[]>;
-  /** The config file, which is watched together with the kubeconfigs. Absent: there is none. */
+  /** The config file, which is watched together with the kubeconfigs. Absent if there is none. */
   readonly configFile?: string;
   /** The policy for Secrets in contexts that the config file does not name. */
   readonly secrets: MemberSettings['secrets'];

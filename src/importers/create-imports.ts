@@ -21,7 +21,7 @@ export interface ImportsPorts {
   /** Returns the API of a cluster, with the rights of the caller. Undefined if the cluster is not in the fleet. */
   readonly apiOf: (cluster: ClusterName, operation: CallerOperation) => ClusterApi | undefined;
   readonly sensitiveKinds: SensitiveKinds;
-  /** The cluster that keeps Propagations, and the lookup of those that exist, with the rights of the caller. Absent: there is no hub. */
+  /** The cluster that keeps Propagations, and the lookup of those that exist, with the rights of the caller. Absent if there is no hub. */
   readonly hub?: {
     readonly cluster: ClusterName;
     readonly lookUp: (context: ImportCaller) => Promise<PropagationLookup>;

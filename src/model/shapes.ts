@@ -22,7 +22,7 @@ export interface ShapeField extends ListRules {
   readonly name?: string;
   readonly shape: Shape;
   readonly description?: string;
-  /** The reason in `@deprecated`. Absent: the field is not deprecated. */
+  /** The reason in `@deprecated`. Absent if the field is not deprecated. */
   readonly deprecated?: string;
 }
 

@@ -32,11 +32,11 @@ const spec = structureSchema({
   secretRef: structureSchema({ name: partName.describe('The name of the Secret.') }).describe(
     'The Secret with the credentials, in the system namespace of Muster. Its key `kubeconfig` is a kubeconfig with data only: no plugin, file or proxy.',
   ),
-  provider: anyText.exactOptional().describe("The cloud provider. Absent: that of its Nodes' providerID."),
-  region: anyText.exactOptional().describe("The region of the cluster. Absent: that of its Nodes' topology labels."),
+  provider: anyText.exactOptional().describe("The cloud provider. Default: that of its Nodes' providerID."),
+  region: anyText.exactOptional().describe("The region of the cluster. Default: that of its Nodes' topology labels."),
   zones: listSchema(anyText, { max: 100 })
     .exactOptional()
-    .describe("The zones of the cluster. Absent: those of its Nodes' topology labels."),
+    .describe("The zones of the cluster. Default: those of its Nodes' topology labels."),
   taints: listSchema(taint, { max: 100 }).exactOptional().describe('Taints, which keep away Propagations that do not tolerate them.'),
   namespaces: listSchema(partName, { max: 1_000 })
     .exactOptional()
@@ -53,7 +53,7 @@ const spec = structureSchema({
     groupPrefix: anyText.exactOptional().describe('The prefix that names of groups get in this cluster.'),
   })
     .exactOptional()
-    .describe('How users and groups are named in this cluster. Absent: as they are named by the gateway.'),
+    .describe('How users and groups are named in this cluster. Default: as they are named by the gateway.'),
 });
 
 const condition = structureSchema({

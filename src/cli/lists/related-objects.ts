@@ -27,7 +27,7 @@ export const maxRelated = 20;
 interface Relations {
   readonly one?: readonly string[];
   readonly many?: readonly string[];
-  /** Kinds that the object may own. Empty: any kind. Absent: it owns nothing. */
+  /** Kinds that the object may own. Empty: any kind. Absent if it owns nothing. */
   readonly owned?: readonly string[];
 }
 

@@ -28,7 +28,7 @@ interface ExchangeRequest extends ActingFor {
   readonly lane: Lane;
   /** True if the answer may be gzipped: lists and single answers. Servers never compress watches. */
   readonly compressible: boolean;
-  /** The kind that a fault of this request names. Absent: the request is not about one kind. */
+  /** The kind that a fault of this request names. Absent if the request is not about one kind. */
   readonly kind?: GroupKind;
   readonly body?: Uint8Array | undefined;
   readonly contentType?: string | undefined;

@@ -21,7 +21,7 @@ export interface ImportClusters {
   /** The locations of these clusters, as far as they are known. */
   readonly locations: ReadonlyMap<string, ClusterLocation>;
   /**
-   * The clusters that the source system manages, with their labels in that system. Absent: the documents come from a text, or the system
+   * The clusters that the source system manages, with their labels in that system. Absent if the documents come from a text, or the system
    * keeps no list of clusters, or the list could not be read.
    */
   readonly members?: ReadonlyMap<string, Labels>;

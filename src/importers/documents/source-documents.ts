@@ -14,7 +14,7 @@ export interface SourceDocument {
   readonly index: number;
   /** The path of the object in the input, such as `[2]` or `[2].items[0]`. Paths of notes start with it. */
   readonly path: string;
-  /** Absent: the document is no Kubernetes object, as it has no apiVersion, kind or name, or has a `problem`. `object` is then absent too. */
+  /** Absent if the document is no Kubernetes object, as it has no apiVersion, kind or name, or has a `problem`. `object` is then absent too. */
   readonly key?: ObjectKey;
   /** The object without `status` and without the metadata that a server fills in (`withoutServerFields`). */
   readonly object?: JsonObject;

@@ -12,7 +12,7 @@ export interface ClaimedResource {
   readonly choice: PolicyChoice;
   /**
    * True: no policy selects the resource, and it follows the workloads that need it. `choice` is then that of the first one. In Karmada,
-   * its binding is an attached one. Absent: the policy selects the resource.
+   * its binding is an attached one. Absent if the policy selects the resource.
    */
   readonly isAttached?: true;
 }

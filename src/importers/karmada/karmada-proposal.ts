@@ -24,7 +24,7 @@ import { unitePlacements } from './unite-placements.ts';
 /** The facts that a proposal is made from, in addition to the claimed resource. */
 export interface ProposalFacts {
   readonly clusters: ImportClusters;
-  /** The cluster of Karmada's API server. Absent: the resources come from a text. */
+  /** The cluster of Karmada's API server. Absent if the resources come from a text. */
   readonly sourceCluster?: string | undefined;
   readonly translate: (policy: PropagationPolicy) => TranslatedPolicy;
   readonly overrides: OverrideChoice;

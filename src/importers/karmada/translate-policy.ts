@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json.ts';
-import type { ImportClusters, AddNote } from '../clusters/import-clusters.ts';
+import type { AddNote, ImportClusters } from '../clusters/import-clusters.ts';
 import { knownNames } from '../clusters/import-clusters.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { isPresent } from './admission/problems.ts';
@@ -13,11 +13,11 @@ import type { PartScope } from './translate-sets.ts';
 /** The parts of a Propagation that a policy gives to every resource that it propagates. */
 export interface TranslatedPolicy {
   readonly placement: JsonObject;
-  /** `replicas` for workloads. Absent: every cluster gets the whole number. */
+  /** `replicas` for workloads. Default: every cluster gets the whole number. */
   readonly replicas?: JsonObject;
-  /** `failover`. Absent: the policy has none. */
+  /** `failover`. Absent if the policy has none. */
   readonly failover?: JsonObject;
-  /** `exact.policies`. Absent: the other fields have everything that the planner needs. */
+  /** `exact.policies`. Absent if the other fields have everything that the planner needs. */
   readonly exactPolicies?: JsonObject;
   readonly dispatching: Suspension;
   /** False if clusters share this number of replicas without a tie (`tieCheckOf`). */

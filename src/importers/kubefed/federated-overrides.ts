@@ -94,7 +94,7 @@ function patchOf(given: readonly LocatedPatchOperation[], { template, hasPrefere
 }
 
 interface ConvertedOverride {
-  /** Absent: the override is not imported, and a note says why. */
+  /** Absent if the override is not imported, and a note says why. */
   readonly operation?: LocatedPatchOperation;
   readonly notes: readonly ImportNote[];
 }

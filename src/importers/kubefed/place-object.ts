@@ -20,7 +20,7 @@ export interface PlacedObject {
   readonly choice: ClusterChoice;
   /**
    * The clusters of the FederatedNamespace. Present only in exact mode, and only if KubeFed also gives replicas to other clusters, where
-   * they are lost. `choice` then has all clusters of the division. Absent: `choice` has exactly the clusters that get copies.
+   * they are lost. `choice` then has all clusters of the division. Absent if `choice` has exactly the clusters that get copies.
    */
   readonly limit?: ClusterChoice;
   /** The FederatedNamespace of the object. Undefined: the object is not namespaced, or its namespace is not federated. */

@@ -6,7 +6,7 @@ import type { ImportNote } from '../model/import-result.ts';
 export interface LivingObjects {
   readonly objects: readonly LivingObject[];
   /**
-   * The clusters of the system by their names, with the labels that they have there. Absent: the system has no list of clusters, or the list
+   * The clusters of the system by their names, with the labels that they have there. Absent if the system has no list of clusters, or the list
    * could not be read.
    */
   readonly members?: ReadonlyMap<string, Readonly<Record<string, string>>>;

@@ -29,7 +29,7 @@ export interface ImportedPropagation {
 export interface ImportedDocument {
   /** The index of the document, from 0. Empty documents are not counted. The items of a list have the index of their list. */
   readonly index: number;
-  /** Absent: the document is no Kubernetes object. */
+  /** Absent if the document is no Kubernetes object. */
   readonly key?: ObjectKey;
   readonly role: DocumentRole;
 }
@@ -53,6 +53,6 @@ export interface ImportNote {
   readonly code: string;
   /** The note for people. It contains no values of Secrets. */
   readonly message: string;
-  /** The path in the input, such as `[1].spec.schedulerName`. Absent: the note is about no single field. */
+  /** The path in the input, such as `[1].spec.schedulerName`. Absent if the note is about no single field. */
   readonly path?: string;
 }

@@ -11,13 +11,13 @@ export interface ImportContext {
   readonly isExact: boolean;
   /** The clusters that the caller may see. */
   readonly clusters: readonly (Pick<MemberCluster, 'name' | 'labels'> & Partial<ClusterLocation>)[];
-  /** The cluster that keeps Propagations. Absent: the gateway has no hub. */
+  /** The cluster that keeps Propagations. Absent if the gateway has no hub. */
   readonly hub?: string;
-  /** The cluster that the documents were read from. Absent: they come from a text. */
+  /** The cluster that the documents were read from. Absent if they come from a text. */
   readonly living?: LivingSource;
   /**
    * True: the leader keeps the Propagation in sync with a resource on the hub, so it does what the system of the resource does. Placements
-   * leave out names of clusters that are not in the fleet, with the note `UNKNOWN_CLUSTER`. A Namespace is deleted with its resource. Absent:
+   * leave out names of clusters that are not in the fleet, with the note `UNKNOWN_CLUSTER`. A Namespace is deleted with its resource. Default:
    * such names are left out only if `isExact`, and an imported Namespace is never deleted with its Propagation.
    */
   readonly isKeptInSync?: true;
@@ -47,7 +47,7 @@ export interface Translation {
   readonly unread: readonly ProposedDocument[];
   /** The notes that belong to no proposal. */
   readonly notes: readonly ImportNote[];
-  /** The refused policies by the documents that only they select. The documents may be in proposals of other importers. Absent: none. */
+  /** The refused policies by the documents that only they select. The documents may be in proposals of other importers. Default: none. */
   readonly refusedPolicies?: ReadonlyMap<SourceDocument, ObjectDocument>;
 }
 

@@ -11,9 +11,9 @@ export interface ImportCaller extends WriteContext {
 /** A request to import what lives in a cluster. */
 export interface ClusterImportRequest {
   readonly cluster: string;
-  /** The kinds of the propagated objects. Absent: all kinds. */
+  /** The kinds of the propagated objects. Default: all kinds. */
   readonly kinds?: readonly GroupKind[] | undefined;
-  /** The namespaces of the source objects. Absent: all namespaces, and objects without a namespace. */
+  /** The namespaces of the source objects. Default: all namespaces, and objects without a namespace. */
   readonly namespaces?: readonly string[] | undefined;
   readonly exact: boolean;
 }

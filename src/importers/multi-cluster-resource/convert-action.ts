@@ -11,7 +11,7 @@ export interface CustomizeAction {
 export interface ConvertedAction {
   readonly path: string;
   readonly op?: string | undefined;
-  /** Absent: the action has no value. */
+  /** Absent if the action has no value. */
   readonly value?: Json | undefined;
 }
 

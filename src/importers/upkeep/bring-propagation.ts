@@ -23,9 +23,9 @@ const calmMs = 600_000;
 
 /** The outcome of a pass, and the delay until the next one. */
 export interface BroughtPropagation {
-  /** The outcome for the status of the resource. Absent: nothing new is known, so the status stays. */
+  /** The outcome for the status of the resource. Absent if nothing new is known, so the status stays. */
   readonly outcome?: UpkeepOutcome;
-  /** The delay until the next pass, in milliseconds. Absent: only a change triggers it. */
+  /** The delay until the next pass, in milliseconds. Default: only a change triggers it. */
   readonly againMs?: number;
 }
 

@@ -7,9 +7,9 @@ import type { ImportNote } from '../model/import-result.ts';
 
 /** The result of the upkeep of one resource, as its status reports it. */
 export interface UpkeepOutcome {
-  /** The resource's own Propagation. Absent: there is none. */
+  /** The resource's own Propagation. Absent if there is none. */
   readonly propagation?: Propagation | undefined;
-  /** Why the resource has no Propagation that matches it. Absent: it has one. */
+  /** Why the resource has no Propagation that matches it. Absent if it has one. */
   readonly problem?: string | undefined;
   /** The phase to report. Default: `Failed` if there is a problem or no Propagation, else the phase of the Propagation. */
   readonly phase?: PropagationPhase | undefined;

@@ -35,7 +35,7 @@ export interface TranslationFacts {
   /** The clusters of the fleet. Names of other clusters are left out of the placement. */
   readonly clusters: readonly string[];
   readonly hub: string;
-  /** The service account in the namespace of the resource that writes copies. Absent: the account of the gateway. */
+  /** The service account in the namespace of the resource that writes copies. Default: the account of the gateway. */
   readonly serviceAccount?: string | undefined;
 }
 

@@ -17,7 +17,7 @@ export interface UpkeepPorts {
   readonly propagations: PropagationStore;
   /** Returns a client of a cluster that acts as the service account, or with the account of the gateway. */
   readonly clientOf: ClientOf;
-  /** The service account in the namespace of each resource that writes its copies. Absent: the account of the gateway. */
+  /** The service account in the namespace of each resource that writes its copies. Default: the account of the gateway. */
   readonly serviceAccount?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;

@@ -28,7 +28,7 @@ export interface LogExtent {
 }
 
 export interface LogLineView {
-  /** The time of the line in RFC 3339, as the kubelet wrote it. Absent: the line has no readable time. */
+  /** The time of the line in RFC 3339, as the kubelet wrote it. Absent if the line has no readable time. */
   readonly time?: string;
   readonly text: string;
 }
@@ -43,7 +43,7 @@ export interface PodLogView {
   readonly lines: readonly LogLineView[];
   /** True if the log is larger than `limitBytes`, so that its end is missing. */
   readonly truncated: boolean;
-  /** The reason why the log could not be read, or not to its end. `lines` came before it. Absent: there was no problem. */
+  /** The reason why the log could not be read, or not to its end. `lines` came before it. Absent if there was no problem. */
   readonly fault?: Fault;
 }
 

@@ -19,9 +19,9 @@ export interface MigrationsPorts {
   readonly planner: MigrationPlanner;
   readonly members: Members;
   readonly access: Access;
-  /** Absent: no hub is configured. */
+  /** Absent if no hub is configured. */
   readonly hub?: MigrationHub;
-  /** The rights of callers to Migrations. Absent: every caller may do everything, as in local mode. */
+  /** The rights of callers to Migrations. Default: every caller may do everything, as in local mode. */
   readonly rights?: HubRights;
   readonly audit: Audit;
   /** The names of the configured hooks. */

@@ -29,7 +29,7 @@ import { type BackupLimits, backupKind, readBackup } from './read-backup.ts';
 export interface BackupReaderPorts {
   readonly members: Members;
   readonly clientOf: ClientOf;
-  /** The clusters that the requester may see. Backups in other clusters are not found. Absent: all clusters. */
+  /** The clusters that the requester may see. Backups in other clusters are not found. Default: all clusters. */
   readonly visibility?: IdentityVisibility | undefined;
   readonly config: ConfiguredBackups;
   /** With `visibility`: networks that download URLs may lead to although they are private. Default: none. */
@@ -43,7 +43,15 @@ export interface BackupReaderPorts {
  * Creates the reader of backups for the planner and the engine. Reads the kinds that can belong to applications, in the namespaces of the
  * spec. Each call reads the archive once and keeps nothing. Data of Secrets are only in `secretData`. Users take turns: `backupPlaces`.
  */
-export function createBackupReader({ members, clientOf, visibility, config, allowPrivate = [], clock, limits }: BackupReaderPorts): ReadBackup {
+export function createBackupReader({
+  members,
+  clientOf,
+  visibility,
+  config,
+  allowPrivate = [],
+  clock,
+  limits,
+}: BackupReaderPorts): ReadBackup {
   const places = new FairPlaces(backupPlaces);
   const read: ReadBackup = async (request, signal) => {
     const { spec } = request;
@@ -100,7 +108,11 @@ interface BackupsInCluster {
 }
 
 /** Returns why the requester may not get the Backup that the spec names, or list the Backups that it selects. Undefined: the requester may. */
-async function refusedBackups(visibility: IdentityVisibility, { cluster, spec }: BackupsInCluster, signal: AbortSignal): Promise<Fault | undefined> {
+async function refusedBackups(
+  visibility: IdentityVisibility,
+  { cluster, spec }: BackupsInCluster,
+  signal: AbortSignal,
+): Promise<Fault | undefined> {
   invariant(spec.backup !== undefined, 'a spec with the source Velero has a backup');
   const { namespace, name } = spec.backup;
   const kind = backupKind;

@@ -22,7 +22,7 @@ export interface DiscoveredObject {
 export interface SourceObjects {
   /** Returns all objects of a kind, or those in one namespace. Empty if the source has none, or does not know the kind. */
   all(kind: GroupKind, namespace?: string): readonly DiscoveredObject[];
-  /** The backup that has the objects. Absent: they come from the mirrors of the cluster. */
+  /** The backup that has the objects. Absent if they come from the mirrors of the cluster. */
   readonly backup?: SourceBackup;
 }
 

@@ -82,9 +82,9 @@ export interface AppPlan {
   readonly to: number;
   readonly needs: RecordedRoom;
   readonly free: RecordedRoom;
-  /** Why the application is skipped. Absent: it moves. */
+  /** Why the application is skipped. Absent if it moves. */
   readonly skipped?: { readonly reason: MigratedAppReason; readonly message: string };
-  /** The Propagation of the workload. Its placement is changed instead of the objects. Absent: Muster does not propagate the workload. */
+  /** The Propagation of the workload. Its placement is changed instead of the objects. Absent if Muster does not propagate the workload. */
   readonly propagated?: PropagatedApp;
   /** The objects in write order. Empty if the application is skipped or propagated. */
   readonly target: readonly PlannedTargetObject[];

@@ -11,9 +11,9 @@ import type { MigrationPlan } from '../model/migration-plan.ts';
 export interface MigrationPlannerPorts extends Pick<PlannerPorts, 'members' | 'clientOf' | 'visibility' | 'sensitiveKinds'> {
   /** Plans the new placement of propagated applications. */
   readonly planner: Pick<Planner, 'render'>;
-  /** The Propagations and their inventories. Absent: there is no hub, so nothing is propagated. */
+  /** The Propagations and their inventories. Absent if there is no hub, so nothing is propagated. */
   readonly hub?: HubRecords;
-  /** The Migrations on the hub. Absent: there is no hub, so no other migration runs. */
+  /** The Migrations on the hub. Absent if there is no hub, so no other migration runs. */
   readonly migrations?: Pick<MigrationStore, 'all'> | undefined;
   readonly readBackup: ReadBackup;
   readonly clock: Clock;

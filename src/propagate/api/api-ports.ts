@@ -9,9 +9,9 @@ import type { HubRights } from './hub-rights.ts';
 /** The services that the operations on Propagations use. */
 export interface PropagationsPorts {
   readonly planner: Planner;
-  /** Absent: no hub is configured. */
+  /** Absent if no hub is configured. */
   readonly hub?: HubStores;
-  /** The rights of callers to Propagations. Absent: every caller may do everything, as in local mode. */
+  /** The rights of callers to Propagations. Default: every caller may do everything, as in local mode. */
   readonly rights?: HubRights;
   readonly audit: Audit;
   /**

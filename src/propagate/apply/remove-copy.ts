@@ -48,7 +48,7 @@ export interface Removal {
   readonly live?: KubernetesObject | undefined;
   /**
    * The generation of Muster's last write to the copy. The copy is removed only if its mark has this generation or the generation that is
-   * rolled back. With another generation, or none, it has changed since that write, and stays. Absent: the generation is not checked.
+   * rolled back. With another generation, or none, it has changed since that write, and stays. Default: the generation is not checked.
    */
   readonly lastGeneration?: number | undefined;
 }

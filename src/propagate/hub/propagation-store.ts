@@ -25,11 +25,11 @@ export type PropagationWrite = { readonly result: 'written'; readonly propagatio
 /** The new values for a write of a spec. */
 export interface SpecChange {
   readonly document: SpecDocument;
-  /** The complete set of labels; others are removed. Absent: the labels stay as they are. */
+  /** The complete set of labels; others are removed. Default: the labels stay as they are. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Only these annotations change; the others stay. */
   readonly annotations?: AnnotationChange;
-  /** The complete list of owners; others are removed. Absent: the owners stay as they are. */
+  /** The complete list of owners; others are removed. Default: the owners stay as they are. */
   readonly owners?: readonly OwnerReference[];
 }
 

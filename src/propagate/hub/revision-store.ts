@@ -30,7 +30,7 @@ interface NewRevision {
   readonly hadNoCopies?: boolean;
   /**
    * The hash of the accepted sources (`hashOfSources`). It replaces the hash of an earlier record, because a later generation with the same
-   * spec may accept other content. Absent: changes of the sources are followed.
+   * spec may accept other content. Default: changes of the sources are followed.
    */
   readonly sources?: string;
 }

@@ -14,9 +14,9 @@ export interface OverridePolicySpec {
 }
 
 export interface OverrideRule {
-  /** The clusters of the rule. Absent: all clusters. */
+  /** The clusters of the rule. Default: all clusters. */
   readonly targetCluster?: ClusterAffinity | null;
-  /** Absent: the rule changes nothing. */
+  /** Absent if the rule changes nothing. */
   readonly overriders?: Overriders | null;
 }
 

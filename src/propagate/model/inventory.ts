@@ -38,7 +38,7 @@ export interface ClusterShare {
   readonly owner: string;
   readonly ownerName: string;
   readonly cluster: ClusterName;
-  /** The resourceVersion that was read. Every save is guarded by it. Absent: the hub does not have the share yet. */
+  /** The resourceVersion that was read. Every save is guarded by it. Absent if the hub does not have the share yet. */
   readonly version?: ResourceVersion;
   readonly uid?: string;
   readonly entries: readonly InventoryEntry[];
@@ -73,7 +73,7 @@ export interface OldValues {
   readonly uid: string;
   /** The old values of the fields that the Propagation writes. The whole object if `whole` is true. */
   readonly values: Manifest;
-  /** The owners of the fields at that time: the entries of `managedFields` of other managers. Absent: there were none. */
+  /** The owners of the fields at that time: the entries of `managedFields` of other managers. Absent if there were none. */
   readonly owners?: readonly JsonObject[];
   /** True if the write mode is `Replace`. Then `values` is the whole object, and a replacement restores it. */
   readonly whole?: boolean;

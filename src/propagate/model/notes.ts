@@ -6,7 +6,7 @@ export interface Note {
   readonly code: NoteCode;
   /** The message for users, with the expected value and the given one. */
   readonly message: string;
-  /** The path of the field in the input: `overrides[0].jsonPatch[1].path`. Absent: the note is about no single field. */
+  /** The path of the field in the input: `overrides[0].jsonPatch[1].path`. Absent if the note is about no single field. */
   readonly path?: string;
 }
 

@@ -45,12 +45,12 @@ export type RejectionReason =
 
 export interface ChosenCluster {
   readonly cluster: ClusterName;
-  /** The affinity group that chose the cluster. Absent: the placement has no groups. */
+  /** The affinity group that chose the cluster. Absent if the placement has no groups. */
   readonly group?: string;
   /** The tier of the cluster. 0: the set of the group itself. k: its k-th overflow set. */
   readonly tier: number;
   readonly score: number;
-  /** Estimated replicas that fit in total: additional ones and previous ones. Absent: unlimited or unknown. */
+  /** Estimated replicas that fit in total: additional ones and previous ones. Absent if unlimited or unknown. */
   readonly available?: number;
   /**
    * True if the cluster was chosen only because it holds copies. Its location is unknown, so it is unclear whether the placement matches
@@ -73,7 +73,7 @@ export interface ClusterSelection {
   /** The other clusters, by name. */
   readonly rejected: readonly RejectedCluster[];
   readonly group?: string;
-  /** Why no cluster could be chosen. `chosen` is empty then. Absent: at least one cluster was chosen. */
+  /** Why no cluster could be chosen. `chosen` is empty then. Absent if at least one cluster was chosen. */
   readonly problem?: string;
   readonly notes: readonly Note[];
 }
@@ -84,7 +84,7 @@ export interface ReplicaShare {
   /** The previous number of replicas. */
   readonly from: number;
   readonly to: number;
-  /** The number that the division gave the cluster. Absent: it is `to`. Present: an override of the count replaces it. */
+  /** The number that the division gave the cluster. Default: `to`. Set if an override of the count replaces it. */
   readonly divided?: number;
   /** The number of replicas of `from` that stay. */
   readonly kept: number;
@@ -107,13 +107,13 @@ export interface ReplicaDivision {
   readonly shares: readonly ReplicaShare[];
   readonly unplaced: number;
   readonly notes: readonly Note[];
-  /** Why no replicas are placed, although clusters are chosen. Absent: those that fit are placed. */
+  /** Why no replicas are placed, although clusters are chosen. Absent if those that fit are placed. */
   readonly problem?: string;
 }
 
 /** The replicas of a workload that run in a cluster, as KubeFed counts them (docs/internals/propagation.md 3.4). */
 export interface RunningReplicas {
   readonly current: number;
-  /** The number of wanted replicas without those that are unschedulable for longer than 60 s. Absent: no Pod is. */
+  /** The number of wanted replicas without those that are unschedulable for longer than 60 s. Absent if no Pod is. */
   readonly capacity?: number;
 }

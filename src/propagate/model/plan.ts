@@ -60,12 +60,12 @@ export interface RenderedObject {
   readonly secretOf?: SecretSource | undefined;
   /** SHA-256 of the canonical JSON (RFC 8785) of `desired`. For a Secret, the resourceVersion of its source is included. */
   readonly desiredHash: string;
-  /** The existing object in the mirror. Absent: the mirror has none. */
+  /** The existing object in the mirror. Absent if the mirror has none. */
   readonly live?: KubernetesObject;
-  /** The uid of `live`. Absent: there is no existing object. */
+  /** The uid of `live`. Absent if there is no existing object. */
   readonly liveUid?: string;
   /**
-   * The hash of `live` without status, managedFields, resourceVersion and generation. Absent: there is no existing object, or `action` is
+   * The hash of `live` without status, managedFields, resourceVersion and generation. Absent if there is no existing object, or `action` is
    * UNCHANGED.
    */
   readonly liveHash?: string;
@@ -86,7 +86,7 @@ interface SecretSource {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
-  /** The resourceVersion whose data may be sent. Absent: the current data are sent. */
+  /** The resourceVersion whose data may be sent. Default: the current data are sent. */
   readonly version?: string;
 }
 
@@ -107,7 +107,7 @@ export interface RenderedCluster {
    * The objects in write order (docs/internals/propagation.md 5.1). Deletions come last, in reverse write order. Empty if `fault` is set.
    */
   readonly objects: readonly RenderedObject[];
-  /** Why no object can be rendered for this cluster: an override fails, or a mirror is unread. Absent: all objects are rendered. */
+  /** Why no object can be rendered for this cluster: an override fails, or a mirror is unread. Absent if all objects are rendered. */
   readonly fault?: Fault;
 }
 
@@ -177,7 +177,7 @@ export interface RenderedPlan {
   readonly sources: readonly TemplateOrigin[];
   /** The content of the sources. Undefined if it may change within a generation, or if the template could not be read. */
   readonly contents: readonly FrozenSource[] | undefined;
-  /** Why the prune of this plan must be confirmed first (docs/internals/propagation.md 5.4). Absent: no confirmation is needed. */
+  /** Why the prune of this plan must be confirmed first (docs/internals/propagation.md 5.4). Absent if no confirmation is needed. */
   readonly pruneHeld?: string;
   readonly notes: readonly Note[];
 }
@@ -189,7 +189,7 @@ export interface PlannedObject {
   /** The rendered manifest. Values of Secrets and sensitive kinds are redacted. */
   readonly manifest: JsonObject;
   /**
-   * A unified diff from the live object to the dry run's result, without the fields that a server fills in. Absent: there is no change, or
+   * A unified diff from the live object to the dry run's result, without the fields that a server fills in. Absent if there is no change, or
    * no dry run was possible.
    */
   readonly diff?: string;

@@ -17,7 +17,7 @@ export interface PropagationMetadata {
   readonly finalizers: readonly string[];
   /** The owners of the Propagation. Kubernetes deletes it when none of them exists any more. */
   readonly owners: readonly OwnerReference[];
-  /** RFC 3339. Absent: the Propagation is not being deleted. */
+  /** RFC 3339. Absent if the Propagation is not being deleted. */
   readonly deletionTimestamp?: string;
 }
 
@@ -80,10 +80,10 @@ export interface PropagationRevision {
   readonly isRolledBack: boolean;
   /**
    * True if no inventory had an entry when the revision was first decided: every existing copy comes from this revision or a later one.
-   * Absent: there were entries, or it is not known.
+   * Absent if there were entries, or it is not known.
    */
   readonly hadNoCopies?: true;
-  /** The hash of the sources that its last generation accepted (`hashOfSources`). Absent: not known. */
+  /** The hash of the sources that its last generation accepted (`hashOfSources`). Absent if not known. */
   readonly sources?: string;
 }
 

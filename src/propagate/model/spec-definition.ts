@@ -328,7 +328,7 @@ export const deletionParts = structureSchema({
 
 export interface RolloutSpec extends Omit<z.output<typeof rolloutFields>, 'soak' | 'deadline'> {
   readonly soakMs: number;
-  /** The milliseconds after which a cluster that is not done counts as failed. Absent: no limit. */
+  /** The milliseconds after which a cluster that is not done counts as failed. Default: no limit. */
   readonly deadlineMs?: number;
 }
 

@@ -13,7 +13,7 @@ interface CopyFacts {
   readonly isSuspended: boolean;
   /**
    * The relation of the existing object to the source of the copy. `Source`: the object is the source. `Circle`: other Propagations make
-   * the source from this object. Absent: neither.
+   * the source from this object. Absent if neither holds.
    */
   readonly relationToSource?: 'Source' | 'Circle' | undefined;
   /** Returns true if the wanted manifest equals the last written one, and the existing object has not drifted since. */

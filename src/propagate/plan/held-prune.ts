@@ -15,7 +15,7 @@ interface PruneFacts {
   /** Clusters outside the fleet that may still match the placement. Their copies stay. */
   readonly away: readonly ClusterName[];
   /**
-   * The largest number of existing copies since this generation was decided (`PropagationStatus.mostObjects`). Absent: the current number.
+   * The largest number of existing copies since this generation was decided (`PropagationStatus.mostObjects`). Default: the current number.
    */
   readonly mostObjects?: number | undefined;
 }

@@ -28,7 +28,7 @@ export interface PlacedCluster {
   /** The replicas of all workloads together. Absent if the template has no workload, or if an autoscaler owns the count. */
   readonly share?: ReplicaShare;
   /**
-   * Why the copies of the cluster cannot be rendered now: its location is unknown and decides which copies are wanted. Absent: the location
+   * Why the copies of the cluster cannot be rendered now: its location is unknown and decides which copies are wanted. Absent if the location
    * is known or does not matter.
    */
   readonly locationFault?: Fault;
@@ -41,7 +41,7 @@ export interface PlacementResult {
   /** Sorted by name. */
   readonly rejected: readonly RejectedCluster[];
   readonly affinityGroup?: string;
-  /** Why no cluster could be chosen. Absent: at least one was chosen. */
+  /** Why no cluster could be chosen. Absent if at least one was chosen. */
   readonly problem?: string;
   /** True if clusters are chosen, but nothing is placed because not all replicas fit. Existing copies then stay. */
   readonly isShort?: true;

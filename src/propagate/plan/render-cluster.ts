@@ -208,7 +208,7 @@ function liveFactsOf(live: MirroredObject, action: RenderedObject['action']): Pi
 
 /** The facts about a cluster from which copies are removed. */
 interface RemovalFacts {
-  /** The cluster in the snapshot. Absent: it is outside the fleet, and `lost` has its name. */
+  /** The cluster in the snapshot. Absent if it is outside the fleet, and `lost` has its name. */
   readonly entry?: SnapshotCluster;
   readonly lost?: ClusterName;
   /** True if the copies are released instead of deleted, whatever the deletion policy is. Default: false. */

@@ -32,10 +32,10 @@ export interface RenderedCopy {
   readonly hash: string;
   readonly secretOf?: TemplateObject['secretOf'];
   readonly leftPaths?: RenderedObject['leftPaths'];
-  /** How many replicas an override adds to the count of a workload. Negative if it takes replicas away. Absent: no override sets the count. */
+  /** How many replicas an override adds to the count of a workload. Negative if it takes replicas away. Absent if no override sets the count. */
   readonly countChange?: number;
   readonly overriding?: RenderedObject['overriding'];
-  /** The object from which the manifest was read. Absent: the intent itself contains the manifest. */
+  /** The object from which the manifest was read. Absent if the intent itself contains the manifest. */
   readonly source?: CopySource;
 }
 
@@ -53,7 +53,7 @@ export type ClusterCopies =
       readonly result: 'rendered';
       /** The copies in write order. */
       readonly copies: readonly RenderedCopy[];
-      /** The `textOfKey`s of dependencies that are needed here but missing at their source. Their existing copies stay. Absent: none. */
+      /** The `textOfKey`s of dependencies that are needed here but missing at their source. Their existing copies stay. Default: none. */
       readonly missing?: ReadonlySet<string>;
       /**
        * Names of the overrides that changed an object, in their order. `unmatched` has the overrides that matched the cluster and changed

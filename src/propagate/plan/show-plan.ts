@@ -27,7 +27,7 @@ interface ShownPlan {
   readonly answers: DryRuns;
   /** All notes of the plan. They decide `ok`. */
   readonly notes: readonly Note[];
-  /** The uid of the Propagation. Absent: it does not exist yet. */
+  /** The uid of the Propagation. Absent if it does not exist yet. */
   readonly uid?: string | undefined;
 }
 

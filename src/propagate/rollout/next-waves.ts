@@ -63,7 +63,7 @@ export interface WavesDecision {
   readonly isOver: boolean;
   /** Set if more clusters failed than allowed. With the action `Continue`, clusters are still started, else none. */
   readonly breach?: { readonly action: RolloutSpec['onFailure']; readonly sinceMs: number };
-  /** The next end of a soak or deadline, in Unix milliseconds. Absent: none is running. */
+  /** The next end of a soak or deadline, in Unix milliseconds. Absent if none is running. */
   readonly nextCheckAtMs?: number;
 }
 

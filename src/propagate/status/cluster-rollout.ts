@@ -14,8 +14,8 @@ export interface ClusterRollout extends RolloutState {
    */
   readonly missing?: { readonly message: string; readonly isServed: boolean };
   /**
-   * The first copy that exists as it was sent but is not rolled out. A copy that failed comes before copies that are progressing. Absent:
-   * there is none.
+   * The first copy that exists as it was sent but is not rolled out. A copy that failed comes before copies that are progressing.
+   * Absent if there is none.
    */
   readonly regression?: RolloutState;
 }

@@ -59,7 +59,7 @@ export interface ClusterFacts {
    * while the wanted objects are unknown.
    */
   readonly lost?: string | undefined;
-  /** The line of the cluster in the current status. Absent: the status has none. */
+  /** The line of the cluster in the current status. Absent if the status has none. */
   readonly previous?: ClusterLine;
 }
 
@@ -76,7 +76,7 @@ export interface PlannedFacts {
   readonly isUnknown?: boolean;
   /** Replicas of the workload. Absent without a workload. */
   readonly replicas?: number;
-  /** The number that the division gave the cluster. Absent: it is `replicas`. Present: an override replaces it. */
+  /** The number that the division gave the cluster. Default: `replicas`. Set if an override replaces it. */
   readonly divided?: number;
   readonly objects: readonly Pick<RenderedObject, 'key' | 'action' | 'held' | 'desiredHash'>[];
 }
@@ -88,7 +88,7 @@ export interface PlanFacts {
   /** The last time at which clusters and replicas were chosen anew, without regard to earlier plans. As RFC 3339. */
   readonly scheduledAt: string;
   readonly affinityGroup?: string;
-  /** The references and dependencies as the generation accepted them. Absent: there are none, or changes are followed. */
+  /** The references and dependencies as the generation accepted them. Absent if there are none, or changes are followed. */
   readonly sources?: PropagationStatus['sources'];
   /** The evictions and the preserved labels after the plan. Default: those of the previous status. */
   readonly evictions?: PropagationStatus['evictions'];
@@ -121,7 +121,7 @@ export interface PropagationFacts {
   /** The plan of this generation. Absent if there is none yet, or if it was refused. */
   readonly plan?: PlanFacts;
   /**
-   * Why this generation was not accepted or cannot be planned. The message has paths, but no values of manifests. Absent: no problem is
+   * Why this generation was not accepted or cannot be planned. The message has paths, but no values of manifests. Absent if no problem is
    * known.
    */
   readonly refused?: {
@@ -131,9 +131,9 @@ export interface PropagationFacts {
     readonly message: string;
     readonly notes?: PropagationStatus['notes'];
   };
-  /** The prune that is held, or that was confirmed and is being carried out. Absent: there is none. */
+  /** The prune that is held, or that was confirmed and is being carried out. Absent if there is none. */
   readonly prune?: PropagationStatus['prune'];
-  /** The plan that a user requested by its digest. Absent: none was requested. */
+  /** The plan that a user requested by its digest. Absent if none was requested. */
   readonly requestedPlan?: PropagationStatus['asked'];
   /** Names of ClusterShares of this Propagation that cannot be read. Their copies are unknown. Default: none. */
   readonly unreadable?: readonly string[];

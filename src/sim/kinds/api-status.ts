@@ -19,7 +19,7 @@ export interface ApiRefusal {
     readonly causes?: readonly StatusCause[];
     readonly retryAfterSeconds?: number;
   };
-  /** A token with which the client can list the remaining objects, at the current version. Absent: the refusal has none. */
+  /** A token with which the client can list the remaining objects, at the current version. Absent if the refusal has none. */
   readonly continue?: string;
 }
 

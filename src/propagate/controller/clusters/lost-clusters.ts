@@ -18,7 +18,7 @@ export interface LostCluster {
   readonly nowMs: number;
   /** True if the deletion of the copies must be confirmed first. Default: false. */
   readonly isHeld?: boolean;
-  /** The objects to remove, if their copies run in other clusters by now. Absent: the copies do not move. */
+  /** The objects to remove, if their copies run in other clusters by now. Absent if the copies do not move. */
   readonly moved?: readonly RenderedObject[] | undefined;
 }
 

@@ -11,7 +11,7 @@ import { ownedPaths, printFieldPath } from './owned-fields.ts';
 
 /** The marks that a copy carries. They are hints: only the inventory proves that a copy belongs to the Propagation. */
 interface CopyMarks {
-  /** The uid of the Propagation. Absent: the object does not have this mark. */
+  /** The uid of the Propagation. Absent if the object does not have this mark. */
   readonly propagation?: string;
   /** `namespace/name` of the Propagation. */
   readonly source?: string;

@@ -22,7 +22,7 @@ export interface CopyWork {
    * fault. Once a user has resumed the Propagation after that fault, the copy is written again.
    */
   readonly generation: number;
-  /** The time when a user last resumed the Propagation, in Unix milliseconds. Absent: never. */
+  /** The time when a user last resumed the Propagation, in Unix milliseconds. Default: never. */
   readonly resumedAtMs?: number | undefined;
   readonly spec: Pick<PropagationSpec, 'conflict' | 'write' | 'deletion' | 'exact'>;
   /** Returns how the cluster serves a kind. `absent`: it does not serve the kind. Undefined: not known yet. */
@@ -88,10 +88,10 @@ export interface CopyOutcome {
   readonly fault?: Fault;
   readonly reason?: CopyReason;
   /**
-   * The resourceVersion that the write returned. A mirror with this version or a later one shows the write. Absent: nothing was written.
+   * The resourceVersion that the write returned. A mirror with this version or a later one shows the write. Absent if nothing was written.
    */
   readonly version?: string;
-  /** Explains the action to users. Contains no values of manifests. Absent: the action needs no explanation. */
+  /** Explains the action to users. Contains no values of manifests. Absent if the action needs no explanation. */
   readonly message?: string;
   readonly warnings?: readonly string[];
 }

@@ -31,7 +31,7 @@ interface ManifestForWriteRequest {
   readonly write: WriteMode;
   /** The manifest that was rendered for the cluster. */
   readonly desired: Manifest;
-  /** The existing object. Absent: there is none. */
+  /** The existing object. Absent if there is none. */
   readonly live?: KubernetesObject;
   /** `exact` of the spec. It decides the prefix of annotations that record managed labels. Undefined: `muster.dev`. */
   readonly exact?: ExactSpec | undefined;

@@ -8,13 +8,13 @@ import type { ClusterSet, ExactSpec } from '../../model/spec.ts';
 /** The rules of KubeFed and Federation v1 in `exact.policies`. No other field of a spec can hold them. */
 export interface KubeFedPolicies {
   /**
-   * The preference of each cluster, by name. `*` applies to every cluster that has no entry. Absent: the rules of the spec apply. Present
+   * The preference of each cluster, by name. `*` applies to every cluster that has no entry. Default: the rules of the spec apply. Present
    * only if a minimum is above its maximum, or a number is negative: the rules of a spec cannot hold these.
    */
   readonly preferences?: Readonly<Record<string, KubeFedPreference>>;
   /**
    * The clusters in which the namespace is federated. KubeFed also plans replicas for clusters outside this set, and writes no copy there,
-   * so these replicas are lost. Absent: all clusters of the placement.
+   * so these replicas are lost. Default: all clusters of the placement.
    */
   readonly namespaceClusters?: ClusterSet;
 }

@@ -11,7 +11,7 @@ export interface OverrideRules {
   readonly image: (object: Manifest, item: ImageOverride) => ItemEdits;
   readonly list: (object: Manifest, field: 'command' | 'args', item: ListOverride) => ItemEdits;
   readonly field: (object: Manifest, item: FieldOverride) => ItemEdits;
-  /** Changes the operations of `jsonPatch` before they apply. Absent: they apply as RFC 6902 describes them. */
+  /** Changes the operations of `jsonPatch` before they apply. Default: they apply as RFC 6902 describes them. */
   readonly adaptPatch?: PatchAdapter;
   /** True: an override may change apiVersion, for clusters that serve different versions. Default: false. */
   readonly mayChangeVersion?: true;

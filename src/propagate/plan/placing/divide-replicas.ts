@@ -15,7 +15,7 @@ export interface DivisionTarget {
   readonly previous: number;
   /** The number of additional replicas that fit. Absent or Infinity: unlimited or unknown. */
   readonly capacity?: number;
-  /** The replicas that run in the cluster. Used by the rules of KubeFed only. Absent: the workload does not exist there. */
+  /** The replicas that run in the cluster. Used by the rules of KubeFed only. Absent if the workload does not exist there. */
   readonly running?: RunningReplicas;
   /** True if it is unknown which rules match the cluster, because its location is unknown. Then it keeps its previous number. */
   readonly isUndecided?: true;

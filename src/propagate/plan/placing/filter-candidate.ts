@@ -9,7 +9,7 @@ import { printTaint, untoleratedTaint } from './tolerations.ts';
  * One step of the search for clusters: the set of the placement itself, or one affinity group. Later stages are tried if this one fails.
  */
 export interface PlacementStage {
-  /** The name of the affinity group. Absent: the set of the placement itself. */
+  /** The name of the affinity group. Default: the set of the placement itself. */
   readonly name?: string;
   readonly set: ClusterSet;
   /** Further sets for replicas that have no room in `set`. Used for workloads only. */

@@ -10,7 +10,7 @@ import { sumBy } from './sum-by.ts';
 export interface NodeRoom {
   readonly free: ResourceAmounts;
   readonly count: number;
-  /** The Node, for its labels and taints. Absent: these are unknown, so every Pod may run there. */
+  /** The Node, for its labels and taints. Absent if these are unknown, so every Pod may run there. */
   readonly node?: TypedObject<V1Node>;
 }
 

@@ -37,7 +37,7 @@ export interface ReplicaCandidate {
   readonly previous: number;
   /** The number of additional replicas that fit. Infinity: unlimited or unknown. */
   readonly capacity: number;
-  /** Absent: no rule matches the cluster. */
+  /** Absent if no rule matches the cluster. */
   readonly bounds?: ReplicaBounds;
 }
 

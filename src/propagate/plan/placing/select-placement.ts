@@ -11,9 +11,9 @@ export interface SelectionInput {
   readonly placement: Placement;
   /** The clusters to select from. Their names are unique. */
   readonly candidates: readonly PlacementCandidate[];
-  /** The workload of the template. Absent: the template has no replica count. Then every cluster has room, and overflow is ignored. */
+  /** The workload of the template. Absent if the template has no replica count. Then every cluster has room, and overflow is ignored. */
   readonly workload?: { readonly count: number; readonly mode: ReplicasSpec['mode']; readonly strategy: ReplicasSpec['strategy'] };
-  /** The affinity group that was used last. The groups before it are not tried again. Absent: none was used. */
+  /** The affinity group that was used last. The groups before it are not tried again. Absent if none was used. */
   readonly previousGroup?: string;
   /** True if a reschedule was requested. Then the search starts with the first affinity group. */
   readonly fresh: boolean;

@@ -32,20 +32,20 @@ export interface PlanRequest {
    * clusters.
    */
   readonly purpose: 'decide' | 'keep';
-  /** The state of the Propagation on the hub. Absent: it does not exist yet. */
+  /** The state of the Propagation on the hub. Absent if it does not exist yet. */
   readonly existing?: ExistingPropagation;
   /**
-   * The intent to replace, which becomes a part of the digest. Absent: there is no such intent yet, or the digest covers the content only.
+   * The intent to replace, which becomes a part of the digest. Absent if there is no such intent yet, or the digest covers the content only.
    */
   readonly replaced?: ReplacedIntent;
   /** True if copies return to clusters that were evicted before. Default: false. */
   readonly isReturn?: boolean;
   /**
-   * The sources as the generation accepted them. If one differs now, the plan has an error note and must not be carried out. Absent: changes
+   * The sources as the generation accepted them. If one differs now, the plan has an error note and must not be carried out. Default: changes
    * are followed.
    */
   readonly frozen?: readonly FrozenSource[] | undefined;
-  /** The inventory. Absent: it is read from the hub if `existing` is set. */
+  /** The inventory. Default: it is read from the hub if `existing` is set. */
   readonly shares?: readonly ClusterShare[];
   readonly signal: AbortSignal;
 }
@@ -57,7 +57,7 @@ export interface ExistingPropagation {
   readonly uid: string;
   /** The previous clusters, counts, affinity group and `scheduledAt`. A new division starts from them. */
   readonly status: PropagationStatus;
-  /** The spec for which `status` was decided: that of the last revision. Absent: it is the spec of the request. */
+  /** The spec for which `status` was decided: that of the last revision. Default: the spec of the request. */
   readonly decided?: PropagationSpec;
 }
 
@@ -67,7 +67,7 @@ export type ClientOf = (cluster: ClusterName, identity: ActingIdentity) => Objec
 /** The services that a planner uses. */
 export interface PlannerPorts {
   readonly members: Members;
-  /** The hub: its inventories, and the cluster in which the dependencies of manifests are found. Absent: there is no hub. */
+  /** The hub: its inventories, and the cluster in which the dependencies of manifests are found. Absent if there is no hub. */
   readonly hub?: HubRecords & { readonly shares: ShareStore };
   readonly clientOf: ClientOf;
   /**

@@ -19,7 +19,7 @@ export interface PlanSnapshot {
   readonly purpose: PlanRequest['purpose'];
   /** The objects of the template and their dependencies. Each key occurs once. */
   readonly templates: readonly TemplateObject[];
-  /** Dependencies that do not exist where they should be read. Their existing copies stay. Absent: none. */
+  /** Dependencies that do not exist where they should be read. Their existing copies stay. Default: none. */
   readonly missing?: readonly MissingDependency[];
   /** Notes from gathering the snapshot. If one is an error, `templates` is incomplete and no plan can be rendered. */
   readonly notes: readonly Note[];
@@ -29,17 +29,17 @@ export interface PlanSnapshot {
   /** The shares of clusters that left the fleet, by name. */
   readonly sharesOutsideFleet: readonly ClusterShare[];
   readonly previous?: PreviousDecision;
-  /** The clusters that are evicted (docs/internals/propagation.md 9). Absent: none. */
+  /** The clusters that are evicted (docs/internals/propagation.md 9). Default: none. */
   readonly evictions?: readonly Eviction[];
-  /** The labels that copies keep from their predecessors in other clusters. Absent: none. */
+  /** The labels that copies keep from their predecessors in other clusters. Default: none. */
   readonly preserved?: readonly PreservedIn[];
   /** True if copies return to clusters that were evicted before. Then everything is planned from zero. Default: false. */
   readonly isReturn?: boolean;
-  /** The intent that the plan replaces. Absent: there is none yet. */
+  /** The intent that the plan replaces. Absent if there is none yet. */
   readonly replaced?: ReplacedIntent;
   /** The objects from which templates were read, including missing dependencies. A change of one of them makes the plan outdated. */
   readonly sources: readonly TemplateOrigin[];
-  /** The content of the sources, if the rights of the requester serve one generation only. Absent: changes are followed. */
+  /** The content of the sources, if the rights of the requester serve one generation only. Default: changes are followed. */
   readonly contents?: readonly FrozenSource[];
   /** The earliest time of sync among the mirrors that were read, in Unix milliseconds. */
   readonly asOfMs: number;
@@ -56,7 +56,7 @@ export interface TemplateObject {
   /** The Secret from which the data are read, for Secrets only. `sourceVersion` is its resourceVersion at the time of the snapshot. */
   readonly secretOf?: RenderedObject['secretOf'];
   readonly sourceVersion?: string;
-  /** The object from which the manifest was read. Absent: the intent itself contains the manifest. */
+  /** The object from which the manifest was read. Absent if the intent itself contains the manifest. */
   readonly source?: SourceObject;
   /** For a dependency: the indices of the template's objects that use it. The dependency is placed wherever one of them is. */
   readonly usedBy?: readonly number[];
@@ -81,7 +81,7 @@ export interface SnapshotCluster {
   /** True if the requester may not see `capacities`. The planner uses them, but the plan must not show them. Default: false. */
   readonly isRoomHidden?: boolean;
   /**
-   * The running replicas of each existing workload, by its index in `templates`. Absent: the replicas are not divided by the rules of
+   * The running replicas of each existing workload, by its index in `templates`. Absent if the replicas are not divided by the rules of
    * KubeFed.
    */
   readonly running?: ReadonlyMap<number, RunningReplicas>;
@@ -101,10 +101,10 @@ export interface SnapshotCluster {
 export interface PreviousDecision {
   /** The replicas of each chosen cluster, as they were divided. 0 if the template has no workload. */
   readonly replicas: ReadonlyMap<string, number>;
-  /** The replicas of the clusters where an override replaced the count of the division. Absent: there is no such cluster. */
+  /** The replicas of the clusters where an override replaced the count of the division. Absent if there is no such cluster. */
   readonly overridden?: ReadonlyMap<string, number>;
   readonly affinityGroup?: string;
-  /** The time of the last division (RFC 3339). Absent: there was none yet. */
+  /** The time of the last division (RFC 3339). Absent if there was none yet. */
   readonly scheduledAt?: string;
   /** The largest number of existing copies since that decision. Absent for a new decision. */
   readonly mostObjects?: number;
