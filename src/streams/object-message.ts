@@ -8,9 +8,9 @@ export abstract class ObjectMessage<Message extends object = object> {
   /**
    * Returns two messages with the same content, to be sent one after the other.
    *
-   * @param most Objects of the first message: at least 1, less than `objectCount`.
+   * @param max Objects of the first message: at least 1, less than `objectCount`.
    */
-  abstract split(most: number): readonly Message[];
+  abstract split(max: number): readonly Message[];
   /**
    * Returns the same message with the current state of the cluster and of the mirror. It is for readers that get a shared first state much
    * later. Undefined for changes, because all readers get those within a second.

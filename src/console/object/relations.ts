@@ -21,30 +21,30 @@ export interface TreeObjects {
 interface OwnedLevel {
   /** Undefined: all kinds. */
   readonly kinds: readonly string[] | undefined;
-  /** The most objects below one object. The number of further ones is shown. */
-  readonly most: number;
+  /** The maximum number of objects below one object. The number of further ones is shown. */
+  readonly first: number;
 }
 
-const pods: OwnedLevel = { kinds: ['Pod'], most: 200 };
-const podsAndRevisions: OwnedLevel = { kinds: ['Pod', 'ControllerRevision.apps'], most: 200 };
+const pods: OwnedLevel = { kinds: ['Pod'], first: 200 };
+const podsAndRevisions: OwnedLevel = { kinds: ['Pod', 'ControllerRevision.apps'], first: 200 };
 
 /** The levels below an object of a kind. Other built-in kinds own nothing. The gateway limits the product of all levels. */
 const ownedLevels: Readonly<Record<string, readonly OwnedLevel[]>> = {
-  'Deployment.apps': [{ kinds: ['ReplicaSet.apps'], most: 20 }, pods],
+  'Deployment.apps': [{ kinds: ['ReplicaSet.apps'], first: 20 }, pods],
   'ReplicaSet.apps': [pods],
   ReplicationController: [pods],
   'StatefulSet.apps': [podsAndRevisions],
   'DaemonSet.apps': [podsAndRevisions],
-  'CronJob.batch': [{ kinds: ['Job.batch'], most: 20 }, pods],
+  'CronJob.batch': [{ kinds: ['Job.batch'], first: 20 }, pods],
   'Job.batch': [pods],
-  Service: [{ kinds: ['EndpointSlice.discovery.k8s.io'], most: 50 }],
+  Service: [{ kinds: ['EndpointSlice.discovery.k8s.io'], first: 50 }],
 };
 
 /** A custom kind may own any kind, such as Deployments with their ReplicaSets and Pods. */
 const levelsOfCustomKinds: readonly OwnedLevel[] = [
-  { kinds: undefined, most: 50 },
-  { kinds: ['ReplicaSet.apps', 'Job.batch', 'Pod'], most: 20 },
-  { kinds: ['Pod'], most: 20 },
+  { kinds: undefined, first: 50 },
+  { kinds: ['ReplicaSet.apps', 'Job.batch', 'Pod'], first: 20 },
+  { kinds: ['Pod'], first: 20 },
 ];
 
 /** Maximum number of owners above an object that are shown. The gateway allows no deeper query. */
@@ -54,7 +54,7 @@ const maxOwners = 4;
 export function relationsQuery(kind: { readonly group: string; readonly kind: string; readonly source: string }): string {
   const levels = ownedLevels[keyOfKind(kind)] ?? (kind.source === 'CUSTOM' ? levelsOfCustomKinds : []);
   const selected =
-    keyOfKind(kind) === 'Service' ? `... on Service { selected: pods(first: ${pods.most}) { totalCount items { ...Line } } }` : '';
+    keyOfKind(kind) === 'Service' ? `... on Service { selected: pods(first: ${pods.first}) { totalCount items { ...Line } } }` : '';
   return `query ($id: ID!) { resource(id: $id) { ...Line ${ownersFields(maxOwners)} ${ownedFields(levels)} ${selected} } }
     fragment Line on Resource { id ...${summaryFragment} } ${summaryDefinition}`;
 }
@@ -66,7 +66,7 @@ function ownersFields(depth: number): string {
 function ownedFields([level, ...below]: readonly OwnedLevel[]): string {
   if (level === undefined) return '';
   const kinds = level.kinds === undefined ? '' : `kinds: ${JSON.stringify(level.kinds)}, `;
-  return `owned(${kinds}first: ${level.most}) { totalCount items { ...Line ${ownedFields(below)} } }`;
+  return `owned(${kinds}first: ${level.first}) { totalCount items { ...Line ${ownedFields(below)} } }`;
 }
 
 /** Returns the owners of an object, the outermost first. */

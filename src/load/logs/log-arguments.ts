@@ -62,9 +62,9 @@ export function checkExtent(extent: LogExtent, defaultTailLines: number): Checke
   };
 }
 
-function within(name: string, value: number, [least, most]: readonly [number, number]): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new MusterError('BAD_INPUT', `expected ${name} from ${least} to ${most}, got ${value}`);
+function within(name: string, value: number, [min, max]: readonly [number, number]): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new MusterError('BAD_INPUT', `expected ${name} from ${min} to ${max}, got ${value}`);
 }
 
 function checkTime(text: string): { readonly text: string; readonly instant: LogInstant } {

@@ -57,7 +57,7 @@ export interface CompiledWhere {
  */
 export function compileWhere(model: Model, kinds: readonly ModelKind[], where: WhereInput): CompiledWhere {
   checkBounds(where, kinds);
-  const misfits = new Map<WhereInput, Map<ModelKind, Misfit>>();
+  const misfits = new Map<WhereInput, Map<ModelKind, LevelMisfit>>();
   const operands = createOperandCheck();
   const operationOf = createOperations(operands);
   const compiled = new Map(
@@ -74,7 +74,7 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
         operationOf,
         // A path that does not fit this kind may fit another kind.
         misfit(level, misfit) {
-          const known = misfits.get(level) ?? new Map<ModelKind, Misfit>();
+          const known = misfits.get(level) ?? new Map<ModelKind, LevelMisfit>();
           misfits.set(level, known.has(kind) ? known : known.set(kind, misfit));
         },
       };
@@ -118,12 +118,12 @@ function passesForCertain(object: KubernetesObject, passes: (object: KubernetesO
  * Why one level of a filter (one object of the nested input) does not fit a kind: the path does not exist, or its values cannot be compared
  * in this way.
  */
-type Misfit = PathMisfit | MusterError;
+type LevelMisfit = PathMisfit | MusterError;
 
 /**
  * Returns the error for a level that fits none of the kinds. An error from a kind that has the path comes first, because it is more exact.
  */
-function errorOf({ path }: WhereInput, ofKinds: ReadonlyMap<ModelKind, Misfit>): MusterError {
+function errorOf({ path }: WhereInput, ofKinds: ReadonlyMap<ModelKind, LevelMisfit>): MusterError {
   const all = [...ofKinds];
   const error = all.map(([, misfit]) => misfit).find((misfit) => misfit instanceof MusterError);
   const pathless = all.flatMap(([kind, misfit]) => (misfit instanceof MusterError ? [] : [{ kind, misfit }]));
@@ -134,12 +134,12 @@ interface Scope {
   find(text: string): ModelPath | PathMisfit;
   findFrom(type: TypeReference, text: string): ModelPath | PathMisfit;
   readonly operationOf: Operations;
-  misfit(level: WhereInput, misfit: Misfit): void;
+  misfit(level: WhereInput, misfit: LevelMisfit): void;
   /** The type of the list element. Set inside `some`, for conditions without a path. */
   readonly self?: TypeReference;
 }
 
-type Test = (start: PathStart) => boolean;
+type ObjectTest = (start: PathStart) => boolean;
 
 /** Maximum number of conditions. Each is compared with every object of the kind. */
 const maxConditions = 100;
@@ -148,8 +148,8 @@ const maxDepth = 16;
 /** Maximum of comparisons times kinds. Each comparison is checked against the types of each kind. */
 const maxChecks = 10_000;
 
-function compileLevel(where: WhereInput, scope: Scope): Test {
-  const tests: Test[] = [];
+function compileLevel(where: WhereInput, scope: Scope): ObjectTest {
+  const tests: ObjectTest[] = [];
   if (hasCondition(where)) tests.push(compileLeaf(where, scope));
   if (where.and != null) tests.push(...where.and.map((inner) => compileLevel(inner, scope)));
   if (where.or != null) tests.push(anyOf(where.or.map((inner) => compileLevel(inner, scope))));
@@ -157,7 +157,7 @@ function compileLevel(where: WhereInput, scope: Scope): Test {
   return allOf(tests);
 }
 
-function compileLeaf(where: WhereInput, scope: Scope): Test {
+function compileLeaf(where: WhereInput, scope: Scope): ObjectTest {
   const test = leafOf(where, scope);
   if (typeof test === 'function') return test;
   scope.misfit(where, test);
@@ -167,7 +167,7 @@ function compileLeaf(where: WhereInput, scope: Scope): Test {
   return () => noValue && !asksForValue;
 }
 
-function leafOf(where: WhereInput, scope: Scope): Test | Misfit {
+function leafOf(where: WhereInput, scope: Scope): ObjectTest | LevelMisfit {
   const path = pathOf(where, scope);
   if (isMisfit(path)) return path;
   return attempt(() => allOf([...comparisonsOf(where, path, scope), ...existenceOf(where, path), ...someOf(where, path, scope)]));
@@ -180,7 +180,7 @@ function pathOf(where: WhereInput, scope: Scope): ModelPath | PathMisfit {
   throw refuse('expected a path next to the comparison, such as { path: "metadata.name", eq: "web" }');
 }
 
-function comparisonsOf(where: WhereInput, path: ModelPath, { operationOf }: Scope): readonly Test[] {
+function comparisonsOf(where: WhereInput, path: ModelPath, { operationOf }: Scope): readonly ObjectTest[] {
   return comparisonOperators.flatMap((operator) => {
     const operation = operationOf(where, path, operator);
     if (operation === undefined) return [];
@@ -259,14 +259,14 @@ function valuesOf(path: ModelPath): readonly string[] | undefined {
   return Object.keys(path.column.enumeration.values);
 }
 
-function existenceOf({ exists }: WhereInput, path: ModelPath): readonly Test[] {
+function existenceOf({ exists }: WhereInput, path: ModelPath): readonly ObjectTest[] {
   if (exists === undefined || exists === null) return [];
   return [(start) => hasMatchingValue(path, start, isAnyValue) === exists];
 }
 
 const isAnyValue = () => true;
 
-function someOf({ some }: WhereInput, path: ModelPath, scope: Scope): readonly Test[] {
+function someOf({ some }: WhereInput, path: ModelPath, scope: Scope): readonly ObjectTest[] {
   if (some === undefined || some === null) return [];
   const { type } = path;
   const free = 'scalar' in type && type.scalar === 'JSON';
@@ -325,21 +325,21 @@ function conditionsOf(level: WhereInput): number {
   return comparisonOperators.filter((operator) => level[operator] != null).length + Number(level.exists != null);
 }
 
-function refuseAbove(most: number, count: number, what: string): void {
-  if (count > most) throw refuse(`expected at most ${most} ${what}, got ${count} or more`);
+function refuseAbove(max: number, count: number, what: string): void {
+  if (count > max) throw refuse(`expected at most ${max} ${what}, got ${count} or more`);
 }
 
-function allOf(tests: readonly Test[]): Test {
+function allOf(tests: readonly ObjectTest[]): ObjectTest {
   const [only] = tests;
   if (only !== undefined && tests.length === 1) return only;
   return (start) => tests.every((test) => test(start));
 }
 
-function anyOf(tests: readonly Test[]): Test {
+function anyOf(tests: readonly ObjectTest[]): ObjectTest {
   return (start) => tests.some((test) => test(start));
 }
 
-function opposite(test: Test): Test {
+function opposite(test: ObjectTest): ObjectTest {
   return (start) => !test(start);
 }
 

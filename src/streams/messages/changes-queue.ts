@@ -13,13 +13,13 @@ export interface ChangesQueue {
   readonly size: number;
   put(change: ObjectChange): void;
   /**
-   * Removes the next changes from the queue, at most `most`, and returns them for one message. Returns an empty list only if no change
+   * Removes the next changes from the queue, at most `max`, and returns them for one message. Returns an empty list only if no change
    * waits.
    *
    * If an object was deleted and created again under its name, the message has only the deletion, and the creation waits for a later
    * message. A client that does not select the uid cannot tell the two objects apart.
    */
-  take(most: number): readonly ObjectChange[];
+  take(max: number): readonly ObjectChange[];
   clear(): void;
 }
 
@@ -37,11 +37,11 @@ export function createChangesQueue(): ChangesQueue {
       const merged = before === undefined ? change : mergeChanges(before, change);
       if (merged !== undefined) waiting.set(change.key, merged);
     },
-    take(most) {
+    take(max) {
       const batch: ObjectChange[] = [];
       const deleted = new Set<string>();
       for (const [key, change] of waiting) {
-        if (batch.length === most) break;
+        if (batch.length === max) break;
         if (change.type === 'DELETED') deleted.add(listPlaceOf(change.object));
         else if (deleted.size > 0 && deleted.has(listPlaceOf(change.object))) continue;
         batch.push(change);

@@ -204,17 +204,17 @@ export function knowsNothing({ position, fault }: SourceKnowledge): boolean {
 }
 
 /**
- * Divides a draft into two. The first one has `most` changes.
+ * Divides a draft into two. The first one has `max` changes.
  *
  * A reader may resume after only the first message. If the draft is of a first state, the reader then gets the objects that follow. If it
  * has changes, the position after the first message is void, and the reader starts again with `RESET`.
  */
-export function splitDraft(draft: MessageDraft, most: number): readonly [MessageDraft, MessageDraft] {
+export function splitDraft(draft: MessageDraft, max: number): readonly [MessageDraft, MessageDraft] {
   const isFirstState = draft.isFirstState === true;
-  const head = draft.changes.slice(0, most);
+  const head = draft.changes.slice(0, max);
   return [
     { ...draft, changes: head, position: isFirstState ? afterLast(head, draft.position) : voidPosition },
-    { ...draft, changes: draft.changes.slice(most) },
+    { ...draft, changes: draft.changes.slice(max) },
   ];
 }
 

@@ -7,7 +7,7 @@ import type { ObjectChange } from './changes-queue.ts';
 import { type MessageDraft, splitDraft } from './message-drafts.ts';
 
 /** The inputs of a `MessageMaker` that come from the view, in addition to the draft. */
-interface Circumstances {
+interface MessageInputs {
   /** True for the first messages of a reader: its first state, or what it missed before a resume. False for later messages. */
   readonly isOpening: boolean;
   /** Returns the sealed cursor of a reader that has received the message of this draft. Called once, when the cursor is first read. */
@@ -17,13 +17,13 @@ interface Circumstances {
 }
 
 /** Makes a message of a draft. Each kind of stream has its own maker. */
-export type MessageMaker<Message extends ChangesMessage> = (draft: MessageDraft, circumstances: Circumstances) => Message;
+export type MessageMaker<Message extends ChangesMessage> = (draft: MessageDraft, inputs: MessageInputs) => Message;
 
 /** Makes a message of a stream of changes. The rows are made when the resolvers of `added`, `modified` and `deleted` read them. */
-export const changesMessage: MessageMaker<ChangesMessage> = (draft, circumstances) => new MadeMessage(draft, circumstances);
+export const changesMessage: MessageMaker<ChangesMessage> = (draft, inputs) => new MadeMessage(draft, inputs);
 
 /** Makes a message of `jobStatus`. */
-export const jobStatusMessage: MessageMaker<JobStatusMessage> = (draft, circumstances) => new MadeJobStatusMessage(draft, circumstances);
+export const jobStatusMessage: MessageMaker<JobStatusMessage> = (draft, inputs) => new MadeJobStatusMessage(draft, inputs);
 
 type Rows = Readonly<Record<ObjectChange['type'], readonly Row[]>>;
 
@@ -33,11 +33,11 @@ class MadeMessage extends ObjectMessage<ChangesMessage> implements ChangesMessag
   readonly kind: ModelKind;
   declare readonly fault?: Fault;
   readonly #draft: MessageDraft;
-  readonly #circumstances: Circumstances;
+  readonly #inputs: MessageInputs;
   #rows: Rows | undefined;
   #cursor: string | undefined;
 
-  constructor(draft: MessageDraft, circumstances: Circumstances) {
+  constructor(draft: MessageDraft, inputs: MessageInputs) {
     super();
     const { source, type, fault } = draft;
     this.type = type;
@@ -45,7 +45,7 @@ class MadeMessage extends ObjectMessage<ChangesMessage> implements ChangesMessag
     this.kind = source.kind;
     if (fault !== undefined) this.fault = fault;
     this.#draft = draft;
-    this.#circumstances = circumstances;
+    this.#inputs = inputs;
   }
 
   get objectCount(): number {
@@ -65,22 +65,22 @@ class MadeMessage extends ObjectMessage<ChangesMessage> implements ChangesMessag
   }
 
   get cursor(): string {
-    this.#cursor ??= this.#circumstances.seal(this.#draft);
+    this.#cursor ??= this.#inputs.seal(this.#draft);
     return this.#cursor;
   }
 
-  split(most: number): readonly ChangesMessage[] {
-    return splitDraft(this.#draft, most).map((draft) => this.remade(draft, this.#circumstances));
+  split(max: number): readonly ChangesMessage[] {
+    return splitDraft(this.#draft, max).map((draft) => this.remade(draft, this.#inputs));
   }
 
   renew(): ChangesMessage | undefined {
-    if (!this.#circumstances.isOpening) return undefined;
+    if (!this.#inputs.isOpening) return undefined;
     this.#draft.source.refreshCluster();
-    return this.remade(this.#draft, this.#circumstances);
+    return this.remade(this.#draft, this.#inputs);
   }
 
-  protected remade(draft: MessageDraft, circumstances: Circumstances): MadeMessage {
-    return new MadeMessage(draft, circumstances);
+  protected remade(draft: MessageDraft, inputs: MessageInputs): MadeMessage {
+    return new MadeMessage(draft, inputs);
   }
 
   get #allRows(): Rows {
@@ -93,9 +93,9 @@ class MadeJobStatusMessage extends MadeMessage implements JobStatusMessage {
   readonly #summarize: () => JobSummaryView;
   #summary: JobSummaryView | undefined;
 
-  constructor(draft: MessageDraft, circumstances: Circumstances) {
-    super(draft, circumstances);
-    this.#summarize = circumstances.summarize;
+  constructor(draft: MessageDraft, inputs: MessageInputs) {
+    super(draft, inputs);
+    this.#summarize = inputs.summarize;
   }
 
   get summary(): JobSummaryView {
@@ -103,8 +103,8 @@ class MadeJobStatusMessage extends MadeMessage implements JobStatusMessage {
     return this.#summary;
   }
 
-  protected override remade(draft: MessageDraft, circumstances: Circumstances): MadeJobStatusMessage {
-    return new MadeJobStatusMessage(draft, circumstances);
+  protected override remade(draft: MessageDraft, inputs: MessageInputs): MadeJobStatusMessage {
+    return new MadeJobStatusMessage(draft, inputs);
   }
 }
 
