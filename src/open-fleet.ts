@@ -129,7 +129,7 @@ async function* settingsChanges(
   }
 }
 
-interface Followed {
+interface FollowedFleet {
   readonly mirrors: MirrorRegistry;
   readonly fleet: Fleet;
   readonly onProgress: FleetOptions['onProgress'];
@@ -139,7 +139,7 @@ interface Followed {
  * Mirrors each cluster while it is in the fleet. Passes the uid of a cluster to the fleet as soon as it is known, to find duplicates.
  * Reports each duplicate to `onProgress`.
  */
-function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal): void {
+function mirrorAll({ mirrors, fleet, onProgress }: FollowedFleet, signal: AbortSignal): void {
   const report = ({ name, same }: DuplicateName) => onProgress?.({ cluster: name, step: 'duplicate', same });
   fleet.duplicates().forEach(report);
   mirrors.onChange(({ type, cluster }) => {

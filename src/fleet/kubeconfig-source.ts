@@ -51,13 +51,13 @@ export async function openKubeconfigSource(options: KubeconfigSourceOptions): Pr
   return { watch: (signal) => follow(first, options, signal) };
 }
 
-interface Reading {
+interface KubeconfigReading {
   readonly candidates: readonly ClusterCandidate[];
   /** The files that were read. */
   readonly paths: readonly string[];
 }
 
-async function* follow(first: Reading, options: KubeconfigSourceOptions, signal: AbortSignal): AsyncIterable<ClusterListing> {
+async function* follow(first: KubeconfigReading, options: KubeconfigSourceOptions, signal: AbortSignal): AsyncIterable<ClusterListing> {
   yield { candidates: first.candidates };
   let paths = first.paths;
   let broken = false;
@@ -75,7 +75,7 @@ async function* follow(first: Reading, options: KubeconfigSourceOptions, signal:
 }
 
 /** Reads the files again. Returns undefined while they are broken, so that the last good set stays in effect, and logs that once. */
-async function readAgain(options: KubeconfigSourceOptions, wasBroken: boolean): Promise<Reading | undefined> {
+async function readAgain(options: KubeconfigSourceOptions, wasBroken: boolean): Promise<KubeconfigReading | undefined> {
   try {
     const reading = (await readOnce(options)) ?? { candidates: [], paths: [] };
     if (wasBroken) options.log.info({ clusters: reading.candidates.length }, 'the kubeconfig can be read again');
@@ -87,7 +87,7 @@ async function readAgain(options: KubeconfigSourceOptions, wasBroken: boolean): 
   }
 }
 
-async function readOnce(options: KubeconfigSourceOptions): Promise<Reading | undefined> {
+async function readOnce(options: KubeconfigSourceOptions): Promise<KubeconfigReading | undefined> {
   const named = await options.clusters();
   const own = options.configFile === undefined ? [] : [options.configFile];
   if (named.length > 0) {
@@ -108,7 +108,7 @@ async function readOnce(options: KubeconfigSourceOptions): Promise<Reading | und
   };
 }
 
-async function readNamed(named: readonly NamedCluster[], options: KubeconfigSourceOptions): Promise<Reading> {
+async function readNamed(named: readonly NamedCluster[], options: KubeconfigSourceOptions): Promise<KubeconfigReading> {
   const loads = new Map<string | undefined, Promise<Kubeconfig | undefined>>();
   const loaded = (file: string | undefined) => {
     const loading = loads.get(file) ?? options.load(file);

@@ -68,7 +68,7 @@ export function createLiveSchema({ models, graph, clock, log }: LiveSchemaOption
   let current = runAtOnce(build(models.model(), undefined));
 
   function* build(model: Model, good: Model | undefined): Steps<PrintableSchema> {
-    const { schema, used, problem } = yield* buildWhatCanBe({ model, good, graph });
+    const { schema, used, problem } = yield* buildLargestGraph({ model, good, graph });
     const built = new PrintableSchema(schema, used, clock.now());
     if (good !== undefined) yield* built.print();
     failure = problem;
@@ -141,14 +141,14 @@ class PrintableSchema implements BuiltSchema {
   }
 }
 
-interface Wanted {
+interface WantedSchema {
   readonly model: Model;
   /** The model of the schema in use. Undefined for the first build. */
   readonly good: Model | undefined;
   readonly graph: GraphOptions | undefined;
 }
 
-interface WhatCouldBeBuilt {
+interface BuiltParts {
   readonly schema: GraphQLSchema;
   readonly used: Model;
   readonly problem: string | undefined;
@@ -160,7 +160,7 @@ interface WhatCouldBeBuilt {
  *
  * @throws the first error, if no attempt succeeds.
  */
-function* buildWhatCanBe({ model, good, graph }: Wanted): Steps<WhatCouldBeBuilt> {
+function* buildLargestGraph({ model, good, graph }: WantedSchema): Steps<BuiltParts> {
   try {
     return { schema: yield* buildGraphInSteps(model, graph), used: model, problem: undefined };
   } catch (error) {

@@ -102,9 +102,9 @@ function readManifest(json: Json): ManifestRead {
   return { result: 'read', manifest: { ...stripped, metadata } as unknown as Manifest };
 }
 
-type Refused = Extract<ManifestRead, { readonly result: 'refused' }>;
+type RefusedManifest = Extract<ManifestRead, { readonly result: 'refused' }>;
 
-function refused(path: string, message: string): Refused {
+function refused(path: string, message: string): RefusedManifest {
   return { result: 'refused', path, message };
 }
 
@@ -118,7 +118,7 @@ const namespacePattern = new RegExp(`^${dnsLabel}$`);
 const apiVersionPattern = new RegExp(`^(?:(?=[^/]{1,253}/)${dnsLabel}(?:\\.${dnsLabel})*/)?${dnsLabel}$`);
 
 /** The checks of a manifest, in the order of its fields. Only the first check that fails is reported. */
-const checks: readonly ((json: JsonObject) => Refused | undefined)[] = [
+const checks: readonly ((json: JsonObject) => RefusedManifest | undefined)[] = [
   (json) => checkText(json, ['apiVersion'], { fits: (text) => apiVersionPattern.test(text), expected: 'a version such as v1 or apps/v1' }),
   (json) => checkText(json, ['kind'], { fits: (text) => /^[A-Za-z][A-Za-z0-9]{0,62}$/.test(text), expected: 'a kind such as Deployment' }),
   (json) => (isJsonObject(json.metadata) ? undefined : refused('metadata', 'expected an object')),
@@ -133,12 +133,12 @@ interface TextRule {
   readonly expected: string;
 }
 
-function checkText(json: JsonObject, keys: readonly string[], { fits, expected }: TextRule): Refused | undefined {
+function checkText(json: JsonObject, keys: readonly string[], { fits, expected }: TextRule): RefusedManifest | undefined {
   const text = textAt(json, ...keys);
   return text !== undefined && fits(text) ? undefined : refused(keys.join('.'), `expected ${expected}`);
 }
 
-function checkName(json: JsonObject): Refused | undefined {
+function checkName(json: JsonObject): RefusedManifest | undefined {
   if (valueAt(json, 'metadata', 'name') === undefined && valueAt(json, 'metadata', 'generateName') !== undefined) {
     return refused(
       'metadata.generateName',
@@ -151,13 +151,13 @@ function checkName(json: JsonObject): Refused | undefined {
   });
 }
 
-function checkNamespace(json: JsonObject): Refused | undefined {
+function checkNamespace(json: JsonObject): RefusedManifest | undefined {
   const namespace = valueAt(json, 'metadata', 'namespace');
   if (namespace === undefined || namespace === null) return undefined;
   return checkText(json, ['metadata', 'namespace'], { fits: (text) => namespacePattern.test(text), expected: 'the name of a namespace' });
 }
 
-function checkLabels(json: JsonObject, field: 'labels' | 'annotations'): Refused | undefined {
+function checkLabels(json: JsonObject, field: 'labels' | 'annotations'): RefusedManifest | undefined {
   const map = valueAt(json, 'metadata', field);
   if (map === undefined || map === null) return undefined;
   if (!isJsonObject(map)) return refused(`metadata.${field}`, 'expected texts by keys');
@@ -169,7 +169,7 @@ function checkLabels(json: JsonObject, field: 'labels' | 'annotations'): Refused
  * Returns a refusal for the first integer beyond 64 bits. Undefined if there is none. An API server would store it rounded in a custom
  * resource, without an error.
  */
-function longInteger(json: JsonObject): Refused | undefined {
+function longInteger(json: JsonObject): RefusedManifest | undefined {
   const path = pathOfLongInteger(json);
   return path === undefined ? undefined : refused(path.startsWith('.') ? path.slice(1) : path, 'expected an integer of 64 bits');
 }

@@ -84,12 +84,12 @@ export async function abandonCopies(
     else steps.record(hub, { resource: registrationKinds.clusterShare, name: object.metadata.name }, 'deleted');
 }
 
-type Abandoning = Pick<AbandonOptions, 'steps' | 'hub' | 'signal'>;
+type AbandonContext = Pick<AbandonOptions, 'steps' | 'hub' | 'signal'>;
 
 async function recordAbandoned(
   cluster: string,
   { namespace, propagation, object: { metadata } }: CopyInventory,
-  { steps, hub, signal }: Abandoning,
+  { steps, hub, signal }: AbandonContext,
 ): Promise<void> {
   if (propagation === undefined) return;
   const address = { resource: registrationKinds.propagation, namespace, name: propagation };
@@ -107,7 +107,7 @@ async function recordAbandoned(
 }
 
 /** Deletes an inventory, then removes its finalizer, so that Kubernetes removes the object. The controller deletes inventories in the same way. */
-async function deleteInventory(share: KubernetesObject, { steps, hub, signal }: Abandoning): Promise<void> {
+async function deleteInventory(share: KubernetesObject, { steps, hub, signal }: AbandonContext): Promise<void> {
   const { name, namespace, uid = '' } = share.metadata;
   await steps.remove(hub, registrationKinds.clusterShare, share);
   if (steps.isDry) return;

@@ -88,7 +88,7 @@ async function objectsInUse(
   return ({ cluster, address }) => isUsed && cluster === member && address.resource !== secret;
 }
 
-interface Joining {
+interface JoinContext {
   readonly request: JoinRequest;
   readonly ports: JoinPorts;
   readonly steps: RegistrationSteps;
@@ -100,7 +100,7 @@ interface Joining {
  *
  * @throws {RegistrationProblem} for the first failed check.
  */
-async function demandJoinable({ request: { name, namespace }, ports: { member, hub }, steps }: Joining) {
+async function demandJoinable({ request: { name, namespace }, ports: { member, hub }, steps }: JoinContext) {
   const [memberUid, hubUid, registered, system] = await Promise.all([
     uidOfCluster(steps, member),
     uidOfCluster(steps, hub),
@@ -126,7 +126,7 @@ const deletionPollMs = 500;
  *
  * @throws {RegistrationProblem} if it still exists after 30 s.
  */
-async function awaitNamespaceDeletion({ ports: { member, clock }, steps, signal }: Joining): Promise<void> {
+async function awaitNamespaceDeletion({ ports: { member, clock }, steps, signal }: JoinContext): Promise<void> {
   const untilMs = clock.monotonic() + deletionMs;
   const namespace = { resource: registrationKinds.namespace, name: memberNamespace };
   while ((await steps.read(member, namespace))?.metadata.deletionTimestamp !== undefined) {
@@ -148,7 +148,7 @@ async function demandDefinition(hub: ContextCluster, steps: RegistrationSteps): 
  * Returns the rules for the kinds that the member serves now. The notes name each API group that did not answer discovery, and the loss of rights to
  * write.
  */
-async function rulesOf({ request, ports: { member }, steps, signal }: Joining): Promise<{
+async function rulesOf({ request, ports: { member }, steps, signal }: JoinContext): Promise<{
   readonly rules: readonly RightsRule[];
   readonly notes: readonly string[];
 }> {

@@ -58,7 +58,7 @@ export type AuthenticatedCaller = Caller & { readonly user: User };
 type KindRequest = Omit<AccessRequest, 'caller' | 'cluster' | 'verb'> & { readonly verb: string; readonly served: ServedResource };
 
 /** A question about one caller and resource, with the decisions that are known. `key` is their key in the cache. */
-interface Question {
+interface AccessQuestion {
   readonly caller: CallerInCluster;
   readonly attributes: ResourceAttributes;
   readonly decisions: Decisions;
@@ -206,7 +206,7 @@ export class ClusterAccess {
   }
 
   /** Asks for the missing decisions, and returns the visibility that follows from all of them. */
-  async #reviewKind(question: Question, request: KindRequest): Promise<Visibility> {
+  async #reviewKind(question: AccessQuestion, request: KindRequest): Promise<Visibility> {
     const verdicts = new Map<string, Verdict>();
     for (;;) {
       const found = this.#settle(question, request, (namespace) => verdicts.get(namespace));
@@ -218,7 +218,7 @@ export class ClusterAccess {
     }
   }
 
-  #settle(question: Question, request: KindRequest, verdictOf: (namespace: string) => Verdict | undefined) {
+  #settle(question: AccessQuestion, request: KindRequest, verdictOf: (namespace: string) => Verdict | undefined) {
     const { kind, verb, served, namespaces: named } = request;
     const { caller, attributes, decisions } = question;
     // For a Namespace, the API server uses its name as the namespace of the request, so a RoleBinding may allow to get it.
@@ -253,7 +253,7 @@ export class ClusterAccess {
   }
 
   /** Returns the question of a request, with the decisions for it that still hold. */
-  #questionOf(authenticated: AuthenticatedCaller, request: KindRequest): Question {
+  #questionOf(authenticated: AuthenticatedCaller, request: KindRequest): AccessQuestion {
     const { cache } = this.#services;
     const caller = this.#callerOf(authenticated);
     const { verb, subresource, object, served } = request;
@@ -268,7 +268,7 @@ export class ClusterAccess {
   }
 
   /** Returns the decision for a namespace (`''`: for all, or for the object of the question). Asks the API server if it is not known. */
-  async #verdictIn(question: Question, namespace: string): Promise<Verdict> {
+  async #verdictIn(question: AccessQuestion, namespace: string): Promise<Verdict> {
     const { caller, decisions } = question;
     const known = decisions.get(namespace, this.#nowMs) ?? this.#localVerdict(question, namespace);
     if (known !== undefined) return known;
@@ -288,7 +288,7 @@ export class ClusterAccess {
    * if the API server decides: by config, after two differing comparisons, while the objects are not mirrored, and for a user with `extra`
    * values, which other authorizers may read.
    */
-  #localVerdict(question: Question, namespace: string): Verdict | undefined {
+  #localVerdict(question: AccessQuestion, namespace: string): Verdict | undefined {
     const { caller, decisions } = question;
     if (!this.#decidesLocally(caller)) return undefined;
     const verdict = { isAllowed: this.#isAllowedLocally(question, namespace) };
@@ -302,12 +302,12 @@ export class ClusterAccess {
     return this.#authorization === 'rbac' && this.#rbac.isComplete && Object.keys(user.extra).length === 0;
   }
 
-  #isAllowedLocally(question: Question, namespace: string): boolean {
+  #isAllowedLocally(question: AccessQuestion, namespace: string): boolean {
     return this.#rbac.index.allows(question.caller.subjects, reviewOf(question, namespace).attributes);
   }
 
   /** Compares a local decision with the API server. If they differ twice, the API server decides from then on. */
-  async #compare(question: Question, namespace: string): Promise<void> {
+  async #compare(question: AccessQuestion, namespace: string): Promise<void> {
     const { clock, log, counts, onChange } = this.#services;
     const isEqual = async () => {
       const answer = await this.#reviews.ask(reviewOf(question, namespace));
@@ -363,7 +363,7 @@ export class ClusterAccess {
 }
 
 /** Returns the review of a question in one namespace. `''`: in all namespaces, or for the object of the question. */
-function reviewOf({ caller, attributes }: Question, namespace: string): Review {
+function reviewOf({ caller, attributes }: AccessQuestion, namespace: string): Review {
   return { user: caller.user, userKey: caller.key, attributes: namespace === '' ? attributes : { ...attributes, namespace } };
 }
 

@@ -22,7 +22,7 @@ export function withCommandFirst(args: readonly string[], { commands }: Commande
 }
 
 /** The commands and flags of the program. */
-interface Known {
+interface KnownWords {
   /** Names and aliases of the commands. */
   readonly names: readonly string[];
   readonly flags: ReadonlyMap<string, Arity>;
@@ -35,7 +35,7 @@ type Arity = 'none' | 'value' | 'either';
  * Returns the index of the first word that is no flag and no value of a flag. Undefined if there is no such word, or if an unknown flag
  * precedes it, because the word may be the value of that flag.
  */
-function firstWord(args: readonly string[], { names, flags }: Known): number | undefined {
+function firstWord(args: readonly string[], { names, flags }: KnownWords): number | undefined {
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? '';
     if (!arg.startsWith('-')) return at;

@@ -62,7 +62,7 @@ interface DescribedItem extends ListedItem {
   readonly events: RelatedObjectPage<ListedItem>;
 }
 
-interface Described {
+interface DescribedObject {
   readonly kind: ResolvedKind;
   readonly columns: readonly PrintedColumn[];
   readonly item: DescribedItem;
@@ -126,7 +126,7 @@ interface TextOptions {
   readonly paint: Paint;
 }
 
-function textOf({ columns, item, related }: Described, { nowMs, paint }: TextOptions): string {
+function textOf({ columns, item, related }: DescribedObject, { nowMs, paint }: TextOptions): string {
   const at = { nowMs, isMixed: false };
   const title = (text: string) => paint(1, text);
   const row = columns.map((column) => column.cell(item, at));
@@ -182,7 +182,7 @@ function eventLines({ items, totalCount }: RelatedObjectPage<ListedItem>, { nowM
   return [...(older > 0 ? [`… and ${older} older`] : []), ...tableLines(eventColumnsOfObject as readonly PrintedColumn[], rows, { paint })];
 }
 
-function answerOf({ item, related }: Described, nowMs: number): JsonObject {
+function answerOf({ item, related }: DescribedObject, nowMs: number): JsonObject {
   const events = item.events.items.map((event) =>
     Object.fromEntries(
       eventColumnsOfObject.map((column) => [keyOf(column.header), (column as PrintedColumn).cell(event, { nowMs, isMixed: false })]),

@@ -18,7 +18,7 @@ export interface Completion {
 export type CompletionQuery = (query: string, variables: JsonObject) => Promise<JsonObject | undefined>;
 
 /** The command line before the cursor. */
-interface Typed {
+interface TypedLine {
   readonly command: Commander | undefined;
   /** The words that are neither flags nor values of flags. */
   readonly words: readonly string[];
@@ -76,7 +76,7 @@ export async function findCompletion(program: Commander, words: readonly string[
   return { candidates: await objectsOf(typed, last, query), takesFiles: command.name() === 'query' };
 }
 
-function typedOf(program: Commander, words: readonly string[]): Typed {
+function typedOf(program: Commander, words: readonly string[]): TypedLine {
   const at = words.findIndex((word) => commandNamed(program, word) !== undefined);
   const command = commandNamed(program, words[at] ?? '');
   const options = [...(command?.options ?? []), ...program.commands.flatMap((one) => (command === undefined ? one.options : []))];
@@ -161,7 +161,7 @@ interface NamedKind {
   readonly columns: readonly { readonly name: string; readonly description: string }[];
 }
 
-async function objectsOf({ command, words, values }: Typed, last: string, query: CompletionQuery): Promise<readonly Candidate[]> {
+async function objectsOf({ command, words, values }: TypedLine, last: string, query: CompletionQuery): Promise<readonly Candidate[]> {
   const name = command?.name() ?? '';
   const slash = last.indexOf('/');
   const place = { namespaces: values.get('--namespace') ?? null, clusters: values.get('--context') ?? null };

@@ -11,17 +11,17 @@ export interface LogArguments {
   readonly container: string | null;
 }
 
-interface Found {
+interface FoundPods {
   readonly pods: {
     readonly sync: readonly ClusterSync[];
     readonly items: readonly {
       readonly metadata: { readonly name: string };
-      readonly spec: Readonly<Record<'initContainers' | 'containers' | 'ephemeralContainers', readonly Named[] | null>> | null;
+      readonly spec: Readonly<Record<'initContainers' | 'containers' | 'ephemeralContainers', readonly NamedContainer[] | null>> | null;
     }[];
   };
 }
 
-interface Named {
+interface NamedContainer {
   readonly name: string | null;
 }
 
@@ -60,7 +60,7 @@ export async function findMissingLogs({ gateway }: Session, logArguments: LogArg
     }
   }`;
   const where = missing === undefined ? null : { path: 'metadata.name', in: missing };
-  const { pods } = await gateway.query<Found>(query, { ...selection, where });
+  const { pods } = await gateway.query<FoundPods>(query, { ...selection, where });
   answers.add(pods.sync);
   if (missing === undefined) {
     if (!answers.isComplete) return { absent: [], unknown: [`containers${placeOf(logArguments)}`], answers };
@@ -76,7 +76,7 @@ export async function findMissingLogs({ gateway }: Session, logArguments: LogArg
 }
 
 /** Returns a line if none of the Pods has the container. Empty if a Pod has it: the container exists now, although its log was not found before. */
-function noContainer(whose: string, pods: Found['pods']['items'], container: string | null): readonly string[] {
+function noContainer(whose: string, pods: FoundPods['pods']['items'], container: string | null): readonly string[] {
   const lists = pods.flatMap(({ spec }) => [spec?.initContainers, spec?.containers, spec?.ephemeralContainers]);
   const known = new Set(lists.flatMap((list) => list?.map(({ name }) => name ?? '') ?? []));
   if (container === null || known.has(container)) return [];

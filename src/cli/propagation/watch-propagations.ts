@@ -72,7 +72,7 @@ async function watchOne(
   return session.signal.aborted ? undefined : end.result;
 }
 
-type Ends = Pick<FollowedPropagation, 'generation' | 'patienceMs' | 'until'>;
+type EndConditions = Pick<FollowedPropagation, 'generation' | 'patienceMs' | 'until'>;
 
 /** A good or bad phase that has not lasted for `patienceMs` yet, with the latest state. */
 interface Candidate {
@@ -88,14 +88,14 @@ interface Candidate {
  */
 class EndWatch {
   readonly #session: Session;
-  readonly #ends: Ends;
+  readonly #ends: EndConditions;
   readonly #over = new AbortController();
   /** Aborts once the end is known, or with the session. */
   readonly signal: AbortSignal;
   #candidate: Candidate | undefined;
   result: PropagationEnd;
 
-  constructor(session: Session, ends: Ends) {
+  constructor(session: Session, ends: EndConditions) {
     this.#session = session;
     this.#ends = ends;
     this.signal = AbortSignal.any([session.signal, this.#over.signal]);

@@ -36,10 +36,10 @@ export function createJsonNesting(): JsonNesting {
       state.stopped = false;
       while (at < chunk.length && !state.stopped) {
         const keyAt = shortcuts.next(chunk, at);
-        at = scanStretch(state, chunk, { start: at, end: Math.min(keyAt, chunk.length), limits });
+        at = scanRange(state, chunk, { start: at, end: Math.min(keyAt, chunk.length), limits });
         if (state.stopped || at !== keyAt) continue;
         const past = shortcuts.past(keyAt);
-        at = past < 0 ? scanStretch(state, chunk, { start: at, end: at + 1, limits }) : past;
+        at = past < 0 ? scanRange(state, chunk, { start: at, end: at + 1, limits }) : past;
       }
       escaped = at > chunk.length;
       return Math.min(at, chunk.length);
@@ -53,7 +53,7 @@ interface ScanState {
   stopped: boolean;
 }
 
-interface Stretch {
+interface ScanRange {
   readonly start: number;
   readonly end: number;
   readonly limits: ScanLimits;
@@ -65,7 +65,7 @@ interface Stretch {
  *
  * Every byte of every list passes through this function, so its form was measured. One loop with a state machine takes twice as long.
  */
-function scanStretch(state: ScanState, chunk: Uint8Array, { start, end, limits }: Stretch): number {
+function scanRange(state: ScanState, chunk: Uint8Array, { start, end, limits }: ScanRange): number {
   const { floor, arrayAt } = limits;
   let level = state.depth;
   let within = state.inString;

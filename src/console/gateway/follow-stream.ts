@@ -12,7 +12,7 @@ export interface FollowedStream<Message> {
    * Returns the variables of the next attempt. `first`: the first attempt. `resumed`: continue after the last message. `anew`: start from
    * the beginning, because the gateway refused to resume.
    */
-  readonly variables: (how: Attempt) => object;
+  readonly variables: (how: AttemptKind) => object;
   readonly onMessage: (message: Message) => void;
   /** Called before the first message of a stream that starts from the beginning again. */
   readonly onRestart?: () => void;
@@ -20,7 +20,7 @@ export interface FollowedStream<Message> {
   readonly onFailure: (failure: RequestFailure) => void;
 }
 
-type Attempt = 'first' | 'resumed' | 'anew';
+type AttemptKind = 'first' | 'resumed' | 'anew';
 
 /** The first and the longest delay in a series of losses, in milliseconds. */
 const [firstDelayMs, maxDelayMs] = [1_000, 15_000];
@@ -49,7 +49,7 @@ let lastStream = 0;
 export async function followStream<Message>(stream: FollowedStream<Message>, signal: AbortSignal): Promise<void> {
   lastStream += 1;
   const source = `stream ${lastStream}`;
-  let how: Attempt = 'first';
+  let how: AttemptKind = 'first';
   let losses = 0;
   const onMessage = (message: Message, isNew: boolean) => {
     if (isNew && how === 'anew') stream.onRestart?.();
@@ -79,11 +79,11 @@ export async function followStream<Message>(stream: FollowedStream<Message>, sig
   reportStop(source);
 }
 
-type Attempted<Message> = Omit<FollowedStream<Message>, 'variables'> & { readonly variables: () => object };
+type StreamAttempt<Message> = Omit<FollowedStream<Message>, 'variables'> & { readonly variables: () => object };
 
 /** Opens the subscription once, on a socket of its own. Resolves when it has ended. */
 function attempt<Message>(
-  { query, field, variables }: Attempted<Message>,
+  { query, field, variables }: StreamAttempt<Message>,
   onMessage: (message: Message, isNew: boolean) => void,
   signal: AbortSignal,
 ): Promise<AttemptEnd> {

@@ -70,10 +70,10 @@ function reportMisfit(expected: TypeReference, at: readonly number[], context: G
   context.read.reportFault({ code: 'MISFIT', ...about, message, retry: 'NEVER' }, [...responsePathAsArray(info.path), ...at]);
 }
 
-type Fit = (value: unknown) => boolean;
+type ValueTest = (value: unknown) => boolean;
 
 /** Returns the test for values that GraphQL sends as this type without a change. */
-function fitOf(type: TypeReference): Fit {
+function fitOf(type: TypeReference): ValueTest {
   if ('scalar' in type) return scalarFits[type.scalar];
   if (!('list' in type)) return isObject;
   const fits = fitOf(type.list);
@@ -112,12 +112,12 @@ function fittingPart(type: TypeReference, value: Json, { at, report }: MisfitRep
   return isMap ? Object.fromEntries(Object.entries(value).filter(([, member]) => isText(member))) : undefined;
 }
 
-const isText: Fit = (value) => typeof value === 'string';
-const isNumber: Fit = (value) => typeof value === 'number' || isRawNumber(value);
-const isNumberOrText: Fit = (value) => isText(value) || isNumber(value);
-const isObject: Fit = (value) => isJsonObject(value);
+const isText: ValueTest = (value) => typeof value === 'string';
+const isNumber: ValueTest = (value) => typeof value === 'number' || isRawNumber(value);
+const isNumberOrText: ValueTest = (value) => isText(value) || isNumber(value);
+const isObject: ValueTest = (value) => isJsonObject(value);
 
-const scalarFits: Readonly<Record<ScalarName, Fit>> = {
+const scalarFits: Readonly<Record<ScalarName, ValueTest>> = {
   String: isText,
   Boolean: (value) => typeof value === 'boolean',
   Int: (value) => typeof value === 'number' && (value | 0) === value,

@@ -111,7 +111,7 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
  *
  * @throws {MusterError} `TOO_COSTLY` if the budget is too small for the list.
  */
-export function chargeList<T>(list: readonly T[], { budget, read }: Charging): Iterable<PromiseOrValue<T>> {
+export function chargeList<T>(list: readonly T[], { budget, read }: ListContext): Iterable<PromiseOrValue<T>> {
   budget.charge(list.length);
   return inTimeSlices(list, read.timeSlices);
 }
@@ -126,7 +126,7 @@ export function chargeList<T>(list: readonly T[], { budget, read }: Charging): I
 export function chargeTexts<T>(
   list: readonly T[],
   textOf: (element: T) => string,
-  { budget, read }: Charging,
+  { budget, read }: ListContext,
 ): Iterable<PromiseOrValue<T>> {
   budget.charge(costOfText(list.map((element) => ({ text: textOf(element) }))));
   return inTimeSlices(list, read.timeSlices);
@@ -134,13 +134,13 @@ export function chargeTexts<T>(
 
 /** Returns a resolver for the list with this name in the parent. The list is charged to the operation. */
 export function resolveChargedList<Name extends string>(name: Name) {
-  const resolver = <T>(parent: Readonly<Record<Name, readonly T[]>>, _args: unknown, context: Charging) =>
+  const resolver = <T>(parent: Readonly<Record<Name, readonly T[]>>, _args: unknown, context: ListContext) =>
     chargeList(parent[name], context);
   return declareRepeatable(resolver);
 }
 
 /** The resolver for the items of a page. They are charged to the operation. Rows are created only if the items have to be read one by one. */
-export const resolveItems = declareRepeatable((page: ListPage, _args: unknown, { budget, read }: Charging) => {
+export const resolveItems = declareRepeatable((page: ListPage, _args: unknown, { budget, read }: ListContext) => {
   budget.charge(page.itemCount);
   if (page.itemCount < shortList) return page.items;
   const { itemCount: length, contentKey: key } = page;
@@ -148,7 +148,7 @@ export const resolveItems = declareRepeatable((page: ListPage, _args: unknown, {
 });
 
 /** The context that lists need: the budget that they are charged to, and the time slices in which they are completed. */
-interface Charging {
+interface ListContext {
   readonly budget: Budget;
   readonly read: { readonly timeSlices: TimeSlices };
 }

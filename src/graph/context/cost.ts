@@ -66,16 +66,16 @@ type Estimate = (variables: JsonObject) => number;
 const estimates = new WeakMap<GraphQLSchema, WeakMap<OperationDefinitionNode, Estimate>>();
 
 /** The lists and fragments in a selection set. Each fragment is counted once per place where it is spread, and computed once. */
-interface Selected {
+interface SelectionLists {
   readonly lists: readonly CountedList[];
   /** The selections for each object of the connection that the selection set belongs to. */
-  readonly ofEach: readonly Selected[];
-  readonly fragments: readonly Selected[];
+  readonly ofEach: readonly SelectionLists[];
+  readonly fragments: readonly SelectionLists[];
 }
 
 interface CountedList {
-  readonly first: First;
-  readonly inside: Selected;
+  readonly first: FirstArgument;
+  readonly inside: SelectionLists;
 }
 
 /** The number of objects in a selection set: `once` in total, plus `each` for each object of its connection. */
@@ -84,7 +84,7 @@ interface Sum {
   readonly each: number;
 }
 
-interface First {
+interface FirstArgument {
   readonly value: number;
   /** The variable that gives the value. `value` applies if the variable is absent, and `ofField` if it is null. */
   readonly variable?: { readonly name: string; readonly ofField: number };
@@ -104,10 +104,10 @@ function selectionReader(
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   operation: OperationDefinitionNode,
 ) {
-  const known = new Map<string, Selected>();
+  const known = new Map<string, SelectionLists>();
   const defaults = defaultsOf(operation);
 
-  function readFragment(name: string): Selected {
+  function readFragment(name: string): SelectionLists {
     const found = known.get(name);
     if (found !== undefined) return found;
     const fragment = fragments.get(name);
@@ -117,7 +117,7 @@ function selectionReader(
     return selected;
   }
 
-  function readField(node: FieldNode, parent: GraphQLCompositeType): Selected {
+  function readField(node: FieldNode, parent: GraphQLCompositeType): SelectionLists {
     const field = schema.getField(parent, node.name.value);
     const type = field && getNamedType(field.type);
     const inside = node.selectionSet !== undefined && isCompositeType(type) ? readSelections(node.selectionSet, type) : nothing;
@@ -128,13 +128,13 @@ function selectionReader(
     return { ...nothing, lists: [{ first, inside: isList ? { ...nothing, ofEach: [inside] } : inside }] };
   }
 
-  function readSelections({ selections }: SelectionSetNode, parent: GraphQLCompositeType): Selected {
+  function readSelections({ selections }: SelectionSetNode, parent: GraphQLCompositeType): SelectionLists {
     const lists: CountedList[] = [];
-    const ofEach: Selected[] = [];
-    const below: Selected[] = [];
+    const ofEach: SelectionLists[] = [];
+    const below: SelectionLists[] = [];
     // A fragment that is spread several times in the same selection set counts once. A fragment that is spread below several fields counts
     // once for each field.
-    const spread = new Set<Selected>();
+    const spread = new Set<SelectionLists>();
     for (const node of selections) {
       if (node.kind === Kind.FRAGMENT_SPREAD) {
         spread.add(readFragment(node.name.value));
@@ -150,7 +150,7 @@ function selectionReader(
     return { lists, ofEach, fragments: [...below, ...spread] };
   }
 
-  function readInline(selections: SelectionSetNode, condition: string | undefined, parent: GraphQLCompositeType): Selected {
+  function readInline(selections: SelectionSetNode, condition: string | undefined, parent: GraphQLCompositeType): SelectionLists {
     const type = condition === undefined ? parent : schema.getType(condition);
     return isCompositeType(type) ? readSelections(selections, type) : nothing;
   }
@@ -158,7 +158,7 @@ function selectionReader(
   return readSelections;
 }
 
-const nothing: Selected = { lists: [], ofEach: [], fragments: [] };
+const nothing: SelectionLists = { lists: [], ofEach: [], fragments: [] };
 
 /** True for `items` and `edges` of a connection: their selections are answered for each object. Types of connections are known by their name. */
 function isOfEach({ name }: FieldNode, parent: GraphQLCompositeType): boolean {
@@ -166,9 +166,9 @@ function isOfEach({ name }: FieldNode, parent: GraphQLCompositeType): boolean {
 }
 
 /** Counts the objects in a selection set. Each fragment is computed once, however often it is spread. */
-function countIn(selected: Selected, firstOf: (first: First) => number): number {
-  const known = new Map<Selected, Sum>();
-  const sumOf = ({ lists, ofEach, fragments }: Selected): Sum => {
+function countIn(selected: SelectionLists, firstOf: (first: FirstArgument) => number): number {
+  const known = new Map<SelectionLists, Sum>();
+  const sumOf = ({ lists, ofEach, fragments }: SelectionLists): Sum => {
     let once = lists.reduce((total, { first, inside }) => total + countList(firstOf(first), sumOf(inside)), 0);
     let each = ofEach.reduce((total, inside) => total + totalOf(sumOf(inside)), 0);
     for (const fragment of fragments) {
@@ -190,7 +190,7 @@ function countList(first: number, { once, each }: Sum): number {
   return once + first * (1 + each);
 }
 
-function firstOf(node: FieldNode, field: GraphQLField<unknown, unknown>, defaults: ReadonlyMap<string, number>): First | undefined {
+function firstOf(node: FieldNode, field: GraphQLField<unknown, unknown>, defaults: ReadonlyMap<string, number>): FirstArgument | undefined {
   const argument = field.args.find(({ name }) => name === 'first');
   if (argument === undefined) return undefined;
   const ofField = defaultOf(argument);
@@ -217,7 +217,7 @@ function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): Read
   );
 }
 
-function countOf({ value, variable }: First, variables: JsonObject): number {
+function countOf({ value, variable }: FirstArgument, variables: JsonObject): number {
   if (variable === undefined) return value;
   const given = variables[variable.name];
   if (given === undefined) return value;

@@ -57,19 +57,19 @@ function RootFieldLimitRule(context: ValidationContext): ASTVisitor {
   return refuseAbove(context, 'rootFields', 'fields at the root');
 }
 
-interface Extent {
+interface DocumentExtent {
   readonly depth: number;
   readonly aliases: number;
   readonly directives: number;
 }
 
-interface OperationExtent extends Extent {
+interface OperationExtent extends DocumentExtent {
   readonly operation: OperationDefinitionNode;
   readonly rootFields: number;
 }
 
 const code: ErrorCode = 'TOO_COSTLY';
-const nothing: Extent = { depth: 0, aliases: 0, directives: 0 };
+const nothing: DocumentExtent = { depth: 0, aliases: 0, directives: 0 };
 // The extents (depth, aliases, directives) of the operations of each document. Cached, because four rules need them.
 const measured = new WeakMap<DocumentNode, readonly OperationExtent[]>();
 
@@ -111,23 +111,23 @@ function extentsOf(document: DocumentNode): readonly OperationExtent[] {
 }
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
-type Measured = OperationDefinitionNode | FragmentDefinitionNode;
+type MeasuredDefinition = OperationDefinitionNode | FragmentDefinitionNode;
 
 /**
  * Returns a function that measures an operation or a fragment. Each fragment is measured once, however often it is spread. Measuring again
  * at each spread would take minutes for a chain of 22 fragments that each spread the next one twice.
  */
-function createMeasure(fragments: Fragments): (node: Measured) => Extent {
-  const known = new Map<string, Extent>();
+function createMeasure(fragments: Fragments): (node: MeasuredDefinition) => DocumentExtent {
+  const known = new Map<string, DocumentExtent>();
 
-  function measureDefinition(node: Measured): Extent {
+  function measureDefinition(node: MeasuredDefinition): DocumentExtent {
     const inside = measureSelections(node.selectionSet);
     const own = node.kind === Kind.OPERATION_DEFINITION ? (node.variableDefinitions ?? []) : [];
     const directives = countDirectives(node) + own.reduce((sum, variable) => sum + countDirectives(variable), 0);
     return { ...inside, directives: inside.directives + directives };
   }
 
-  function measureFragment(name: string): Extent {
+  function measureFragment(name: string): DocumentExtent {
     const extent = known.get(name);
     if (extent !== undefined) return extent;
     const fragment = fragments.get(name);
@@ -138,13 +138,13 @@ function createMeasure(fragments: Fragments): (node: Measured) => Extent {
     return found;
   }
 
-  function measureField(field: FieldNode): Extent {
+  function measureField(field: FieldNode): DocumentExtent {
     const inside = field.selectionSet === undefined ? nothing : measureSelections(field.selectionSet);
     const introspection = field.name.value.startsWith('__');
     return { ...inside, depth: 1 + (introspection ? 0 : inside.depth), aliases: inside.aliases + (field.alias === undefined ? 0 : 1) };
   }
 
-  function measureSelections({ selections }: SelectionSetNode): Extent {
+  function measureSelections({ selections }: SelectionSetNode): DocumentExtent {
     return selections.reduce((sum, node) => {
       const extent =
         node.kind === Kind.FIELD

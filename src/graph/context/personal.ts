@@ -21,7 +21,7 @@ export const volatile = { extensions: { volatile: true } } as const;
  */
 export const personal = { extensions: { personal: true, volatile: true } } as const;
 
-type Mark = 'personal' | 'volatile';
+type FieldMark = 'personal' | 'volatile';
 
 /**
  * True if callers must not share the messages of this subscription, even with equal rights. Always true for queries, for mutations, and for a
@@ -39,7 +39,7 @@ export function isVolatile(schema: GraphQLSchema, document: DocumentNode, operat
   return isMarked('volatile', schema, document, operationName);
 }
 
-function isMarked(mark: Mark, schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
+function isMarked(mark: FieldMark, schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return true;
   const known = verdictsOf(schema, mark);
@@ -54,20 +54,20 @@ type Verdicts = WeakMap<object, boolean>;
 
 const verdictsBySchema = { personal: new WeakMap<GraphQLSchema, Verdicts>(), volatile: new WeakMap<GraphQLSchema, Verdicts>() };
 
-function verdictsOf(schema: GraphQLSchema, mark: Mark): Verdicts {
+function verdictsOf(schema: GraphQLSchema, mark: FieldMark): Verdicts {
   const known = verdictsBySchema[mark].get(schema) ?? new WeakMap();
   verdictsBySchema[mark].set(schema, known);
   return known;
 }
 
-interface Searched {
+interface SearchedOperation {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly root: SelectionSetNode;
 }
 
 /** True if a marked field is selected. A field with `@skip` counts as selected, because variables may include it. */
-function reaches(mark: Mark, { schema, document, root }: Searched): boolean {
+function reaches(mark: FieldMark, { schema, document, root }: SearchedOperation): boolean {
   const fragments = new Map(
     document.definitions
       .filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION)

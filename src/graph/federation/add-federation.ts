@@ -85,7 +85,7 @@ function sdlOf(schema: GraphQLSchema, { budget, read }: GraphContext): PromiseOr
   return typeof printed === 'string' ? finish(printed) : printed.then(finish);
 }
 
-interface Reading {
+interface EntityContext {
   readonly model: Model;
   readonly context: GraphContext;
   readonly info: GraphQLResolveInfo;
@@ -96,7 +96,7 @@ interface Reading {
  *
  * @throws {MusterError} `BAD_INPUT` for more than 500 representations, or for one without `__typename` and `id`.
  */
-function readEntities(given: readonly Json[], reading: Reading): readonly Promise<Entity | undefined>[] {
+function readEntities(given: readonly Json[], reading: EntityContext): readonly Promise<Entity | undefined>[] {
   if (given.length > maxRepresentations)
     throw new MusterError('BAD_INPUT', `representations: expected at most ${maxRepresentations}, got ${given.length}`);
   reading.context.budget.charge(given.length);
@@ -110,7 +110,7 @@ function representationOf(given: Json, index: number): Representation {
 }
 
 /** Reads one entity. Returns undefined if it does not exist, if the caller may not see it, or if the id belongs to another type. */
-async function readEntity({ type, id }: Representation, { model, context, info }: Reading): Promise<Entity | undefined> {
+async function readEntity({ type, id }: Representation, { model, context, info }: EntityContext): Promise<Entity | undefined> {
   const { reads, read, propagations } = context;
   if (type === 'Cluster') {
     const name = clusterOfId(id);

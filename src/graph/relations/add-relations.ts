@@ -204,7 +204,7 @@ function typeOf({ model, kinds }: Pick<GraphBuilder, 'model' | 'kinds'>, key: st
 }
 
 /** The model and the arguments of a resolver that a relation needs. */
-interface Following {
+interface RelationContext {
   readonly model: Model;
   readonly context: GraphContext;
   readonly info: GraphQLResolveInfo;
@@ -214,7 +214,11 @@ interface Following {
  * Returns the related object, and charges it to the budget. Undefined if it does not exist or the caller may not see it. Faults that may be
  * the reason are reported in the answer.
  */
-function followOne(row: Row, target: ReferenceTarget | undefined, { model, context, info }: Following): PromiseOrValue<Row | undefined> {
+function followOne(
+  row: Row,
+  target: ReferenceTarget | undefined,
+  { model, context, info }: RelationContext,
+): PromiseOrValue<Row | undefined> {
   if (target === undefined) return undefined;
   return mapPromiseOrValue(context.relations.one(row, { model, target }), (found) => {
     if (found.row !== undefined) context.budget.charge(1);
@@ -226,7 +230,7 @@ function followOne(row: Row, target: ReferenceTarget | undefined, { model, conte
 function followMany(
   row: Row,
   { query, page }: { readonly query: RelationQuery; readonly page: RelationPage },
-  { model, context, info }: Following,
+  { model, context, info }: RelationContext,
 ): PromiseOrValue<ListPage> {
   return context.relations.many(row, {
     model,

@@ -171,10 +171,10 @@ interface Conversions {
    * Converts the definitions for which `isAsked` is true. `schemas` has the kinds by cluster. `broken` has, by group, the reason why a
    * definition cannot be converted.
    */
-  of(clusters: readonly ClusterDefinitions[], isAsked: (definition: KubernetesObject) => boolean): Converted;
+  of(clusters: readonly ClusterDefinitions[], isAsked: (definition: KubernetesObject) => boolean): ConvertedDefinitions;
 }
 
-interface Converted {
+interface ConvertedDefinitions {
   readonly schemas: ReadonlyMap<ClusterName, readonly KindSchema[]>;
   readonly broken: ReadonlyMap<string, string>;
 }
@@ -222,7 +222,7 @@ function createAbsentKinds(fleet: readonly ClusterKinds[]): (cluster: string, ki
  * Returns the kinds of each cluster: those with a definition, then those that were found in its OpenAPI documents. A definition has
  * precedence.
  */
-function withFound(defined: Converted['schemas'], found: Converted['schemas']): Converted['schemas'] {
+function withFound(defined: ConvertedDefinitions['schemas'], found: ConvertedDefinitions['schemas']): ConvertedDefinitions['schemas'] {
   return new Map(
     [...defined, ...found].map(([cluster]) => {
       const ofCluster = defined.get(cluster) ?? [];

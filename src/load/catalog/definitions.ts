@@ -26,7 +26,7 @@ export interface Definitions {
  * The gateway reads them for itself and not for a caller. There is one schema for all callers, so the names of kinds are no secret between them.
  */
 export function followDefinitions(mirrors: Mirrors, onChange: () => void, signal: AbortSignal): Definitions {
-  const followed = new Map<ClusterName, Followed>();
+  const followed = new Map<ClusterName, FollowedMirror>();
 
   function follow(cluster: ClusterName): void {
     if (signal.aborted || followed.has(cluster)) return;
@@ -63,7 +63,7 @@ export function followDefinitions(mirrors: Mirrors, onChange: () => void, signal
   };
 }
 
-interface Followed {
+interface FollowedMirror {
   readonly lease: MirrorLease;
   readonly ended: AbortController;
 }

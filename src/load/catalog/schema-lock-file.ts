@@ -119,7 +119,7 @@ export const noSchemaLock: SchemaLockFile = {
   [Symbol.asyncDispose]: async () => undefined,
 };
 
-interface Content {
+interface LockFileContent {
   readonly lock: SchemaLock;
   /** The text of the file. Undefined if there is no file. */
   readonly text?: string;
@@ -180,7 +180,7 @@ class LockWriter {
    * Reads the file, and leaves out kinds that no cluster has served for 30 days. Renames a file that is no lock. Throws if that fails, if
    * the file cannot be read, or if it has another version.
    */
-  async #read(): Promise<Content> {
+  async #read(): Promise<LockFileContent> {
     const { file, clock } = this.#options;
     const text = await textOf(file);
     if (text === undefined) return { lock: emptySchemaLock };

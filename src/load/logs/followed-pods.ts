@@ -40,7 +40,7 @@ export interface FollowedPodsOptions {
   readonly onThrow: (error: unknown) => void;
 }
 
-interface Held {
+interface HeldPods {
   readonly mirror: MirrorReader;
   readonly ending: AbortController;
   /** True after the first complete list. Pods that appear later are really new. */
@@ -53,7 +53,7 @@ interface Held {
  */
 export class FollowedPods implements Disposable {
   readonly #options: FollowedPodsOptions;
-  #held: Held | undefined;
+  #held: HeldPods | undefined;
   #reported: string | undefined;
   #disposed = false;
 
@@ -88,7 +88,7 @@ export class FollowedPods implements Disposable {
 
   #follow(mirror: MirrorReader): void {
     const { listener } = this.#options;
-    const held: Held = { mirror, ending: new AbortController(), isWhole: false };
+    const held: HeldPods = { mirror, ending: new AbortController(), isWhole: false };
     this.#held = held;
     const { snapshot, version } = mirror.store.follow((events) => this.#handle(held, events), held.ending.signal);
     held.isWhole = version !== undefined;
@@ -96,11 +96,11 @@ export class FollowedPods implements Disposable {
     this.#reportFault(mirror.sync().fault ?? this.#unread);
   }
 
-  #handle(held: Held, events: readonly StoreEvent[]): void {
+  #handle(held: HeldPods, events: readonly StoreEvent[]): void {
     for (const event of events) if (this.#held === held) this.#apply(held, event);
   }
 
-  #apply(held: Held, event: StoreEvent): void {
+  #apply(held: HeldPods, event: StoreEvent): void {
     const { listener } = this.#options;
     switch (event.type) {
       case 'applied':

@@ -155,19 +155,22 @@ function visibilityOf(
   return access.visibilityOf({ caller, cluster: cluster.name, kind, verb, namespaces, object, onlyIfBound }, signal);
 }
 
-interface Loaded {
+interface LoadedContext {
   readonly mirrors: Mirrors;
   readonly context: ReadContext;
 }
 
 /** True if the first list has neither completed nor failed, or if the cluster may still begin to serve the kind. */
-function isWaiting(request: SourceRequest, { mirrors, context }: Loaded): boolean {
+function isWaiting(request: SourceRequest, { mirrors, context }: LoadedContext): boolean {
   const mirror = context.loaders.mirrors.heldMirror(request);
   if (mirror !== undefined) return !mirror.settled();
   return mirrors.servedKinds(request.cluster.name) === undefined || isKindAnnounced(mirrors, inCluster(request));
 }
 
-async function settle(request: VisibleRequest, { mirrors, context, signal }: Loaded & { readonly signal: AbortSignal }): Promise<void> {
+async function settle(
+  request: VisibleRequest,
+  { mirrors, context, signal }: LoadedContext & { readonly signal: AbortSignal },
+): Promise<void> {
   const { loaders } = context;
   if (loaders.mirrors.heldMirror(request) === undefined) {
     await mirrors.whenDiscovered(request.cluster.name, signal);
@@ -183,7 +186,7 @@ function inCluster({ cluster, kind }: SourceRequest): KindInCluster {
 
 function sourceOfRequest(
   request: SourceRequest,
-  { visibility, mirrors, context }: Loaded & { readonly visibility: Visibility | undefined },
+  { visibility, mirrors, context }: LoadedContext & { readonly visibility: Visibility | undefined },
 ): ReadSource {
   const missing = (state: SyncState): ReadSource => ({ type: 'missing', request, sync: syncViewOf(request, state) });
   if (visibility === undefined || visibility.type === 'none') return missing({ phase: 'MISSING', fault: visibility?.fault });

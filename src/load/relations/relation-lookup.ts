@@ -230,9 +230,9 @@ interface LookedUp {
 const unknown: LookedUp = { isUnknown: true };
 const absent: LookedUp = {};
 
-type Frozen = ReadonlyMap<MirrorReader, FrozenObjects>;
+type FrozenSources = ReadonlyMap<MirrorReader, FrozenObjects>;
 
-function lookUp(source: ReadSource | Fault, { namespace, name, uid }: ReferenceTarget, frozen: Frozen): LookedUp {
+function lookUp(source: ReadSource | Fault, { namespace, name, uid }: ReferenceTarget, frozen: FrozenSources): LookedUp {
   if (!isReadSource(source) || source.type !== 'held') return unknown;
   const { resource } = source.mirror;
   if (resource.namespaced && (namespace ?? '') === '') return absent;

@@ -182,13 +182,13 @@ export function servicesOfIngress({ object }: Row): RelationQuery {
   return namedBy(object, { name: 'services', kinds: serviceKinds, names: backends });
 }
 
-interface Named {
+interface NamedReference {
   readonly name: string;
   readonly kinds: readonly GroupKind[];
   readonly names: readonly (string | undefined)[];
 }
 
-function namedBy({ metadata }: KubernetesObject, { name, kinds, names }: Named): RelationQuery {
+function namedBy({ metadata }: KubernetesObject, { name, kinds, names }: NamedReference): RelationQuery {
   const values = new Set(named(names));
   const related: RelatedCondition = {
     hints: [{ by: 'name', values: [...values] }],

@@ -152,10 +152,10 @@ export const migrateInput = structureSchema({
   .register(graphqlHints, { name: 'MigrateInput' })
   .describe('A request to move applications from one cluster to another.');
 
-type Move = { readonly [Name in keyof typeof moveFields]?: z.output<(typeof moveFields)[Name]> };
+type MoveFields = { readonly [Name in keyof typeof moveFields]?: z.output<(typeof moveFields)[Name]> };
 
 /** Checks the rules that concern several members together. */
-function checkMove({ apps, labels, namespaces, from, to, source, backup: used }: Move, report: ReportProblem): void {
+function checkMove({ apps, labels, namespaces, from, to, source, backup: used }: MoveFields, report: ReportProblem): void {
   if ((apps === undefined) === (labels === undefined)) report('expected either apps or labels', 'apps');
   if (labels?.requirements.length === 0) report('expected a selector with at least one condition', 'labels');
   if (labels === undefined && namespaces !== undefined) report('expected namespaces with labels only', 'namespaces');

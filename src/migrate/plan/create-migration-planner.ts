@@ -56,7 +56,7 @@ export function createMigrationPlanner(ports: MigrationPlannerPorts): MigrationP
 }
 
 /** An application during planning. A member is absent before it is computed, and if it does not apply. */
-interface Draft {
+interface AppDraft {
   readonly found: FoundApp;
   readonly rendered?: RenderedApp;
   readonly propagated?: AppPlan['propagated'];
@@ -66,9 +66,10 @@ interface Draft {
 
 async function planMigration(ports: MigrationPlannerPorts, request: MigrationPlanRequest): Promise<MigrationPlan> {
   const { spec, signal } = request;
-  if (ports.visibility !== undefined && spec.requester === undefined) return refused(ports, request, { notes: [requesterMissing], faults: [] });
+  if (ports.visibility !== undefined && spec.requester === undefined)
+    return refused(ports, request, { notes: [requesterMissing], faults: [] });
   const isVisible = await ports.visibility?.clusters(spec, signal);
-  const [from, to] = [spec.from, spec.to].map((name) => reached(ports, name, isVisible)) as [Reached, Reached];
+  const [from, to] = [spec.from, spec.to].map((name) => reached(ports, name, isVisible)) as [MigrationCluster, MigrationCluster];
   const blocked = [to, ...(spec.source === 'Live' ? [from] : [])].flatMap((one) => (one.fault === undefined ? [] : [one.fault]));
   if (blocked.length > 0) return refused(ports, request, { notes: blocked.map((one) => unreachableNote(one, spec)), faults: blocked });
   const read = await readSource(ports, request, from);
@@ -160,13 +161,17 @@ function clustersOf(ports: MigrationPlannerPorts, { spec }: MigrationPlanRequest
 }
 
 /** A cluster of the migration. `fault` is why it cannot be reached, and absent if it can. */
-interface Reached {
+interface MigrationCluster {
   readonly name: ClusterName;
   readonly fault?: Fault;
 }
 
 /** Finds a cluster. A cluster that is hidden from the requester is no member for the requester. Default: none is hidden. */
-function reached({ members }: MigrationPlannerPorts, name: string, isVisible: (cluster: ClusterName) => boolean = () => true): Reached {
+function reached(
+  { members }: MigrationPlannerPorts,
+  name: string,
+  isVisible: (cluster: ClusterName) => boolean = () => true,
+): MigrationCluster {
   const member: MemberCluster | undefined = members.get(name);
   const cluster = member?.name ?? (name as ClusterName);
   const about = { cluster, retry: 'LATER' } as const;
@@ -179,7 +184,7 @@ function reached({ members }: MigrationPlannerPorts, name: string, isVisible: (c
 async function readSource(
   { members, visibility, readBackup }: MigrationPlannerPorts,
   { namespace, spec, signal }: MigrationPlanRequest,
-  from: Reached,
+  from: MigrationCluster,
 ): Promise<ReadFacts['read'] | { readonly note: MigrationNote; readonly faults: readonly Fault[] }> {
   if (spec.source === 'Live') {
     const kinds = kindsToRead((spec.apps ?? []).map(({ key }) => groupKindOfKey(key)));
@@ -212,7 +217,7 @@ interface AppToDraft {
   readonly app: FoundApp;
 }
 
-async function draftOf(ports: MigrationPlannerPorts, request: MigrationPlanRequest, { context, app }: AppToDraft): Promise<Draft> {
+async function draftOf(ports: MigrationPlannerPorts, request: MigrationPlanRequest, { context, app }: AppToDraft): Promise<AppDraft> {
   const { workload, key } = app;
   const { spec, signal } = request;
   if (workload === undefined)
@@ -274,12 +279,12 @@ async function changeRefusalOf(
 
 /** A draft with the figures of the room. */
 interface PlacedDraft {
-  readonly draft: Draft;
+  readonly draft: AppDraft;
   readonly check: Omit<ReturnType<FreeRoom['check']>, 'fits' | 'message'>;
 }
 
 /** Checks whether an application fits after those before it. An application that is skipped takes no room. */
-function withRoom(draft: Draft, room: FreeRoom): PlacedDraft {
+function withRoom(draft: AppDraft, room: FreeRoom): PlacedDraft {
   const { rendered, skipped } = draft;
   if (rendered === undefined) return { draft, check: { needs: noRoom, free: room.free() } };
   const replicas = { count: rendered.to, podSpec: podSpecOf(rendered.template.object) };
@@ -311,13 +316,13 @@ function appPlanOf({ draft, check }: PlacedDraft, needed: ReadonlySet<string>): 
  * Returns the `textOfKey`s of the Secrets that the target has already. These Secrets stay in the source: Muster does not own those of the
  * target, so an undo could not restore the data from them.
  */
-function secretsOfTarget(target: NonNullable<Draft['target']>): ReadonlySet<string> {
+function secretsOfTarget(target: NonNullable<AppDraft['target']>): ReadonlySet<string> {
   const used = target.filter(({ key, action }) => action === 'UNCHANGED' && keyOfKind(groupKindOfKey(key)) === 'Secret');
   return new Set(used.map(({ key }) => textOfKey(key)));
 }
 
 function notesOf(
-  { found, rendered, skipped, propagated }: Draft,
+  { found, rendered, skipped, propagated }: AppDraft,
   { spec: { copies, from }, source }: { readonly spec: MigrationSpec; readonly source: SourceObjects },
 ): readonly MigrationNote[] {
   const name = shownKey(found.key);

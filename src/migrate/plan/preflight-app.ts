@@ -85,7 +85,7 @@ function missingNamespace({ members: { objects }, to }: PreflightContext, { targ
   return missing === undefined ? undefined : skip('NamespaceMissing', `${to} has no namespace ${missing}, and a migration creates none`);
 }
 
-interface Checked {
+interface AddressedObject {
   readonly object: PlannedTargetObject;
   readonly address: ObjectAddress;
 }
@@ -96,7 +96,7 @@ interface Checked {
  */
 async function dryRunTarget(
   context: PreflightContext,
-  { object, address }: Checked,
+  { object, address }: AddressedObject,
   signal: AbortSignal,
 ): Promise<PlannedTargetObject | SkipReason> {
   const { toClient, to } = context;
@@ -128,7 +128,7 @@ const sharedKinds: ReadonlySet<string> = new Set(['ConfigMap', 'Secret', 'Servic
  */
 async function shared(
   { toClient, to }: PreflightContext,
-  { object, address, wanted }: Checked & { readonly wanted: Manifest },
+  { object, address, wanted }: AddressedObject & { readonly wanted: Manifest },
   signal: AbortSignal,
 ): Promise<PlannedTargetObject | SkipReason> {
   const conflict = skip('Conflict', `${shownKey(object.key)} exists in ${to} already`);

@@ -330,8 +330,8 @@ function changedCopy(
  * data come from a copy that was changed.
  */
 type FilledManifest =
-  | Exclude<Read<Manifest>, { readonly result: 'read' }>
-  | (Extract<Read<Manifest>, { readonly result: 'read' }> & {
+  | Exclude<ReadResult<Manifest>, { readonly result: 'read' }>
+  | (Extract<ReadResult<Manifest>, { readonly result: 'read' }> & {
       readonly version?: string | undefined;
       readonly changed?: string | undefined;
     });
@@ -343,14 +343,14 @@ interface LostSecret {
 }
 
 /** The result of reading an object. */
-type Read<T> = { readonly result: 'read'; readonly value: T } | { readonly result: 'failed'; readonly fault: Fault };
+type ReadResult<T> = { readonly result: 'read'; readonly value: T } | { readonly result: 'failed'; readonly fault: Fault };
 
 function unread(fault: Fault): { readonly result: 'failed'; readonly fault: Fault } {
   return { result: 'failed', fault };
 }
 
 /** Reads a Secret of the source from the backup from which the Migration was planned. */
-async function secretInBackup(pass: AppPass, key: ObjectKey): Promise<Read<JsonObject>> {
+async function secretInBackup(pass: AppPass, key: ObjectKey): Promise<ReadResult<JsonObject>> {
   const read = await pass.backup();
   const missing = (message: string) => unread(copyFault(clusterOf(pass, 'source'), 'INVALID', message));
   if (read.result === 'failed') return read.fault === undefined ? missing(read.note.message) : unread(read.fault);
@@ -364,7 +364,7 @@ async function liveSecret(
   pass: AppPass,
   app: MigratedApp,
   { side, key }: { readonly side: Side; readonly key: ObjectKey },
-): Promise<Read<KubernetesObject> | LostSecret> {
+): Promise<ReadResult<KubernetesObject> | LostSecret> {
   const client = pass.client(side);
   const address = addressIn(pass, side, key);
   if (client === undefined) return unread(awayFault(pass, side));

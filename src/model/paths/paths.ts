@@ -169,7 +169,7 @@ function resolveThrough(walk: Walk, relation: PathRelation, segments: readonly s
 }
 
 /** The object at which a path begins. */
-interface Beginning {
+interface PathRoot {
   readonly walk: Walk;
   /** The segments that led to the object. */
   readonly walked: readonly string[];
@@ -177,7 +177,7 @@ interface Beginning {
   readonly columns: readonly Column[];
 }
 
-function pathInObject({ walk, walked, root, columns }: Beginning, segments: readonly string[]): OwnPath | PathMisfit {
+function pathInObject({ walk, walked, root, columns }: PathRoot, segments: readonly string[]): OwnPath | PathMisfit {
   const [first = '', ...rest] = segments;
   if (first === 'apiVersion' || first === 'kind') {
     const found = walkFrom({ walk, walked: [...walked, first], type: { scalar: 'String' } }, rest);

@@ -82,14 +82,14 @@ async function attemptPropagate(ports: HubPorts, decision: Decision, signal: Abo
  * Returns the request with a hash of the references and dependencies in its plan. The controller may decide the generation much later, for
  * example while no gateway leads, and it then refuses other content.
  */
-function withAcceptedSources(requested: ValidInput, { contents }: Planned['plan']): ValidInput {
+function withAcceptedSources(requested: ValidInput, { contents }: PlannedInput['plan']): ValidInput {
   const { spec } = requested;
   if (spec.requester === undefined || contents === undefined || (contents.length === 0 && !spec.dependencies)) return requested;
   return { ...requested, spec: { ...spec, requester: { ...spec.requester, sources: hashOfSources(contents) } } };
 }
 
 /** A plan. `shown` is added to the answer: it contains the plan if dry runs were made, and is empty otherwise. */
-interface Planned {
+interface PlannedInput {
   readonly plan: RenderedPlan | PropagationPlan;
   readonly shown: { readonly plan?: PropagationPlan };
 }
@@ -98,7 +98,7 @@ interface Planned {
  * Plans the request. With a digest or `onFailure: Rollback`, this includes dry runs: the digest must match the plan that was shown, and a
  * rollout that would fail should be refused before it starts. In all other cases the mirrors are enough.
  */
-async function planOf({ planner }: HubPorts, request: PlanRequest, digest: string | null): Promise<Planned> {
+async function planOf({ planner }: HubPorts, request: PlanRequest, digest: string | null): Promise<PlannedInput> {
   if (digest === null && request.spec.rollout.onFailure !== 'Rollback') return { plan: await planner.render(request), shown: {} };
   const plan = await planner.plan(request);
   return { plan, shown: { plan } };

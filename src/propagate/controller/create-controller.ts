@@ -49,7 +49,7 @@ export function createController(options: ControllerOptions, signal: AbortSignal
   const onTerm = (next: Term) => {
     term = next;
   };
-  const ended = controlling({ ...options, leadership, onTerm }, life);
+  const ended = runTerms({ ...options, leadership, onTerm }, life);
   return {
     leadership,
     isLeading: () => term !== undefined && !term.signal.aborted && term.isLeading(),
@@ -60,12 +60,12 @@ export function createController(options: ControllerOptions, signal: AbortSignal
   };
 }
 
-interface Controlling extends ControllerOptions {
+interface ControllerContext extends ControllerOptions {
   readonly leadership: LeadershipWatch;
   readonly onTerm: (term: Term) => void;
 }
 
-async function controlling(options: Controlling, signal: AbortSignal): Promise<void> {
+async function runTerms(options: ControllerContext, signal: AbortSignal): Promise<void> {
   const { hub, clock, log, identity, leasePlace, leadership, onTerm, leaderWork, startAfterMs = 0 } = options;
   const place = createLeaseNamespace(hub, leasePlace, clock);
   const work = async (term: Term) => {

@@ -58,7 +58,7 @@ async function mark({ ports, term }: Pass, { propagation, plan }: PlannedPropaga
  * in `state`. While the previous state of a cluster is unknown, computes the rollback again. If the previous revision is unknown, starts
  * nothing and returns the reason. Undefined if the hub does not answer.
  */
-async function currentRollback(pass: Pass, planned: PlannedPropagation): Promise<BreachRollback | Unknown | undefined> {
+async function currentRollback(pass: Pass, planned: PlannedPropagation): Promise<BreachRollback | UnknownRevision | undefined> {
   const { state } = pass;
   const known = state.breachRollback;
   if (known !== undefined && known.unknown.size === 0) return known;
@@ -69,7 +69,7 @@ async function currentRollback(pass: Pass, planned: PlannedPropagation): Promise
   return state.breachRollback;
 }
 
-type Unknown = Extract<PreviousRevision, { readonly result: 'unknown' }>;
+type UnknownRevision = Extract<PreviousRevision, { readonly result: 'unknown' }>;
 
 /**
  * Computes the rollback: the objects that the previous revision would place now, and the old values of objects that this generation took
@@ -78,7 +78,7 @@ type Unknown = Extract<PreviousRevision, { readonly result: 'unknown' }>;
 async function rollbackFor(
   { ports, state, term }: Pass,
   { propagation, plan }: PlannedPropagation,
-): Promise<BreachRollback | Unknown | undefined> {
+): Promise<BreachRollback | UnknownRevision | undefined> {
   const { revisions } = ports.stores;
   const { signal } = term;
   const kept = await revisions.list(propagation, signal);

@@ -295,7 +295,7 @@ export const propagationInput = structureSchema({
   .register(graphqlHints, { name: 'PropagationInput' })
   .describe('An intent: the objects to run, the clusters that get them, the replicas, and the differences between clusters.');
 
-interface Whole {
+interface SpecMembers {
   readonly placement: z.output<typeof placement>;
   readonly replicas: z.output<typeof replicas>;
   readonly overrides: readonly z.output<typeof override>[];
@@ -305,7 +305,7 @@ interface Whole {
 
 /** Checks the rules that concern several members together. */
 function checkWhole(
-  { placement: { affinityGroups }, replicas: { mode, strategy }, overrides, failover: moves, conflict }: Whole,
+  { placement: { affinityGroups }, replicas: { mode, strategy }, overrides, failover: moves, conflict }: SpecMembers,
   report: ReportProblem,
 ): void {
   const sum = overrides.reduce((operations, one) => operations + operationsIn(one), 0);

@@ -68,7 +68,7 @@ function withoutAwayProblem(snapshot: PlanSnapshot, placing: EvictingPlacement):
   return rest;
 }
 
-interface Rendered {
+interface RenderedParts {
   readonly placing: EvictingPlacement;
   readonly clusters: readonly RenderedCluster[];
   readonly leaving: readonly LeavingCluster[];
@@ -77,7 +77,7 @@ interface Rendered {
   readonly waves: readonly string[];
 }
 
-function planOf(snapshot: PlanSnapshot, { placing, clusters, leaving, copies, preserved, waves }: Rendered): RenderedPlan {
+function planOf(snapshot: PlanSnapshot, { placing, clusters, leaving, copies, preserved, waves }: RenderedParts): RenderedPlan {
   const { spec, previous } = snapshot;
   const { rejected, moves, affinityGroup, desired, placed, unplaced, fromZero } = placing;
   const away = awayShares(snapshot).map(({ cluster }) => cluster);

@@ -76,7 +76,7 @@ export interface WavesDecision {
  * `recoversMs`: the time from which the cluster counts as recovered from the breach (`recoveryOf`). `recheckMs`: when its soak or deadline
  * ends.
  */
-interface Place {
+interface WaveMember {
   readonly cluster: ClusterName;
   readonly state: 'waiting' | 'running' | 'soaking' | 'done' | 'failed' | 'timedOut' | 'skipped';
   readonly failedAtMs: number | undefined;
@@ -96,11 +96,11 @@ interface Place {
  *   that recovered has been healthy for the soak time or for 30 s, whichever is longer. No cluster is started in the step that detects this.
  */
 export function nextWaves(request: WavesRequest): WavesDecision {
-  const waves = placesOf(request);
+  const waves = membersOf(request);
   const all = waves.flat();
-  const current = waves.findIndex((places) => places.some(({ state }) => isOpen(state)));
+  const current = waves.findIndex((members) => members.some(({ state }) => isOpen(state)));
   const breach = breachOf(all, request);
-  const namesOf = (...states: readonly Place['state'][]) => sorted(all.filter(({ state }) => states.includes(state)));
+  const namesOf = (...states: readonly WaveMember['state'][]) => sortedNames(all.filter(({ state }) => states.includes(state)));
   const isHealing = breach === undefined && request.breachedAtMs !== undefined && !isForgiven(request.breachedAtMs, request);
   const isStopped = breach !== undefined && request.rollout.onFailure !== 'Continue';
   const mayStart = !isStopped && (!isHealing || request.rollout.onFailure === 'Continue');
@@ -124,26 +124,26 @@ export function nextWaves(request: WavesRequest): WavesDecision {
   };
 }
 
-function lastBegun(waves: readonly (readonly Place[])[]): number {
-  return waves.findLastIndex((places) => places.some(({ state }) => state !== 'waiting' && state !== 'skipped'));
+function lastBegun(waves: readonly (readonly WaveMember[])[]): number {
+  return waves.findLastIndex((members) => members.some(({ state }) => state !== 'waiting' && state !== 'skipped'));
 }
 
 /** Returns the clusters of each wave, sorted by name. Late clusters, if there are any, form one more wave at the end. */
-function placesOf({ rollout, waves, lines, excused, breachedAtMs, nowMs }: WavesRequest): readonly (readonly Place[])[] {
+function membersOf({ rollout, waves, lines, excused, breachedAtMs, nowMs }: WavesRequest): readonly (readonly WaveMember[])[] {
   const planned = new Set(waves.flatMap(({ clusters }) => clusters));
   const late = [...lines.keys()].filter((cluster) => !planned.has(cluster));
   const pace = { soakMs: rollout.soakMs, deadlineMs: rollout.deadlineMs, nowMs, breachedAtMs };
   const lists = [...waves.map(({ clusters }) => clusters), ...(late.length === 0 ? [] : [late])];
   return lists.map((clusters) =>
     [...clusters].sort().map((cluster) => {
-      const place = placeOf(cluster, lines.get(cluster), pace);
-      return excused?.has(cluster) === true ? { ...place, failedAtMs: undefined } : place;
+      const member = memberOf(cluster, lines.get(cluster), pace);
+      return excused?.has(cluster) === true ? { ...member, failedAtMs: undefined } : member;
     }),
   );
 }
 
-function placeOf(cluster: ClusterName, line: WaveLine | undefined, pace: BreachedPace): Place {
-  const place = (state: Place['state'], times: Partial<Pick<Place, 'failedAtMs' | 'recheckMs'>> = {}): Place => ({
+function memberOf(cluster: ClusterName, line: WaveLine | undefined, pace: BreachedPace): WaveMember {
+  const member = (state: WaveMember['state'], times: Partial<Pick<WaveMember, 'failedAtMs' | 'recheckMs'>> = {}): WaveMember => ({
     cluster,
     state,
     failedAtMs: times.failedAtMs,
@@ -151,45 +151,45 @@ function placeOf(cluster: ClusterName, line: WaveLine | undefined, pace: Breache
     recoversMs: recoveryOf(line, pace),
     lost: line?.lost,
   });
-  if (line === undefined) return place('waiting');
+  if (line === undefined) return member('waiting');
   const slot = slotOf(line, pace);
   switch (line.phase) {
     case 'toApply':
-      return place('waiting');
+      return member('waiting');
     case 'skip':
-      return place('skipped');
+      return member('skipped');
     case 'failed':
     case 'timedOut':
-      return place(line.phase, { failedAtMs: line.sinceMs });
+      return member(line.phase, { failedAtMs: line.sinceMs });
     case 'succeeded':
-      return slot.taken === 'yes' ? place('soaking', { recheckMs: slot.recheckMs }) : place('done');
+      return slot.taken === 'yes' ? member('soaking', { recheckMs: slot.recheckMs }) : member('done');
     case 'progressing':
-      if (slot.taken === 'timedOut') return place('timedOut', { failedAtMs: slot.recheckMs });
-      return place('running', slot.taken === 'yes' ? { recheckMs: slot.recheckMs } : {});
+      if (slot.taken === 'timedOut') return member('timedOut', { failedAtMs: slot.recheckMs });
+      return member('running', slot.taken === 'yes' ? { recheckMs: slot.recheckMs } : {});
     default:
       return line.phase satisfies never;
   }
 }
 
-function startsIn(places: readonly Place[], { maxConcurrency }: RolloutSpec): readonly ClusterName[] {
-  const size = maxConcurrency === undefined ? places.length : Math.max(1, portionOf(maxConcurrency, places.length));
-  const taken = places.filter(({ state }) => state === 'running' || state === 'soaking').length;
-  const waiting = places.filter(({ state }) => state === 'waiting').map(({ cluster }) => cluster);
+function startsIn(members: readonly WaveMember[], { maxConcurrency }: RolloutSpec): readonly ClusterName[] {
+  const size = maxConcurrency === undefined ? members.length : Math.max(1, portionOf(maxConcurrency, members.length));
+  const taken = members.filter(({ state }) => state === 'running' || state === 'soaking').length;
+  const waiting = members.filter(({ state }) => state === 'waiting').map(({ cluster }) => cluster);
   return waiting.slice(0, Math.max(0, size - taken));
 }
 
 /** Returns the breach, if there is one. It begins with the first failure that exceeds the allowed number. */
-function breachOf(places: readonly Place[], request: WavesRequest): WavesDecision['breach'] {
+function breachOf(members: readonly WaveMember[], request: WavesRequest): WavesDecision['breach'] {
   const { rollout, resumedAtMs, breachedAtMs, nowMs } = request;
-  const most = portionOf(rollout.maxFailures, places.length);
-  const failures = places.flatMap(({ failedAtMs }) => failedAtMs ?? []).sort((a, b) => a - b);
-  const beganMs = breachedAtMs ?? failures[most];
+  const maxFailed = portionOf(rollout.maxFailures, members.length);
+  const failures = members.flatMap(({ failedAtMs }) => failedAtMs ?? []).sort((a, b) => a - b);
+  const beganMs = breachedAtMs ?? failures[maxFailed];
   if (beganMs === undefined) return undefined;
   if (isForgiven(beganMs, request)) {
-    const againMs = failures.filter((failedAtMs) => failedAtMs > (resumedAtMs ?? 0))[most];
+    const againMs = failures.filter((failedAtMs) => failedAtMs > (resumedAtMs ?? 0))[maxFailed];
     return againMs === undefined ? undefined : { action: rollout.onFailure, sinceMs: againMs };
   }
-  const isWell = failures.length <= most && places.every(({ recoversMs = 0 }) => recoversMs <= nowMs);
+  const isWell = failures.length <= maxFailed && members.every(({ recoversMs = 0 }) => recoversMs <= nowMs);
   // A rollback continues even if all clusters have recovered.
   return isWell && rollout.onFailure !== 'Rollback' ? undefined : { action: rollout.onFailure, sinceMs: beganMs };
 }
@@ -224,10 +224,10 @@ export function portionOf(value: number | string, total: number): number {
   return percent === undefined ? 0 : Math.ceil((Number(percent) * total) / 100);
 }
 
-function isOpen(state: Place['state']): boolean {
+function isOpen(state: WaveMember['state']): boolean {
   return state === 'waiting' || state === 'running' || state === 'soaking';
 }
 
-function sorted(places: readonly Place[]): readonly ClusterName[] {
-  return places.map(({ cluster }) => cluster).sort();
+function sortedNames(members: readonly WaveMember[]): readonly ClusterName[] {
+  return members.map(({ cluster }) => cluster).sort();
 }

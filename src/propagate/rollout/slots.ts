@@ -7,7 +7,7 @@ export interface RolloutLine {
 }
 
 /** The times that limit how long a cluster takes a slot. */
-export interface Pace {
+export interface SlotTimes {
   /** Time for which a cluster that succeeded keeps its slot. */
   readonly soakMs: number;
   /** Time after which a cluster times out. Default: never. */
@@ -28,7 +28,7 @@ type Slot =
   | { readonly taken: 'no' };
 
 /** Decides whether a cluster takes a slot (docs/internals/propagation.md 6). A soak or deadline that ends exactly now has ended. */
-export function slotOf(line: RolloutLine, { soakMs, deadlineMs, nowMs }: Pace): Slot {
+export function slotOf(line: RolloutLine, { soakMs, deadlineMs, nowMs }: SlotTimes): Slot {
   const sinceMs = line.sinceMs ?? nowMs;
   switch (line.phase) {
     case 'toApply':

@@ -75,7 +75,7 @@ export interface GateOptions {
 /** Creates the gate of a gateway with authentication. */
 export function createAuthenticatedGate({ authenticator, clock, log, onFailure, onIdentified, audit }: GateOptions): CallerGate {
   const report = reportRefusals({ clock, log });
-  const refusedAs = (refusal: (requestId: string) => RequestRefusal, { method }: Refused, facts: RefusalFacts) => {
+  const refusedAs = (refusal: (requestId: string) => RequestRefusal, { method }: RefusedIdentification, facts: RefusalFacts) => {
     const { address, ...logged } = facts;
     const { reason } = logged;
     const requestId = randomUUID();
@@ -124,7 +124,7 @@ function valuesOf(rawHeaders: readonly string[], name: string): readonly string[
   return rawHeaders.filter((_, position) => position % 2 === 1 && rawHeaders[position - 1]?.toLowerCase() === name);
 }
 
-type Refused = Exclude<Identification, { readonly result: 'known' }>;
+type RefusedIdentification = Exclude<Identification, { readonly result: 'known' }>;
 
 interface RefusalFacts {
   readonly reason: RefusalReason | 'unavailable';

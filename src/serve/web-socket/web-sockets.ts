@@ -198,7 +198,7 @@ export class WebSockets implements Disposable {
     });
   }
 
-  #accept({ request, socket, head }: Accepting, place: Disposable): void {
+  #accept({ request, socket, head }: UpgradeRequest, place: Disposable): void {
     let opened: WebSocket | undefined;
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       opened = ws;
@@ -208,7 +208,7 @@ export class WebSockets implements Disposable {
     else this.#open(opened, { socket, request }, place);
   }
 
-  #open(ws: WebSocket, { socket, request }: Opening, place: Disposable): void {
+  #open(ws: WebSocket, { socket, request }: OpeningSocket, place: Disposable): void {
     const { clock, subscriptions, unsent } = this.#options;
     const endsMs = clock.monotonic() + subscriptions.lifetimeMs();
     const connection = new SocketConnection({ ws, raw: socket, writer: this.#writer, unsent, endsMs });
@@ -254,7 +254,7 @@ export class WebSockets implements Disposable {
     );
   }
 
-  #receive(context: SocketContext, data: RawData, { isBinary, handle }: Receiving): void {
+  #receive(context: SocketContext, data: RawData, { isBinary, handle }: MessageReceiver): void {
     const { connection, handshake: newcomer } = context;
     if (!connection.isOpen) return;
     const text = String(data);
@@ -274,7 +274,7 @@ export class WebSockets implements Disposable {
   }
 }
 
-interface Receiving {
+interface MessageReceiver {
   readonly isBinary: boolean;
   readonly handle: (text: string) => Promise<void>;
 }
@@ -287,13 +287,13 @@ function readMessage(text: string, { isBinary, isNew }: { readonly isBinary: boo
   return parseClientMessage(text);
 }
 
-interface Accepting {
+interface UpgradeRequest {
   readonly request: IncomingMessage;
   readonly socket: Socket;
   readonly head: Buffer;
 }
 
-interface Opening {
+interface OpeningSocket {
   readonly socket: Socket;
   readonly request: IncomingMessage;
 }

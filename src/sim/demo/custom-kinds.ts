@@ -95,19 +95,19 @@ function definitionOf({ group, kind, plural, shortNames, spec, status }: Definit
   };
 }
 
-interface Issued {
+interface IssuedCertificate {
   readonly name: string;
   readonly namespace: string;
   readonly daysLeft: number;
 }
 
-const certificates: readonly Issued[] = [
+const certificates: readonly IssuedCertificate[] = [
   { name: 'www', namespace: 'shop', daysLeft: 61 },
   { name: 'checkout', namespace: 'shop', daysLeft: 3 },
   { name: 'ledger', namespace: 'payments', daysLeft: 24 },
 ];
 
-function certificateOf({ name, namespace, daysLeft }: Issued, nowMs: number): KubernetesObject {
+function certificateOf({ name, namespace, daysLeft }: IssuedCertificate, nowMs: number): KubernetesObject {
   const isDue = daysLeft < 15;
   const condition = isDue
     ? { status: 'False', reason: 'RenewalFailed', message: 'the issuer answered 429: too many orders this week' }

@@ -26,11 +26,11 @@ export function isEmptySet(set: FieldSet): boolean {
 
 /** Returns the set of exactly these fields. */
 export function fieldSetFrom(paths: Iterable<FieldPath>): FieldSet {
-  const root = growing();
+  const root = newNode();
   for (const path of paths) {
     let node = root;
     for (const element of path) {
-      const next = node.below.get(element) ?? growing();
+      const next = node.below.get(element) ?? newNode();
       node.below.set(element, next);
       node = next;
     }
@@ -113,12 +113,12 @@ export function printFieldSet({ isMember, below }: FieldSet): JsonObject {
   return printed;
 }
 
-interface Growing {
+interface GrowingNode {
   isMember: boolean;
-  readonly below: Map<string, Growing>;
+  readonly below: Map<string, GrowingNode>;
 }
 
-function growing(): Growing {
+function newNode(): GrowingNode {
   return { isMember: false, below: new Map() };
 }
 

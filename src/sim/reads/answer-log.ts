@@ -40,14 +40,14 @@ export async function answerLog(context: ResourceContext): Promise<void> {
   await send(context, { pod, container, run: run.run, options });
 }
 
-interface Sending {
+interface SentLog {
   readonly pod: TypedObject<V1Pod>;
   readonly container: string;
   readonly run: number;
   readonly options: LogQuery;
 }
 
-async function send({ server, target, outlet }: ResourceContext, { pod, container, run, options }: Sending): Promise<void> {
+async function send({ server, target, outlet }: ResourceContext, { pod, container, run, options }: SentLog): Promise<void> {
   const uid = pod.metadata.uid ?? '';
   const read = () => {
     const stored = target.storage.get(storageKey(pod.metadata.namespace ?? '', pod.metadata.name));

@@ -99,13 +99,13 @@ async function keepScale(context: ResourceContext, { request, scale, from }: Sca
   await storeChanged(context, { request, before, object, warnings, options: { subresource: 'scale' }, answer });
 }
 
-interface Scaled {
+interface ScaledObject {
   readonly before: SimObject;
   readonly old: KubernetesObject;
   readonly path: readonly string[];
 }
 
-function findScaled({ target }: ResourceContext): Scaled | ApiRefusal {
+function findScaled({ target }: ResourceContext): ScaledObject | ApiRefusal {
   const { storage, resource } = target;
   const { name = '', namespace = '' } = resource;
   const before = storage.get(storageKey(namespace, name));

@@ -99,7 +99,7 @@ interface StoreState {
   gone: boolean;
 }
 
-interface Incoming {
+interface IncomingObject {
   readonly object: KubernetesObject;
   readonly exactly: ExactParse;
 }
@@ -250,7 +250,7 @@ function fill(contents: StoreContents, { deletions, upserts }: ReplacePlan): rea
   return [];
 }
 
-function applyTo(state: StoreState, incoming: Incoming, version: ResourceVersion | undefined): readonly StoreChange[] {
+function applyTo(state: StoreState, incoming: IncomingObject, version: ResourceVersion | undefined): readonly StoreChange[] {
   const { contents, stages } = state;
   const { namespace, name, uid } = identityOf(incoming.object);
   const before = contents.objects.get(namespace, name)?.object;
@@ -268,7 +268,7 @@ function applyTo(state: StoreState, incoming: Incoming, version: ResourceVersion
   return changes;
 }
 
-function deleteFrom(state: StoreState, incoming: Incoming, version: ResourceVersion | undefined): readonly StoreChange[] {
+function deleteFrom(state: StoreState, incoming: IncomingObject, version: ResourceVersion | undefined): readonly StoreChange[] {
   const { contents, stages } = state;
   const { namespace, name, uid } = identityOf(incoming.object);
   const before = contents.objects.get(namespace, name)?.object;
@@ -287,7 +287,7 @@ function deleteFrom(state: StoreState, incoming: Incoming, version: ResourceVers
 function writeEvent(
   state: StoreState,
   write: typeof applyTo,
-  { object, exactly, version }: Incoming & { readonly version: ResourceVersion | undefined },
+  { object, exactly, version }: IncomingObject & { readonly version: ResourceVersion | undefined },
 ): void {
   const { scopes, history, feed } = state;
   const changes = write(state, { object, exactly }, version);

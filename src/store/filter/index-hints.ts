@@ -10,10 +10,10 @@ export type IndexHint =
   | { readonly by: 'namespace'; readonly values: readonly string[] }
   | IndexLookup;
 
-type Find = (text: string) => ModelPath | PathMisfit;
+type FindPath = (text: string) => ModelPath | PathMisfit;
 
 /** Returns the hints from a filter's comparisons by `eq` and `in`. Paths that the kind does not have give no hint. */
-export function hintsOfWhere(where: WhereInput, find: Find): readonly IndexHint[] {
+export function hintsOfWhere(where: WhereInput, find: FindPath): readonly IndexHint[] {
   return [...hintOf(where, find), ...(where.and ?? []).flatMap((inner) => hintsOfWhere(inner, find))];
 }
 
@@ -28,7 +28,7 @@ export function hintsOfSelector({ requirements }: LabelSelector): readonly Index
  * Returns the lookup that finds exactly the objects of the filter, if the filter is one comparison by `eq` that has an index. Undefined for
  * other filters, and for comparisons of the name or the namespace.
  */
-export function exactLookupOfWhere(where: WhereInput, find: Find): IndexLookup | undefined {
+export function exactLookupOfWhere(where: WhereInput, find: FindPath): IndexLookup | undefined {
   const members = Object.entries(where).filter(([, value]) => value !== null && value !== undefined);
   // The two members are `path` and `eq`.
   if (members.length !== 2 || where.path == null || where.eq == null) return undefined;
@@ -43,7 +43,7 @@ export function exactLookupOfSelector({ requirements }: LabelSelector): IndexLoo
   return { by: 'label', key: requirement.key, values: [...requirement.values] };
 }
 
-function hintOf(where: WhereInput, find: Find): readonly IndexHint[] {
+function hintOf(where: WhereInput, find: FindPath): readonly IndexHint[] {
   const values = textsOf(where.eq == null ? where.in : [where.eq]);
   if (where.path == null || values === undefined || values.length === 0) return [];
   const keys = textKeysOf(where.path, find);
@@ -62,7 +62,7 @@ function hintOf(where: WhereInput, find: Find): readonly IndexHint[] {
  * Returns the keys of a path to a `String` value, with `[]` after the keys of lists. Returns no keys for other paths, because indexes hold
  * only text.
  */
-function textKeysOf(text: string, find: Find): readonly string[] {
+function textKeysOf(text: string, find: FindPath): readonly string[] {
   const found = find(text);
   if (isMisfit(found) || found.from !== 'object' || !('scalar' in found.type) || found.type.scalar !== 'String') return [];
   return found.steps.map(({ key, list }) => (list ? `${key}[]` : key));

@@ -23,7 +23,7 @@ export function audiencesOf<Message extends object>(
   slices: readonly SourceSlice[],
 ): { readonly inStep: readonly Audience<Message>[]; readonly behind: readonly ViewReader<Message>[] } {
   const sent = new Set(slices.map(({ source }) => source.key));
-  const inStep = new Map<string, Gathered<Message>>();
+  const inStep = new Map<string, GatheredReaders<Message>>();
   const behind: ViewReader<Message>[] = [];
   for (const reader of readers) {
     if (!reader.isInStep) {
@@ -45,14 +45,14 @@ export function audiencesOf<Message extends object>(
   return { inStep: [...inStep.values()].map(audienceOf), behind };
 }
 
-interface Gathered<Message extends object> {
+interface GatheredReaders<Message extends object> {
   readonly readers: ViewReader<Message>[];
   /** The keys of sources that were incomplete when these readers resumed, and that have a slice now. */
   readonly returning: ReadonlySet<string>;
   readonly incompletePositions: Map<string, SourcePosition>;
 }
 
-function audienceOf<Message extends object>({ readers, returning, incompletePositions }: Gathered<Message>): Audience<Message> {
+function audienceOf<Message extends object>({ readers, returning, incompletePositions }: GatheredReaders<Message>): Audience<Message> {
   const before = (slice: SourceSlice): SourceKnowledge => {
     return returning.has(slice.source.key) ? { position: voidPosition, fault: slice.before.fault } : slice.before;
   };

@@ -26,7 +26,7 @@ export class SourceBacklog {
   /** The knowledge of the reader when it has taken all of the backlog. */
   #goal: SourceKnowledge;
   #gone: Fault | undefined;
-  #whole: Whole | undefined;
+  #whole: WholeState | undefined;
 
   /**
    * Creates an empty backlog.
@@ -118,7 +118,7 @@ export class SourceBacklog {
     return [goneDraft(this.source, fault)];
   }
 
-  #takeWhole({ objects, position }: Whole): readonly MessageDraft[] {
+  #takeWhole({ objects, position }: WholeState): readonly MessageDraft[] {
     this.#whole = undefined;
     const after = { position, fault: undefined };
     const drafts = draftsOfSlice({ source: this.source, after, news: { type: 'whole', objects } }, this.#known);
@@ -137,7 +137,7 @@ export class SourceBacklog {
 }
 
 /** All objects at one moment. They are sent before later changes. */
-interface Whole {
+interface WholeState {
   readonly objects: readonly KubernetesObject[];
   readonly position: SourcePosition | undefined;
 }

@@ -16,7 +16,7 @@ interface ViewJudgingOptions {
 }
 
 /** A reader that waits for its first message. */
-interface Joining {
+interface JoiningReader {
   readonly after: ResumePoint | undefined;
   end(reason: MusterError): void;
 }
@@ -48,7 +48,7 @@ export class ViewJudging {
    * @throws {MusterError} `TOO_COSTLY` if judging reads too many objects and no reader waits for a first message, such as after a mirror has received
    * a new list.
    */
-  proceed(joining: ReadonlySet<Joining>): boolean {
+  proceed(joining: ReadonlySet<JoiningReader>): boolean {
     try {
       return this.#proceed(joining);
     } catch (error) {
@@ -61,7 +61,7 @@ export class ViewJudging {
     }
   }
 
-  #proceed(joining: ReadonlySet<Joining>): boolean {
+  #proceed(joining: ReadonlySet<JoiningReader>): boolean {
     const { clock, isCostly } = this.#options;
     if (!isCostly) return true;
     const endMs = clock.monotonic() + pieceMs;
@@ -85,7 +85,7 @@ export class ViewJudging {
     for (const source of this.#options.sources()) source.forgetJudged();
   }
 
-  *#judge(joining: ReadonlySet<Joining>): Steps<void> {
+  *#judge(joining: ReadonlySet<JoiningReader>): Steps<void> {
     for (let judged = Number.POSITIVE_INFINITY; judged > fewObjects; ) {
       judged = 0;
       const points = [...joining].flatMap(({ after }) => (after === undefined || this.#points.has(after) ? [] : [after]));

@@ -33,7 +33,7 @@ export interface MemoryAtMoment {
 }
 
 /** A wait: its reason, the request after it, and effects that come first (`before`). */
-interface Wait {
+interface WaitStep {
   readonly fault: Fault;
   readonly retry: RequestAttempt;
   readonly before?: readonly ReflectorEffect[];
@@ -137,7 +137,7 @@ export function watchFromMemory({ memory, moment }: MemoryAtMoment): StepResult 
  * Row 19 of docs/internals/mirror.md 3.1: waits by the backoff, or for the breaker if it is open. If a right is missing, the sleep ends at
  * the latest when the objects must be dropped.
  */
-export function waitByBackoff({ memory, moment }: MemoryAtMoment, { fault, retry, before = [] }: Wait): StepResult {
+export function waitByBackoff({ memory, moment }: MemoryAtMoment, { fault, retry, before = [] }: WaitStep): StepResult {
   const { nowMs, random } = moment;
   const waitsForBreaker = moment.breaker !== undefined;
   const ms = waitsForBreaker
@@ -160,7 +160,7 @@ export function continueWait(
  * Handles 403 (docs/internals/mirror.md 3.4). The objects stay for a minute, and the request is made again after 5 and 30 s. After the
  * minute, the reflector ends. It ends at once if it has no complete list yet.
  */
-export function waitForRight({ memory, moment }: MemoryAtMoment, { fault, retry }: Wait): StepResult {
+export function waitForRight({ memory, moment }: MemoryAtMoment, { fault, retry }: WaitStep): StepResult {
   if (!memory.listed) {
     return { state: { phase: 'ended', reason: 'refused', fault }, memory: { ...memory, fault }, effects: [{ type: 'discard' }] };
   }

@@ -22,13 +22,13 @@ import {
   waitByBackoff,
 } from './step-rules.ts';
 
-type Streaming = StepSituation<Extract<ReflectorState, { readonly phase: 'streaming' }>>;
+type StreamingSituation = StepSituation<Extract<ReflectorState, { readonly phase: 'streaming' }>>;
 
 /**
  * Computes the next step in the phase `streaming`, a WatchList before its end bookmark, by rows 6 to 9, 17, 18 and 21 of
  * docs/internals/mirror.md 3.1.
  */
-export function stepStreaming(situation: Streaming, input: ReflectorInput): StepResult {
+export function stepStreaming(situation: StreamingSituation, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   switch (input.type) {
     case 'opened':
@@ -53,7 +53,7 @@ export function stepStreaming(situation: Streaming, input: ReflectorInput): Step
   }
 }
 
-function stepStreamedEvent(situation: Streaming, event: DecodedWatchEvent): StepResult {
+function stepStreamedEvent(situation: StreamingSituation, event: DecodedWatchEvent): StepResult {
   const { memory, moment } = situation;
   const state = { ...situation.state, receivedMs: moment.nowMs };
   switch (event.type) {
@@ -83,14 +83,14 @@ function stepStreamedEvent(situation: Streaming, event: DecodedWatchEvent): Step
  * Row 8 of docs/internals/mirror.md 3.1: handles the end of a sleep. If an event came meanwhile, sleeps for the rest of its 30 s. If none
  * came, ends the WatchList and lists.
  */
-function stepSilence({ state, memory, moment }: Streaming): StepResult {
+function stepSilence({ state, memory, moment }: StreamingSituation): StepResult {
   const restMs = state.receivedMs + maxSilenceMs - moment.nowMs;
   if (restMs > 0) return { state, memory, effects: [{ type: 'sleep', ms: restMs }] };
   const next = withoutStreaming({ state, memory, moment }, 'cluster');
   return { ...next, effects: [{ type: 'abort' }, ...next.effects] };
 }
 
-function stepStreamFailed(situation: Streaming, fault: Fault): StepResult {
+function stepStreamFailed(situation: StreamingSituation, fault: Fault): StepResult {
   const { state, memory, moment } = situation;
   const status = fault.status?.code;
   // Row 21: a kind that cannot be watched cannot be streamed either.
@@ -112,14 +112,14 @@ function stepStreamFailed(situation: Streaming, fault: Fault): StepResult {
  * Row 9 of docs/internals/mirror.md 3.1: discards the staged objects and waits. The second failure in a row requests a list instead. A wait
  * for the breaker does not count as a failure.
  */
-function streamBroke({ state, memory, moment }: Streaming, fault: Fault): StepResult {
+function streamBroke({ state, memory, moment }: StreamingSituation, fault: Fault): StepResult {
   const streamFailures = memory.streamFailures + (moment.breaker === undefined ? 1 : 0);
   const remembered: ReflectorMemory = { ...memory, streamFailures };
   const retry: RequestAttempt = streamFailures >= 2 ? relistAttempt(memory) : { type: 'stream', from: state.from };
   return waitByBackoff({ memory: remembered, moment }, { fault, retry, before: [{ type: 'discard' }] });
 }
 
-function withoutStreaming({ memory, moment }: Streaming, by: Extract<WatchReport, { readonly by: unknown }>['by']): StepResult {
+function withoutStreaming({ memory, moment }: StreamingSituation, by: Extract<WatchReport, { readonly by: unknown }>['by']): StepResult {
   const remembered = { ...memory, streaming: false };
   const next = beginRequest({ memory: remembered, moment }, relistAttempt(remembered));
   return { ...next, effects: [{ type: 'report', what: 'streamingRefused', by }, ...next.effects] };

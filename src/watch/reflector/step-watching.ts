@@ -23,7 +23,7 @@ import {
   watchFromMemory,
 } from './step-rules.ts';
 
-type Watching = StepSituation<Extract<ReflectorState, { readonly phase: 'watching' }>>;
+type WatchingSituation = StepSituation<Extract<ReflectorState, { readonly phase: 'watching' }>>;
 
 /** Milliseconds. A watch that ends sooner and without an event counts as failed, because it did not end by its `timeoutSeconds`. */
 const minWatchMs = 1_000;
@@ -39,7 +39,7 @@ const maxErrorEvents = 3;
  *
  * For a normal event the result is the effect `write`, which `reflector.ts` carries out.
  */
-export function stepWatching(situation: Watching, input: ReflectorInput): StepResult {
+export function stepWatching(situation: WatchingSituation, input: ReflectorInput): StepResult {
   const { state, memory, moment } = situation;
   switch (input.type) {
     case 'opened':
@@ -61,7 +61,7 @@ export function stepWatching(situation: Watching, input: ReflectorInput): StepRe
   }
 }
 
-function stepEvent(situation: Watching, event: DecodedWatchEvent): StepResult {
+function stepEvent(situation: WatchingSituation, event: DecodedWatchEvent): StepResult {
   const { memory } = situation;
   switch (event.type) {
     case 'applied':
@@ -87,13 +87,13 @@ function stepEvent(situation: Watching, event: DecodedWatchEvent): StepResult {
  * Row 10 of docs/internals/mirror.md 3.1: writes the object and moves v (`memory.version`) to the version of the object. v never moves
  * back.
  */
-function stepObject(situation: Watching, event: WatchObjectEvent): StepResult {
+function stepObject(situation: WatchingSituation, event: WatchObjectEvent): StepResult {
   const { memory } = situation;
   const version = memory.version !== undefined && isOlder(event.version, memory.version) ? memory.version : event.version;
   return afterEvent(situation, { ...memory, version, errorEvents: 0 }, [{ type: 'write', event, version }]);
 }
 
-function afterEvent({ state, moment }: Watching, memory: ReflectorMemory, effects: readonly ReflectorEffect[]): StepResult {
+function afterEvent({ state, moment }: WatchingSituation, memory: ReflectorMemory, effects: readonly ReflectorEffect[]): StepResult {
   return { state: { phase: 'watching', openedMs: state.openedMs ?? moment.nowMs, receivedEvent: true }, memory, effects };
 }
 
@@ -101,7 +101,7 @@ function afterEvent({ state, moment }: Watching, memory: ReflectorMemory, effect
  * Rows 12 to 14 and 18 of docs/internals/mirror.md 3.1: ends the stream after an ERROR event, because the stream is useless then. Watches
  * again or lists afterwards.
  */
-function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
+function stepErrorEvent(situation: WatchingSituation, fault: Fault): StepResult {
   const { memory, moment } = situation;
   const abort: readonly ReflectorEffect[] = [{ type: 'abort' }, { type: 'report', what: 'errorEvent', message: fault.message }];
   const counted = fault.code !== 'THROTTLED' && fault.code !== 'MALFORMED' && !isOutOfHistory(fault);
@@ -118,7 +118,7 @@ function stepErrorEvent(situation: Watching, fault: Fault): StepResult {
  * Row 15 of docs/internals/mirror.md 3.1: watches again from v (`memory.version`). The server was asked to end every watch after 5 to 10
  * minutes, so a normal end is no failure. After an end that came too soon, waits and lists.
  */
-function stepClosed({ state, memory, moment }: Watching, fault: Fault): StepResult {
+function stepClosed({ state, memory, moment }: WatchingSituation, fault: Fault): StepResult {
   const tooSoon = !state.receivedEvent && (state.openedMs === undefined || moment.nowMs - state.openedMs < minWatchMs);
   if (tooSoon) return waitByBackoff({ memory, moment }, { fault, retry: relistAttempt(memory) });
   return moment.breaker === undefined ? watchFromMemory({ memory, moment }) : beginRequest({ memory, moment }, { type: 'watch' });

@@ -1,7 +1,7 @@
 import { MusterError } from '../../../src/core/errors.ts';
 import { parseDuration } from '../../../src/core/json/json-values.ts';
 import { compareText } from '../../../src/core/text.ts';
-import { nearestAfter, type Pace, type RolloutLine, slotOf } from '../../../src/propagate/rollout/slots.ts';
+import { nearestAfter, type RolloutLine, type SlotTimes, slotOf } from '../../../src/propagate/rollout/slots.ts';
 
 /** A decision group of a placement. */
 export interface GroupKey {
@@ -52,7 +52,7 @@ type Walked = Omit<NextRollout, 'removed'>;
 interface Walk {
   readonly groups: readonly ClusterGroup[];
   readonly known: readonly GroupedLine[];
-  readonly pace: Pace;
+  readonly pace: SlotTimes;
 }
 
 /**
@@ -161,7 +161,7 @@ function walkGroups({ groups, known, pace }: Walk, maxFailures: number | string)
 /** Sorts an existing cluster: it has a slot, has just timed out, or neither. */
 export function clusterStatus(
   line: GroupedLine,
-  pace: Pace,
+  pace: SlotTimes,
 ): { readonly list?: 'rollout' | 'timedOut' | undefined; readonly line: GroupedLine } {
   const slot = slotOf(line, pace);
   switch (slot.taken) {

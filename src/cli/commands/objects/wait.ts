@@ -22,12 +22,14 @@ import { type AwaitedItem, type AwaitedState, awaitObjects } from '../../waits/a
 import { checkSelector, type SelectorFlags } from '../../writes/selected-targets.ts';
 
 /** The state that `--for` waits for. */
-interface Awaited {
+interface AwaitedCondition {
   readonly untilGone: boolean;
   readonly stateOf: (item: Pick<AwaitedItem, 'object'>) => AwaitedState;
 }
 
-type WaitFlags = GatewayFlags & SelectionFlags & Pick<SelectorFlags, 'fieldSelector'> & { readonly for: Awaited; readonly timeout: number };
+type WaitFlags = GatewayFlags &
+  SelectionFlags &
+  Pick<SelectorFlags, 'fieldSelector'> & { readonly for: AwaitedCondition; readonly timeout: number };
 
 const help = `
 Waits until it holds for each object in each cluster of --context, else in all:
@@ -69,7 +71,7 @@ export function addWaitCommand(program: Commander, run: RunCommand): void {
     });
 }
 
-function parseFor(text: string): Awaited {
+function parseFor(text: string): AwaitedCondition {
   if (text.toLowerCase() === 'delete') return { untilGone: true, stateOf: () => 'pending' };
   const [, kind, rest = ''] = /^(condition|jsonpath)=(.+)$/s.exec(text) ?? [];
   if (kind === 'condition') {
@@ -87,7 +89,7 @@ function hasCondition(object: JsonObject, name: string, value: string): boolean 
   );
 }
 
-function pathTest(text: string): Awaited['stateOf'] {
+function pathTest(text: string): AwaitedCondition['stateOf'] {
   const [, braced, bare, value] = /^(?:(\{.*\})|([^=]+))(?:=(.*))?$/s.exec(text) ?? [];
   const path = braced ?? `{${bare?.startsWith('.') === true ? '' : '.'}${bare ?? ''}}`;
   try {
