@@ -37,7 +37,7 @@ import { lookUpPropagations } from './propagate/api/look-up-propagations.ts';
 import { createController } from './propagate/controller/create-controller.ts';
 import type { Leadership } from './propagate/controller/lease/leadership.ts';
 import type { Term } from './propagate/controller/lease/lease.ts';
-import type { LeasePlace } from './propagate/controller/lease/lease-namespace.ts';
+import type { LeaseNamespaceRule } from './propagate/controller/lease/lease-namespace.ts';
 import { type Hub, hubKinds } from './propagate/hub/hub.ts';
 import { createHubStores, type HubStores } from './propagate/hub/hub-stores.ts';
 import type { Requester } from './propagate/model/spec.ts';
@@ -88,10 +88,10 @@ function requesterOfCaller({ user }: Caller): Omit<Requester, 'at'> {
   return { user: name, groups, extra, ...(uid === undefined ? {} : { uid }) };
 }
 
-/** Returns the namespace of the Lease. In a Pod, or with a namespace of the config, the Lease is in no other namespace. */
-function leasePlaceIn({ systemNamespace, environment }: WriteSideOptions['config']): LeasePlace {
+/** Returns the rule for the namespace of the Lease. In a Pod, or with a namespace of the config, the Lease is in no other namespace. */
+function leaseNamespaceRuleIn({ systemNamespace, environment }: WriteSideOptions['config']): LeaseNamespaceRule {
   const isInPod = environment.KUBERNETES_SERVICE_HOST !== undefined;
-  return { namespace: systemNamespace, isOnly: isInPod || systemNamespace !== defaultSystemNamespace };
+  return { namespace: systemNamespace, isRequired: isInPod || systemNamespace !== defaultSystemNamespace };
 }
 
 /** Wires everything that writes. With a hub, also starts its controller. */
@@ -107,10 +107,10 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
   const migrations = migrationSideOf(options, { members, clientOf, visibility, sensitiveKinds, planner, hub }, signal);
   const rights = hub && rightsOnHub(options, hub.hub.cluster, hubKinds.propagation);
-  const leasePlace = leasePlaceIn(options.config);
+  const leaseNamespaceRule = leaseNamespaceRuleIn(options.config);
   const local = {
     identity: `${options.config.environment.HOSTNAME || hostname()}_${randomUUID()}`,
-    leasePlace,
+    leaseNamespaceRule,
     startAfterMs: options.controllerStartMs,
   } as const;
   const upkeep = hub === undefined ? undefined : upkeepOf(options, hub, clientOf);
@@ -193,7 +193,19 @@ function migrationSideOf(general: WriteSideOptions, options: MigrationSideOption
   const { propagations, shares } = hub;
   const revisions = createAppRevisionStore(onHub.hub);
   const hookNamed = (wanted: string) => hooks.find(({ name }) => name === wanted);
-  const ports: MigrationPorts = { ...onHub, propagations, shares, revisions, clientOf, visibility, planner, readBackup, hookNamed, clock, log };
+  const ports: MigrationPorts = {
+    ...onHub,
+    propagations,
+    shares,
+    revisions,
+    clientOf,
+    visibility,
+    planner,
+    readBackup,
+    hookNamed,
+    clock,
+    log,
+  };
   return { resolver, leaderWork: (term: Term) => runMigrations(ports, term) };
 }
 

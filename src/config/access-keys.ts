@@ -141,10 +141,10 @@ export function demandConsistentAuthentication({ tls, tokenFile, authentication 
   if (oidc.length === 0 && tokenReview === undefined && clientCertificates === undefined && proxy === undefined)
     refuse('authentication', 'expected at least one of oidc, tokenReview, clientCertificates, proxy');
   if (tokenFile !== undefined) refuse('tokenFile', 'expected no token file with authentication');
-  for (const [place, { issuer }] of oidc.entries()) {
+  for (const [index, { issuer }] of oidc.entries()) {
     const before = oidc.findIndex((other) => other.issuer === issuer);
-    if (before < place)
-      refuse(`authentication.oidc[${place}].issuer`, `${JSON.stringify(issuer)} is already the issuer of authentication.oidc[${before}]`);
+    if (before < index)
+      refuse(`authentication.oidc[${index}].issuer`, `${JSON.stringify(issuer)} is already the issuer of authentication.oidc[${before}]`);
   }
   if (clientCertificates !== undefined && tls === undefined) refuse('authentication.clientCertificates', 'expected tls with it');
   if (proxy === undefined) return;

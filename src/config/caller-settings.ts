@@ -61,7 +61,7 @@ export async function checkCallerFiles({ configFile, tls, authentication, audit 
     await checked('tls.certFile', async () => certificatesIn(await readFile(tls.certFile, 'utf8'), tls.certFile));
     await checked('tls.keyFile', () => readTls(tls));
   }
-  for (const [place, { caFile }] of (authentication?.oidc ?? []).entries()) await authority(`authentication.oidc[${place}].caFile`, caFile);
+  for (const [index, { caFile }] of (authentication?.oidc ?? []).entries()) await authority(`authentication.oidc[${index}].caFile`, caFile);
   await authority('authentication.clientCertificates.caFile', authentication?.clientCertificates?.caFile);
   await authority('authentication.proxy.caFile', authentication?.proxy?.caFile);
   const file = audit?.file;

@@ -300,7 +300,7 @@ export function problemLine({ path, message }: DocumentProblem = { path: '', mes
 }
 
 function demandOneHub(clusters: readonly ClusterEntry[]): void {
-  const [first, second] = clusters.flatMap(({ hub }, place) => (hub === true ? [place] : []));
+  const [first, second] = clusters.flatMap(({ hub }, index) => (hub === true ? [index] : []));
   if (first !== undefined && second !== undefined)
     throw new MusterError('BAD_INPUT', `clusters[${second}].hub: clusters[${first}] is the hub already`);
 }

@@ -50,10 +50,10 @@ export function mapping<Keys extends z.core.$ZodLooseShape>(keys: Keys) {
 /** @throws {MusterError} `BAD_INPUT` if two entries of the list have one name. */
 export function demandUniqueNames(list: string, entries: readonly { readonly name: string }[]): void {
   const seen = new Map<string, number>();
-  for (const [place, { name }] of entries.entries()) {
+  for (const [index, { name }] of entries.entries()) {
     const before = seen.get(name);
     if (before !== undefined)
-      throw new MusterError('BAD_INPUT', `${list}[${place}].name: ${JSON.stringify(name)} is already the name of ${list}[${before}]`);
-    seen.set(name, place);
+      throw new MusterError('BAD_INPUT', `${list}[${index}].name: ${JSON.stringify(name)} is already the name of ${list}[${before}]`);
+    seen.set(name, index);
   }
 }

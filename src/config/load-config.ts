@@ -323,8 +323,8 @@ function originOf(value: string): string {
   return parseOrigin(value) ?? refuseOrigin('--allow-origin', value);
 }
 
-function asOrigin(value: string, place: number): string {
-  return parseOrigin(value) ?? refuseOrigin(`allowOrigins[${place}]`, value);
+function asOrigin(value: string, index: number): string {
+  return parseOrigin(value) ?? refuseOrigin(`allowOrigins[${index}]`, value);
 }
 
 function refuseOrigin(by: string, value: string): never {

@@ -44,11 +44,11 @@ export async function createFleet({ sources, connect, log }: FleetOptions): Prom
   const ended = new AbortController();
   const roster = new Roster(connect, log);
   const sets: (ClusterListing | undefined)[] = sources.map(() => undefined);
-  const followers = sources.map((source, place) => {
+  const followers = sources.map((source, index) => {
     const { promise: started, resolve: start } = Promise.withResolvers<void>();
     const follow = async () => {
       for await (const set of source.watch(ended.signal)) {
-        sets[place] = set;
+        sets[index] = set;
         // Waits for the first set of every source, so that no cluster joins only to leave again.
         const known = sets.filter((one) => one !== undefined);
         if (known.length === sets.length) roster.update(mergedSets(known));

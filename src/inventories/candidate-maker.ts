@@ -71,11 +71,11 @@ export class CandidateMaker {
    * description becomes invalid, its candidate keeps the last valid access and also shows the problem.
    */
   make(object: KubernetesObject, secret: SecretState): MadeCandidates {
-    const before = this.#made.get(placeKeyOf(object));
+    const before = this.#made.get(objectKeyOf(object));
     if (before !== undefined && secret.state === 'unread' && (secret.fault === undefined || hasData(before.secret))) return before;
     if (before !== undefined && this.#isSame(before.object, object) && isSameSecret(before.secret, secret)) return before;
     const listed = this.#foundIn(object, secret).map((found) => {
-      const key = `${placeKeyOf(object)}/${found.name}`;
+      const key = `${objectKeyOf(object)}/${found.name}`;
       return { key, candidate: this.#candidateOf(found, { object, key }) };
     });
     return { object, secret, listed };
@@ -88,7 +88,7 @@ export class CandidateMaker {
   /** Publishes these candidates and forgets all others. Returns them in their order of precedence. */
   keepOnly(made: readonly MadeCandidates[]): readonly ListedCandidate[] {
     const { memory, found } = this.#options;
-    this.#made = new Map(made.map((one) => [placeKeyOf(one.object), one]));
+    this.#made = new Map(made.map((one) => [objectKeyOf(one.object), one]));
     const listed = made.flatMap((one) => one.listed);
     const used = new Set(listed.map(({ key }) => key));
     for (const key of memory.lastGood.keys()) if (!used.has(key)) memory.lastGood.delete(key);
@@ -167,7 +167,7 @@ export class CandidateMaker {
 }
 
 /** Returns a text that identifies an object among those of its kind. */
-export function placeKeyOf({ metadata }: KubernetesObject): string {
+export function objectKeyOf({ metadata }: KubernetesObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 

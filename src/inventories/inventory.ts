@@ -11,8 +11,8 @@ import type { ClusterListing } from '../fleet/cluster-source.ts';
 import type { MemberObjects } from '../store/member-objects.ts';
 import type { OwnSecrets } from '../watch/clusters/own-secrets.ts';
 import { namespaceKind } from '../watch/clusters/warm-kinds.ts';
-import type { AdapterContext, InventoryAdapter, InventorySettings, SecretPlace } from './adapters/inventory-adapter.ts';
-import { CandidateMaker, type InventoryMemory, placeKeyOf, type SecretState } from './candidate-maker.ts';
+import type { AdapterContext, InventoryAdapter, InventorySettings, SecretName } from './adapters/inventory-adapter.ts';
+import { CandidateMaker, type InventoryMemory, objectKeyOf, type SecretState } from './candidate-maker.ts';
 import { faultOfInventory, isSecretKind } from './inventory-faults.ts';
 import { SecretReader } from './secret-reader.ts';
 
@@ -51,11 +51,11 @@ export interface InventoryOptions extends HolderPorts {
   readonly onSet: (set: ClusterListing) => void;
 }
 
-/** One object that describes clusters, and the place and version of its Secret. `version` is undefined if the Secret does not exist. */
+/** One object that describes clusters, and the name and version of its Secret. `version` is undefined if the Secret does not exist. */
 interface Description {
   readonly object: KubernetesObject;
   /** `unknown`: labels of its namespace are not known. */
-  readonly place: SecretPlace | 'unknown' | undefined;
+  readonly secretName: SecretName | 'unknown' | undefined;
   readonly version: string | undefined;
 }
 
@@ -153,7 +153,9 @@ class Inventory {
   async #read(): Promise<void> {
     const described = this.#descriptions();
     if (described === undefined) return;
-    const reads = this.#reader.keep(described.flatMap(({ place, version }) => (isPlace(place) && version ? [{ place, version }] : [])));
+    const reads = this.#reader.keep(
+      described.flatMap(({ secretName, version }) => (isSecretName(secretName) && version ? [{ secretName, version }] : [])),
+    );
     if (!this.#hasPublished) await reads;
     if (!this.#signal.aborted) await this.#publish(described);
   }
@@ -186,8 +188,12 @@ class Inventory {
       })
       .toSorted(byAge)
       .map((object) => {
-        const place = adapter.placeOf(object, context);
-        return { object, place, version: isPlace(place) ? versions.get(`${place.namespace}/${place.name}`) : undefined };
+        const secretName = adapter.secretNameOf(object, context);
+        return {
+          object,
+          secretName,
+          version: isSecretName(secretName) ? versions.get(`${secretName.namespace}/${secretName.name}`) : undefined,
+        };
       });
   }
 
@@ -227,17 +233,17 @@ class Inventory {
       if (this.#signal.aborted) return;
     }
     this.#hasPublished = true;
-    this.#lacksNamespaces = described.some(({ place }) => place === 'unknown');
+    this.#lacksNamespaces = described.some(({ secretName }) => secretName === 'unknown');
     const published = this.#maker.keepOnly(made);
     const problem = this.#problem();
     this.#options.onSet({ candidates: published.map(({ candidate }) => candidate), faults: problem === undefined ? [] : [problem] });
   }
 
-  #secretOf({ place, version }: Description): SecretState {
-    if (place === 'unknown') return { state: 'unread', fault: undefined };
-    if (place === undefined || version === undefined) return { state: 'known', data: undefined };
-    const data = this.#reader.dataOf(place);
-    if (data === undefined) return { state: 'unread', fault: this.#reader.faultOf(place) };
+  #secretOf({ secretName, version }: Description): SecretState {
+    if (secretName === 'unknown') return { state: 'unread', fault: undefined };
+    if (secretName === undefined || version === undefined) return { state: 'known', data: undefined };
+    const data = this.#reader.dataOf(secretName);
+    if (data === undefined) return { state: 'unread', fault: this.#reader.faultOf(secretName) };
     return { state: 'known', data: data === 'absent' ? undefined : data };
   }
 
@@ -257,8 +263,8 @@ class Inventory {
   }
 }
 
-function isPlace(place: Description['place']): place is SecretPlace {
-  return place !== undefined && place !== 'unknown';
+function isSecretName(secretName: Description['secretName']): secretName is SecretName {
+  return secretName !== undefined && secretName !== 'unknown';
 }
 
 /**
@@ -267,5 +273,5 @@ function isPlace(place: Description['place']): place is SecretPlace {
  */
 function byAge(a: KubernetesObject, b: KubernetesObject): number {
   const createdAt = ({ metadata }: KubernetesObject) => String(metadata.creationTimestamp ?? '');
-  return compareText(createdAt(a), createdAt(b)) || compareText(placeKeyOf(a), placeKeyOf(b));
+  return compareText(createdAt(a), createdAt(b)) || compareText(objectKeyOf(a), objectKeyOf(b));
 }

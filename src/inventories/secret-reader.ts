@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { type Fault, fault } from '../core/faults.ts';
 import type { ClusterName } from '../core/names.ts';
 import { createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
-import type { SecretData, SecretPlace } from './adapters/inventory-adapter.ts';
+import type { SecretData, SecretName } from './adapters/inventory-adapter.ts';
 
 /** Maximum number of reads of one inventory at a time. More reads would delay the requests of callers to the same cluster. */
 const readsAtOnce = 10;
@@ -14,7 +14,7 @@ const retryMs = 5_000;
 
 /** One version of a Secret. The version comes from its metadata. */
 export interface SecretVersion {
-  readonly place: SecretPlace;
+  readonly secretName: SecretName;
   readonly version: string;
 }
 
@@ -61,13 +61,13 @@ export class SecretReader {
   }
 
   /** Returns the values that were read last, perhaps of an older version. `absent`: the Secret no longer exists. Undefined: it was never read. */
-  dataOf(place: SecretPlace): SecretData | 'absent' | undefined {
-    return this.#options.known.get(keyOf(place))?.data;
+  dataOf(secretName: SecretName): SecretData | 'absent' | undefined {
+    return this.#options.known.get(keyOf(secretName))?.data;
   }
 
   /** Returns the fault of the last read of the Secret. Undefined: the last read succeeded, or none has ended yet. */
-  faultOf(place: SecretPlace): Fault | undefined {
-    return this.#failed.get(keyOf(place))?.fault;
+  faultOf(secretName: SecretName): Fault | undefined {
+    return this.#failed.get(keyOf(secretName))?.fault;
   }
 
   /** Returns the fault of any Secret that cannot be read. Undefined: there is none. */
@@ -79,22 +79,22 @@ export class SecretReader {
    * Reads each of these Secrets that is new or changed, and forgets all others. Resolves when no read of these Secrets runs any more. Throws nothing.
    */
   async keep(wanted: readonly SecretVersion[]): Promise<void> {
-    const used = new Set(wanted.map(({ place }) => keyOf(place)));
+    const used = new Set(wanted.map(({ secretName }) => keyOf(secretName)));
     for (const secrets of [this.#options.known, this.#failed]) for (const key of secrets.keys()) if (!used.has(key)) secrets.delete(key);
     for (const one of wanted) if (this.#isDue(one)) this.#begin(one);
     if (this.#failed.size > 0) this.#retryLater();
-    await Promise.all(wanted.map(({ place }) => this.#running.get(keyOf(place))));
+    await Promise.all(wanted.map(({ secretName }) => this.#running.get(keyOf(secretName))));
   }
 
-  #isDue({ place, version }: SecretVersion): boolean {
-    const key = keyOf(place);
+  #isDue({ secretName, version }: SecretVersion): boolean {
+    const key = keyOf(secretName);
     if (this.#running.has(key) || this.#options.known.get(key)?.version === version) return false;
     const failed = this.#failed.get(key);
     return failed?.version !== version || failed.againMs <= this.#options.clock.monotonic();
   }
 
   #begin(secret: SecretVersion): void {
-    const key = keyOf(secret.place);
+    const key = keyOf(secret.secretName);
     const reading = this.#read(secret).then(() => {
       this.#running.delete(key);
       if (!this.#signal.aborted) this.#options.onChange();
@@ -103,9 +103,9 @@ export class SecretReader {
   }
 
   /** Reads the values and stores them, or the fault. The values may be newer than `version`. */
-  async #read({ place, version }: SecretVersion): Promise<void> {
+  async #read({ secretName, version }: SecretVersion): Promise<void> {
     const { api, holder, known, clock } = this.#options;
-    const key = keyOf(place);
+    const key = keyOf(secretName);
     const from = api();
     const gone = {
       result: 'failed',
@@ -116,7 +116,9 @@ export class SecretReader {
         ? gone
         : await this.#limit.run(
             () =>
-              callTyped(from, ({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespacedSecret(place), { signal: this.#signal }),
+              callTyped(from, ({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespacedSecret(secretName), {
+                signal: this.#signal,
+              }),
             this.#signal,
           );
     if (answer === undefined || this.#signal.aborted) return;
@@ -138,7 +140,7 @@ export class SecretReader {
   }
 }
 
-function keyOf({ namespace, name }: SecretPlace): string {
+function keyOf({ namespace, name }: SecretName): string {
   return `${namespace}/${name}`;
 }
 

@@ -22,6 +22,6 @@ export function groupKindOfKey({ apiVersion, kind }: Pick<ObjectKey, 'apiVersion
 }
 
 /** Returns the namespace and name by which a mirror finds the object. The namespace is empty for cluster-scoped kinds. */
-export function objectPlaceOf({ namespace, name }: ObjectKey): NamespacedName {
+export function namespacedNameOf({ namespace, name }: ObjectKey): NamespacedName {
   return { namespace: namespace ?? '', name };
 }

@@ -38,14 +38,14 @@ export function memberObjects(rules: readonly RightsRule[]): readonly Registrati
   const subjects = [{ kind: 'ServiceAccount', name: memberAccount, namespace: memberNamespace }];
   const roleRef = (kind: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: memberAccount });
   const ownToken = { apiGroups: [''], resources: ['serviceaccounts/token'], resourceNames: [memberAccount], verbs: ['create'] };
-  const place = { name: memberAccount, namespace: memberNamespace };
+  const objectName = { name: memberAccount, namespace: memberNamespace };
   return [
     ownObject(namespace, { name: memberNamespace }),
-    ownObject(serviceAccount, place),
+    ownObject(serviceAccount, objectName),
     ownObject(clusterRole, { name: memberAccount }, { rules }),
     ownObject(clusterRoleBinding, { name: memberAccount }, { roleRef: roleRef('ClusterRole'), subjects }),
-    ownObject(role, place, { rules: [ownToken] }),
-    ownObject(roleBinding, place, { roleRef: roleRef('Role'), subjects }),
+    ownObject(role, objectName, { rules: [ownToken] }),
+    ownObject(roleBinding, objectName, { roleRef: roleRef('Role'), subjects }),
   ];
 }
 
@@ -126,9 +126,9 @@ export function hubSecret(
 
 function ownObject(
   resource: ServedResource,
-  place: { readonly name: string; readonly namespace?: string },
+  objectName: { readonly name: string; readonly namespace?: string },
   content: JsonObject = {},
 ): RegistrationObject {
-  const metadata = { ...place, labels: { [ownLabel.key]: ownLabel.value } };
+  const metadata = { ...objectName, labels: { [ownLabel.key]: ownLabel.value } };
   return { resource, manifest: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...content } };
 }

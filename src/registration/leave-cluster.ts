@@ -104,7 +104,7 @@ async function objectsInMember(
     uidOfCluster(steps, hub),
     steps.list(member, secret, { namespace: memberNamespace, labels: ownSelector }),
     steps.read(member, { resource: namespace, name: memberNamespace }),
-    ...accountPlaces.map(async ({ resource, place }) => ({ resource, object: await steps.read(member, { resource, ...place }) })),
+    ...accountObjects.map(async ({ resource, objectName }) => ({ resource, object: await steps.read(member, { resource, ...objectName }) })),
   ]);
   // A member may itself be a hub. Then it also has Secrets of `muster join` to which no token is bound: those of its own members.
   const bound = secrets.filter(isBound);
@@ -114,13 +114,13 @@ async function objectsInMember(
   return { uid, objects: [...tokens, ...own], namespace: isOwn(space) ? space : undefined };
 }
 
-/** The places of the account and its rights in a member, in the order of deletion: the reverse of their creation. */
-const accountPlaces = memberObjects([])
+/** The account and its rights in a member, in the order of deletion: the reverse of their creation. */
+const accountObjects = memberObjects([])
   .filter(({ resource }) => resource !== registrationKinds.namespace)
   .toReversed()
   .map(({ resource, manifest: { metadata } }) => ({
     resource,
-    place: { name: memberAccount, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) },
+    objectName: { name: memberAccount, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) },
   }));
 
 /**

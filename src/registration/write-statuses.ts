@@ -203,7 +203,7 @@ function addChanged(
         // If a member leaves, the next candidate with its name or uid becomes the member.
         void addOthersLater();
       } else if (change.cluster !== hub.cluster || keyOfKind(change.kind) !== keyOfKind(clusterKind)) continue;
-      else if (change.type === 'object') queue.add(change.place.name);
+      else if (change.type === 'object') queue.add(change.objectName.name);
       else addAll();
     }
   };

@@ -41,7 +41,7 @@ export type MemberChange =
   /** The cluster joined or left, or its phase, faults, version or served kinds changed. */
   | { readonly type: 'cluster'; readonly cluster: ClusterName }
   /** One object was added, changed or deleted. */
-  | { readonly type: 'object'; readonly cluster: ClusterName; readonly kind: GroupKind; readonly place: NamespacedName }
+  | { readonly type: 'object'; readonly cluster: ClusterName; readonly kind: GroupKind; readonly objectName: NamespacedName }
   /** The sync of a mirror changed, or its changes are unknown. Read every object of interest again. */
   | { readonly type: 'mirror'; readonly cluster: ClusterName; readonly kind: GroupKind };
 
@@ -71,7 +71,7 @@ export interface MemberObjects {
     kind: { readonly apiVersion: string; readonly kind: string } | GroupKind,
   ): ServedResource | 'absent' | undefined;
   /** Reads at once, from the mirror. Starts the mirror if it does not run. A mirror that no `hold` keeps may be evicted again. */
-  read(cluster: ClusterName, kind: GroupKind, place: NamespacedName): MirroredObject;
+  read(cluster: ClusterName, kind: GroupKind, objectName: NamespacedName): MirroredObject;
   /** Returns all objects of a kind at once, in no promised order. Returns undefined while the result would be `unread`. */
   all(cluster: ClusterName, kind: GroupKind): readonly KubernetesObject[] | undefined;
   /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { groupOfApiVersion } from '../../src/core/kinds.ts';
-import { groupKindOfKey, keyOfManifest, objectPlaceOf, textOfKey } from '../../src/manifests/object-key.ts';
+import { groupKindOfKey, keyOfManifest, namespacedNameOf, textOfKey } from '../../src/manifests/object-key.ts';
 import { inWriteOrder } from '../../src/manifests/write-order.ts';
 
 const inOrder = [
@@ -61,7 +61,7 @@ test('derives kind and mirror key from a key, and the key from a manifest', () =
   const manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { a: 'b' } } };
   const key = keyOfManifest(manifest);
   expect(key).toEqual({ apiVersion: 'v1', kind: 'Namespace', name: 'shop' });
-  expect([groupKindOfKey(key), objectPlaceOf(key), groupOfApiVersion('apps/v1')]).toEqual([
+  expect([groupKindOfKey(key), namespacedNameOf(key), groupOfApiVersion('apps/v1')]).toEqual([
     { group: '', kind: 'Namespace' },
     { namespace: '', name: 'shop' },
     'apps',

@@ -51,7 +51,7 @@ export class ClusterRbac {
       }
       case 'object': {
         const kind = rbacKindOf(change.kind);
-        if (kind !== undefined) this.#refreshObject(kind, change.place);
+        if (kind !== undefined) this.#refreshObject(kind, change.objectName);
         break;
       }
       default:
@@ -74,11 +74,11 @@ export class ClusterRbac {
       onChange('all');
       return;
     }
-    const now = new Map(all.map((object) => [placeOf(object.metadata.namespace ?? '', object.metadata.name), object]));
+    const now = new Map(all.map((object) => [keyOf(object.metadata.namespace ?? '', object.metadata.name), object]));
     this.#known.set(kind, now);
-    const removed = [...(known ?? [])].filter(([place]) => !now.has(place)).map(([, object]) => object);
+    const removed = [...(known ?? [])].filter(([key]) => !now.has(key)).map(([, object]) => object);
     const touched = removed.flatMap(({ metadata }) => this.index.remove(kind, metadata.namespace ?? '', metadata.name));
-    for (const [place, object] of now) if (known?.get(place) !== object) touched.push(...this.index.put(kind, object));
+    for (const [key, object] of now) if (known?.get(key) !== object) touched.push(...this.index.put(kind, object));
     if (known === undefined) onChange('all');
     else if (touched.length > 0) onChange(touched);
   }
@@ -87,13 +87,13 @@ export class ClusterRbac {
     const { cluster, objects, onChange } = this.#options;
     const known = this.#known.get(kind);
     if (known === undefined) return;
-    const place = placeOf(namespace, name);
+    const key = keyOf(namespace, name);
     const found = objects.read(cluster, groupKindOf(kind), { namespace, name });
     if (found.result === 'unread') return;
     const object = found.result === 'held' ? found.object : undefined;
-    if (known.get(place) === object) return;
-    if (object === undefined) known.delete(place);
-    else known.set(place, object);
+    if (known.get(key) === object) return;
+    if (object === undefined) known.delete(key);
+    else known.set(key, object);
     const touched = object === undefined ? this.index.remove(kind, namespace, name) : this.index.put(kind, object);
     if (touched.length > 0) onChange(touched);
   }
@@ -107,6 +107,6 @@ function rbacKindOf({ group, kind }: GroupKind): RbacKind | undefined {
   return group === rbacGroup ? rbacKinds.find((one) => one === kind) : undefined;
 }
 
-function placeOf(namespace: string, name: string): string {
+function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }

@@ -51,7 +51,7 @@ async function deleteObjects(session: Session, words: readonly string[], flags: 
   const copies = found.flatMap(({ key, clusters = [] }) => clusters.map((cluster) => ({ cluster, object: objectOf(key) })));
   const propagations = flags.ignoreNotFound === true ? found.filter(({ clusters }) => clusters !== undefined).map(({ key }) => key) : named;
   await confirmWrites(session, { action: 'delete', objects: [...copies, ...objects] }, flags);
-  const taken = propagations.length === 0 ? exitCodes.good : await takeBack(session, propagations, flags);
+  const taken = propagations.length === 0 ? exitCodes.good : await deletePropagations(session, propagations, flags);
   const writes: ObjectMutation = {
     field: 'delete',
     list: { name: 'targets', type: '[Target!]!', items: targets },
@@ -91,13 +91,17 @@ interface CopyClusters {
   readonly clusters: readonly { readonly cluster: { readonly name: string } }[];
 }
 
-async function takeBack(session: Session, places: readonly PropagationKey[], { cascade, wait, output }: DeleteFlags): Promise<number> {
+async function deletePropagations(
+  session: Session,
+  keys: readonly PropagationKey[],
+  { cascade, wait, output }: DeleteFlags,
+): Promise<number> {
   // Without `--cascade`, the deletion policy in the spec of the Propagation decides.
   const deletion =
     cascade === undefined ? null : cascade === 'orphan' ? { policy: 'ORPHAN' } : { policy: 'DELETE', cascade: cascade.toUpperCase() };
-  const changes = places.map((place) => {
-    const inputs = { ...keyInputs(place), deletion: { type: 'DeletionInput', value: deletion } };
-    return { ...place, field: 'deletePropagation', inputs };
+  const changes = keys.map((key) => {
+    const inputs = { ...keyInputs(key), deletion: { type: 'DeletionInput', value: deletion } };
+    return { ...key, field: 'deletePropagation', inputs };
   });
   const until = session.ownsGateway || wait === true ? 'gone' : 'accepted';
   return changePropagations(session, changes, { output, word: () => 'deleted', until });

@@ -70,7 +70,7 @@ export function addImportCommand(program: Commander, run: RunCommand): void {
       checkFlags(flags);
       const { fromCluster, undo, apply } = flags;
       if (fromCluster !== undefined && undo === true)
-        return run(flags, (session) => undoThem(session, fromCluster, flags), { writes: true });
+        return run(flags, (session) => undoImport(session, fromCluster, flags), { writes: true });
       return run(flags, (session) => importThem(session, flags), { writes: apply === true });
     });
 }
@@ -179,12 +179,12 @@ async function propagateAll(
  * Deletes the Propagations that were imported from the cluster. Their copies stay. Waits until the Propagations are gone if the gateway ends with the
  * command or `--wait` is given. Returns the exit code.
  */
-async function undoThem(session: Session, cluster: string, { kinds, namespace, wait }: ImportFlags): Promise<number> {
+async function undoImport(session: Session, cluster: string, { kinds, namespace, wait }: ImportFlags): Promise<number> {
   const imported = await importedFrom(session, { cluster, kinds, namespaces: namespace });
   if (imported.length === 0) session.terminal.err(`no such Propagation was imported from cluster ${printable(cluster)}\n`);
-  const changes = imported.map((place) => {
+  const changes = imported.map((key) => {
     const deletion = { type: 'DeletionInput', value: { policy: 'ORPHAN' } };
-    return { ...place, field: 'deletePropagation', inputs: { ...keyInputs(place), deletion } };
+    return { ...key, field: 'deletePropagation', inputs: { ...keyInputs(key), deletion } };
   });
   const until = session.ownsGateway || wait === true ? 'gone' : 'accepted';
   return changePropagations(session, changes, { output: undefined, until, word: () => 'deleted' });

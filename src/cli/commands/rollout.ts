@@ -90,35 +90,35 @@ export function addRolloutCommand(program: Commander, run: RunCommand): void {
       const writes = action !== 'status' && action !== 'history';
       if (word.includes('/') && !propagationPrefix.test(word))
         return run(flags, (session) => rolloutOfWorkload(session, { action, word, flags }), { writes });
-      const place = { name: nameOf(word), namespace: flags.namespace ?? 'default' };
+      const key = { name: nameOf(word), namespace: flags.namespace ?? 'default' };
       if (flags.timeout !== undefined)
-        throw new CommandFailure(exitCodes.refused, `expected --timeout with KIND/NAME of a workload, got the Propagation ${place.name}`);
-      return run(flags, (session) => rollout(session, action, { place, flags }), { writes });
+        throw new CommandFailure(exitCodes.refused, `expected --timeout with KIND/NAME of a workload, got the Propagation ${key.name}`);
+      return run(flags, (session) => rollout(session, action, { key, flags }), { writes });
     });
   withConsent(command);
 }
 
 const propagationPrefix = /^prop(?:agations?)?(?:\.muster\.dev)?\//i;
 
-async function rollout(session: Session, action: RolloutAction, { place, flags }: Pick<Change, 'place' | 'flags'>): Promise<number> {
+async function rollout(session: Session, action: RolloutAction, { key, flags }: Pick<Change, 'key' | 'flags'>): Promise<number> {
   switch (action) {
     case 'status':
-      return status(session, place, flags);
+      return status(session, key, flags);
     case 'pause':
-      return change(session, { place, flags, field: 'pausePropagation', word: 'paused' });
+      return change(session, { key, flags, field: 'pausePropagation', word: 'paused' });
     case 'resume': {
       const { confirmPrune = false, abandon = null } = flags;
       const extra = { confirmPrune: { type: 'Boolean', value: confirmPrune }, abandon: { type: '[String!]', value: abandon } };
-      return change(session, { place, flags, field: 'resumePropagation', word: 'resumed', extra });
+      return change(session, { key, flags, field: 'resumePropagation', word: 'resumed', extra });
     }
     case 'history':
-      return showHistory(session, place, flags);
+      return showHistory(session, key, flags);
     case 'restart':
       throw new CommandFailure(exitCodes.refused, 'expected KIND/NAME of a workload to restart');
     case 'undo':
     case 'rollback': {
       const extra = { revision: { type: 'Int', value: flags.revision ?? flags.toRevision ?? null } };
-      return change(session, { place, flags, field: 'rollbackPropagation', word: 'rolled back', extra });
+      return change(session, { key, flags, field: 'rollbackPropagation', word: 'rolled back', extra });
     }
     default:
       throw action satisfies never;
@@ -126,23 +126,23 @@ async function rollout(session: Session, action: RolloutAction, { place, flags }
 }
 
 interface Change {
-  readonly place: PropagationKey;
+  readonly key: PropagationKey;
   readonly flags: RolloutFlags;
   readonly field: string;
   readonly word: string;
   readonly extra?: MutationInputs;
 }
 
-async function change(session: Session, { place, flags, field, word, extra }: Change): Promise<number> {
+async function change(session: Session, { key, flags, field, word, extra }: Change): Promise<number> {
   const goesOn = field !== 'pausePropagation' && (session.ownsGateway || flags.wait === true);
-  const mutation = { ...place, field, inputs: { ...keyInputs(place), ...extra } };
+  const mutation = { ...key, field, inputs: { ...keyInputs(key), ...extra } };
   return changePropagations(session, [mutation], { output: flags.output, word: () => word, until: goesOn ? 'settled' : 'accepted' });
 }
 
-async function status(session: Session, place: PropagationKey, { watch, output }: RolloutFlags): Promise<number> {
+async function status(session: Session, key: PropagationKey, { watch, output }: RolloutFlags): Promise<number> {
   const { terminal, clock } = session;
   if (watch === 'false' || output !== undefined) {
-    const state = await stateOf(session, place);
+    const state = await stateOf(session, key);
     if (output === 'name') await terminal.out(`${printable(`propagation.muster.dev/${state.name}`)}\n`);
     else if (output !== undefined) await terminal.out(printAnswers([state], output));
     else {
@@ -152,17 +152,17 @@ async function status(session: Session, place: PropagationKey, { watch, output }
     }
     return exitCodes.good;
   }
-  await stateOf(session, place);
-  const followed = followFromNow(session, place);
+  await stateOf(session, key);
+  const followed = followFromNow(session, key);
   const [end] = await watchPropagations(session, [followed], showFor(session, [followed]));
   return reportEnd(session, end, followed) ? exitCodes.good : exitCodes.failed;
 }
 
-async function stateOf({ gateway }: Session, place: PropagationKey): Promise<ShownPropagation> {
+async function stateOf({ gateway }: Session, key: PropagationKey): Promise<ShownPropagation> {
   const query = `query ($namespace: String!, $name: String!) { propagation(namespace: $namespace, name: $name) { ${propagationFields} } }`;
-  const { propagation } = await gateway.query<{ readonly propagation: ShownPropagation | null }>(query, { ...place });
+  const { propagation } = await gateway.query<{ readonly propagation: ShownPropagation | null }>(query, { ...key });
   if (propagation === null)
-    throw new CommandFailure(exitCodes.failed, `there is no Propagation ${place.name} in the namespace ${place.namespace} of the hub`);
+    throw new CommandFailure(exitCodes.failed, `there is no Propagation ${key.name} in the namespace ${key.namespace} of the hub`);
   return propagation;
 }
 

@@ -187,8 +187,8 @@ function followedOf(
 }
 
 /** Returns the options to follow a Propagation from its current state until its rollout ends. */
-export function followFromNow({ ownsGateway }: Session, place: PropagationKey): FollowedPropagation {
-  return { ...place, generation: 0, patienceMs: ownsGateway ? ownControllerPatience : { good: 0, bad: 0 }, until: 'settled' };
+export function followFromNow({ ownsGateway }: Session, key: PropagationKey): FollowedPropagation {
+  return { ...key, generation: 0, patienceMs: ownsGateway ? ownControllerPatience : { good: 0, bad: 0 }, until: 'settled' };
 }
 
 function withState(outcome: PropagationOutcome, end: PropagationEnd): PropagationOutcome {

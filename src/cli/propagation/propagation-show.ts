@@ -17,14 +17,14 @@ export interface PropagationShow {
 export const silentShow: PropagationShow = { show: async () => undefined, end: () => undefined };
 
 /** Creates a table that is redrawn in place on a terminal, or a line per change elsewhere. */
-export function createPropagationShow(session: Session, places: readonly string[]): PropagationShow {
-  return session.terminal.isInteractive ? tableShow(session, places) : lineShow(session, { isMixed: places.length > 1 });
+export function createPropagationShow(session: Session, names: readonly string[]): PropagationShow {
+  return session.terminal.isInteractive ? tableShow(session, names) : lineShow(session, { isMixed: names.length > 1 });
 }
 
-function tableShow(session: Session, places: readonly string[]): PropagationShow {
+function tableShow(session: Session, names: readonly string[]): PropagationShow {
   const { terminal, clock } = session;
   const states = new Map<string, ShownPropagation>();
-  const inOrder = () => places.flatMap((place) => states.get(place) ?? []);
+  const inOrder = () => names.flatMap((name) => states.get(name) ?? []);
   const { hasColor } = terminal;
   const table = createLiveTable(session, () =>
     propagationFrame({ states: inOrder(), size: terminal.size(), nowMs: clock.now(), hasColor }),
@@ -48,18 +48,18 @@ function lineShow({ terminal }: Session, { isMixed }: { readonly isMixed: boolea
   return {
     show: async (state) => {
       const { phase, clusters } = state;
-      const place = propagationName(state);
+      const name = propagationName(state);
       const rows = [
         ...clusters.map((line) => [line.cluster.name, phaseText(line.phase), countsOf(line), reasonText(line)]),
         ['', phaseText(phase), countsOf({ ready: state.ready, replicas: state.desired }), progressText(state)],
       ].filter((row) => {
-        const key = JSON.stringify([place, row[0]]);
+        const key = JSON.stringify([name, row[0]]);
         const text = JSON.stringify(row);
         const isNew = printed.get(key) !== text;
         printed.set(key, text);
         return isNew;
       });
-      const lines = columns.lines(rows.map((row) => (isMixed ? [place, ...row] : row)));
+      const lines = columns.lines(rows.map((row) => (isMixed ? [name, ...row] : row)));
       if (lines.length > 0) await terminal.out(textOfLines(lines));
     },
     end: () => undefined,

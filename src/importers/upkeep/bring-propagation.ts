@@ -81,7 +81,7 @@ async function staleResource(
   pass: UpkeepPass,
   { metadata: { uid } }: KubernetesObject,
 ): Promise<Pick<BroughtPropagation, 'againMs'> | undefined> {
-  const live = await pass.resources.fetch(pass.state.place, pass.term.signal);
+  const live = await pass.resources.fetch(pass.state.name, pass.term.signal);
   if (live.result === 'failed') return { againMs: retryUpkeepLater(pass, live.fault) };
   if (live.result !== 'written') return { againMs: hubRecheckMs };
   const { metadata } = live.object;
@@ -104,7 +104,7 @@ function settledWithoutWrite(pass: UpkeepPass, pair: ResourcePair, translation: 
 }
 
 function nameTaken({ state }: UpkeepPass, notes: UpkeepOutcome['notes']): UpkeepOutcome {
-  const message = `the Propagation ${state.place.name} exists and does not belong to this resource: delete or rename one of them`;
+  const message = `the Propagation ${state.name.name} exists and does not belong to this resource: delete or rename one of them`;
   return { problem: `NAME_TAKEN: ${message}`, notes: [{ severity: 'ERROR', code: 'NAME_TAKEN', message }, ...notes] };
 }
 
@@ -145,7 +145,7 @@ async function writePropagation(
   const { ports, state, term } = pass;
   const change = { document: document(), owners: ownersWith(resource, propagation?.metadata.owners ?? []) };
   const written = await (propagation === undefined
-    ? ports.propagations.create(state.place, change, term.signal)
+    ? ports.propagations.create(state.name, change, term.signal)
     : ports.propagations.update(propagation, change, term.signal));
   if (written.result !== 'written') return written;
   if (state.accepted?.wanted === hash) countCorrection(pass);

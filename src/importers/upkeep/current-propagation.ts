@@ -14,7 +14,7 @@ const latestMs = 5_000;
  * `absent`: there is none. `unread`: the mirror has no first list yet.
  */
 export function currentPropagation({ ports, state }: UpkeepPass): Propagation | 'absent' | 'unread' {
-  const mirrored = ports.propagations.read(state.place);
+  const mirrored = ports.propagations.read(state.name);
   const latest = state.latest;
   const isRecent = latest !== undefined && ports.clock.monotonic() < latest.atMs + latestMs;
   if (mirrored.result === 'unread') return 'unread';
@@ -31,7 +31,7 @@ export function currentPropagation({ ports, state }: UpkeepPass): Propagation | 
 /** Fetches the Propagation from the hub, because the mirror may be behind. Remembers the answer for `currentPropagation`. */
 export async function fetchCurrentPropagation(pass: UpkeepPass): Promise<Propagation | 'absent' | { readonly fault: Fault }> {
   const { ports, state, term } = pass;
-  const found = await ports.propagations.fetch(state.place, term.signal);
+  const found = await ports.propagations.fetch(state.name, term.signal);
   if (found === 'absent') state.latest = undefined;
   else if (!('fault' in found)) rememberPropagation(pass, found);
   return found;

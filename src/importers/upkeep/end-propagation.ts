@@ -17,7 +17,7 @@ export async function removeLeftPropagation(pass: UpkeepPass): Promise<UpkeepRes
   if (found === 'unread') return { result: 'kept' };
   if (found === 'absent' || !isOwnedByName(found) || found.metadata.deletionTimestamp !== undefined) return { result: 'gone' };
   // The mirror may be behind. Only the hub can prove that the resource is gone, and not just its definition.
-  const live = await resources.fetch(state.place, term.signal);
+  const live = await resources.fetch(state.name, term.signal);
   if (live.result === 'failed') return { result: 'kept', againMs: retryUpkeepLater(pass, live.fault) };
   if (live.result !== 'absent') return { result: 'kept', againMs: hubRecheckMs };
   return { result: 'kept', againMs: await deleteOwned(pass) };

@@ -12,7 +12,7 @@ import { writeResourceStatus } from './write-resource-status.ts';
  */
 export async function keepResource(pass: UpkeepPass): Promise<UpkeepResult> {
   const { resources, state } = pass;
-  const read = resources.read(state.place);
+  const read = resources.read(state.name);
   const { failures } = state;
   const result = read.result === 'held' ? await keepHeld(pass, read.object) : await withoutResource(pass, read.result);
   if (state.failures === failures) state.failures = 0;

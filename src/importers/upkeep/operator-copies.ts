@@ -127,7 +127,7 @@ function identityFor({ ports: { serviceAccount } }: UpkeepPass, resource: Kubern
 function isMarkedByAnother({ ports, state }: UpkeepPass, object: KubernetesObject): boolean {
   const { propagation, source } = marksOf(object);
   if (propagation === undefined) return false;
-  return source !== state.key || ports.propagations.read(state.place).result !== 'absent';
+  return source !== state.key || ports.propagations.read(state.name).result !== 'absent';
 }
 
 interface PlacedCopy {

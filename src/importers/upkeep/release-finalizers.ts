@@ -27,7 +27,7 @@ export async function releaseFinalizers(pass: UpkeepPass, mirrored: KubernetesOb
   if (propagation !== 'absent' && 'fault' in propagation) return retryUpkeepLater(pass, propagation.fault);
   if (propagation !== 'absent' && isOwnedByName(propagation)) return hubRecheckMs;
   // The resource is fetched, because the mirror may lack the annotation that `propagationRecordOf` reads.
-  const live = await resources.fetch(state.place, term.signal);
+  const live = await resources.fetch(state.name, term.signal);
   if (live.result === 'failed') return retryUpkeepLater(pass, live.fault);
   if (live.result !== 'written' || live.object.metadata.uid !== mirrored.metadata.uid) return hubRecheckMs;
   const resource = live.object;

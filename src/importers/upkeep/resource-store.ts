@@ -31,17 +31,17 @@ export interface ResourceStore {
 
 export function createResourceStore(hub: Hub): ResourceStore {
   const { objects } = hub.members;
-  const request = (place: HubObjectName, call: (client: ObjectClient, address: ObjectAddress) => Promise<ObjectCallResult>) =>
-    requestOnHub(hub, { kind: resourceKind, place }, call);
+  const request = (objectName: HubObjectName, call: (client: ObjectClient, address: ObjectAddress) => Promise<ObjectCallResult>) =>
+    requestOnHub(hub, { kind: resourceKind, objectName }, call);
   const patchMetadata = (before: KubernetesObject, change: JsonObject, signal: AbortSignal) => {
     const patch = { metadata: { ...guardsOf(before, ['uid', 'resourceVersion']), ...change } };
     return request(nameOf(before), (client, address) => client.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
   };
   return {
     hold: (signal) => objects.hold(hub.cluster, resourceKind, signal),
-    read: (place) => objects.read(hub.cluster, resourceKind, place),
+    read: (objectName) => objects.read(hub.cluster, resourceKind, objectName),
     all: () => objects.all(hub.cluster, resourceKind),
-    fetch: (place, signal) => request(place, (client, address) => client.get(address, signal)),
+    fetch: (objectName, signal) => request(objectName, (client, address) => client.get(address, signal)),
     patchStatus(before, status, signal) {
       const patch = { metadata: guardsOf(before, ['uid']), status };
       return request(nameOf(before), (client, address) =>

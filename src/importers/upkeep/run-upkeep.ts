@@ -9,7 +9,7 @@ import type { MemberChange } from '../../store/member-objects.ts';
 import { isOwnedByName } from '../multi-cluster-resource/resource-owners.ts';
 import { keepResource } from './keep-resource.ts';
 import { createResourceStore, nameOf, resourceKind } from './resource-store.ts';
-import { keyOfResource, newResourceState, placeOfKey, type ResourceState, type UpkeepPorts } from './upkeep-pass.ts';
+import { keyOfResource, newResourceState, nameOfKey, type ResourceState, type UpkeepPorts } from './upkeep-pass.ts';
 
 /** Maximum number of passes at a time. A pass sends a few requests to the hub, one after the other. */
 const maxPasses = 8;
@@ -31,7 +31,7 @@ export async function runUpkeep(ports: UpkeepPorts, term: Term): Promise<void> {
   async function work(key: string): Promise<number | undefined> {
     // A pass without a request never waits, and there may be thousands of them when a term begins.
     await slices.pause();
-    const state = states.get(key) ?? newResourceState(placeOfKey(key));
+    const state = states.get(key) ?? newResourceState(nameOfKey(key));
     states.set(key, state);
     const kept = await keepResource({ ports, resources, term, state, fleet, withoutStatus });
     if (kept.result === 'kept') return kept.againMs;
@@ -60,7 +60,7 @@ export async function runUpkeep(ports: UpkeepPorts, term: Term): Promise<void> {
   hub.members.objects.onChange((changes) => {
     for (const change of changes) {
       if (change.type === 'cluster' ? isJoinOrLeave(change.cluster) : change.type === 'mirror' && isOfUpkeep(change, ports)) enqueueAll();
-      else if (change.type === 'object' && isOfUpkeep(change, ports)) queue.add(keyOfResource(change.place));
+      else if (change.type === 'object' && isOfUpkeep(change, ports)) queue.add(keyOfResource(change.objectName));
     }
   }, term.signal);
   resources.hold(term.signal);

@@ -26,7 +26,7 @@ export interface UpkeepPorts {
 /** The state of one resource in one term. The state may be lost at any moment, because the hub has all facts that must survive. */
 export interface ResourceState {
   /** Namespace and name of the resource and of its Propagation. */
-  readonly place: HubObjectName;
+  readonly name: HubObjectName;
   readonly key: string;
   /** The translations of one version of the resource, by the names of the clusters. At most two. */
   translations?: { readonly version: string; readonly byClusters: Map<string, ResourceTranslation> };
@@ -75,8 +75,8 @@ export interface UpkeepPass {
  */
 export type UpkeepResult = { readonly result: 'gone' } | { readonly result: 'kept'; readonly againMs?: number | undefined };
 
-export function newResourceState(place: HubObjectName): ResourceState {
-  return { place, key: keyOfResource(place), corrections: { count: 0, dueMs: Number.NEGATIVE_INFINITY }, failures: 0 };
+export function newResourceState(name: HubObjectName): ResourceState {
+  return { name, key: keyOfResource(name), corrections: { count: 0, dueMs: Number.NEGATIVE_INFINITY }, failures: 0 };
 }
 
 /** Returns the key of a resource, which is also that of its Propagation. */
@@ -85,7 +85,7 @@ export function keyOfResource({ namespace, name }: HubObjectName): string {
 }
 
 /** Returns the namespace and name of a key of `keyOfResource`. A namespace has no slash, so the first slash separates the two. */
-export function placeOfKey(key: string): HubObjectName {
+export function nameOfKey(key: string): HubObjectName {
   const slash = key.indexOf('/');
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }

@@ -4,7 +4,7 @@ import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { accessFrom, type Given, type GivenAccess } from '../given/given-access.ts';
 import { clusterOfKubeconfig, foundCluster, givenBase64, ownLabelsOf, refuseGiven } from './found.ts';
-import type { AdapterContext, FoundCluster, InventoryAdapter, SecretPlace } from './inventory-adapter.ts';
+import type { AdapterContext, FoundCluster, InventoryAdapter, SecretName } from './inventory-adapter.ts';
 
 const profileLabel = 'x-k8s.io/cluster-profile';
 const consumerLabel = 'x-k8s.io/cluster-inventory-consumer';
@@ -22,7 +22,7 @@ const pluginExtension = 'client.authentication.k8s.io/exec';
  */
 export const clusterProfiles: InventoryAdapter = {
   kind: { group: 'multicluster.x-k8s.io', kind: 'ClusterProfile' },
-  placeOf: (object, context) => secretOf(object, context),
+  secretNameOf: (object, context) => secretOf(object, context),
   clustersOf(object, data, context) {
     const settings = settingsOf(object);
     const found = clusterOfKubeconfig({ object, key: 'Config', settings }, data, context);
@@ -30,7 +30,7 @@ export const clusterProfiles: InventoryAdapter = {
   },
 };
 
-function secretOf({ metadata }: KubernetesObject, context: AdapterContext): SecretPlace | 'unknown' | undefined {
+function secretOf({ metadata }: KubernetesObject, context: AdapterContext): SecretName | 'unknown' | undefined {
   const { namespace = '', name } = metadata;
   const { consumer } = context.inventory;
   const labelsOfNamespace = context.labelsOfNamespace(namespace);

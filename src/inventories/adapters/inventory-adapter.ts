@@ -18,8 +18,8 @@ export interface FoundCluster {
 /** The decoded values of a Secret, by key. */
 export type SecretData = ReadonlyMap<string, Uint8Array>;
 
-/** The place of a Secret. */
-export interface SecretPlace {
+/** The namespace and name of a Secret. */
+export interface SecretName {
   readonly namespace: string;
   readonly name: string;
 }
@@ -58,14 +58,14 @@ export interface InventoryAdapter {
   /** The label that objects must have. It does not become a label of the cluster. Undefined: no label is required. */
   readonly mark?: { readonly key: string; readonly value: string };
   /**
-   * Returns the place of the Secret with the credentials. Undefined: the object names no Secret. `unknown`: it depends on labels of a namespace that
+   * Returns the name of the Secret with the credentials. Undefined: the object names no Secret. `unknown`: it depends on labels of a namespace that
    * are not known, so the clusters of the object stay as they were.
    */
-  placeOf(object: KubernetesObject, context: AdapterContext): SecretPlace | 'unknown' | undefined;
+  secretNameOf(object: KubernetesObject, context: AdapterContext): SecretName | 'unknown' | undefined;
   /**
    * Returns the clusters that the object describes. Empty: it has no credentials that Muster can use, so it lists no cluster.
    *
-   * @param data The values of the Secret at `placeOf`. Undefined: no such Secret exists.
+   * @param data The values of the Secret at `secretNameOf`. Undefined: no such Secret exists.
    */
   clustersOf(object: KubernetesObject, data: SecretData | undefined, context: AdapterContext): readonly FoundCluster[];
   /**

@@ -12,8 +12,8 @@ import type { InventoryAdapter } from './inventory-adapter.ts';
 
 const secretKind = { group: '', kind: 'Secret' };
 
-/** Returns the place of the object, for systems whose objects are themselves the Secrets with the credentials. */
-const ownPlace = ({ metadata }: KubernetesObject) => ({ namespace: metadata.namespace ?? '', name: metadata.name });
+/** Returns the name of the object, for systems whose objects are themselves the Secrets with the credentials. */
+const ownName = ({ metadata }: KubernetesObject) => ({ namespace: metadata.namespace ?? '', name: metadata.name });
 
 /** The label with which `muster join` marks its Clusters. With this value, it does not become a label of the cluster; with another value, it does. */
 const registrationMark = { key: 'app.kubernetes.io/managed-by', value: 'muster' };
@@ -25,7 +25,7 @@ const registrationMark = { key: 'app.kubernetes.io/managed-by', value: 'muster' 
 export const registeredClusters: InventoryAdapter = {
   kind: { group: 'muster.dev', kind: 'Cluster' },
   namespaces: ({ systemNamespace }) => [systemNamespace],
-  placeOf: (object, { systemNamespace }) => ({ namespace: systemNamespace, name: textAt(object, 'spec', 'secretRef', 'name') ?? '' }),
+  secretNameOf: (object, { systemNamespace }) => ({ namespace: systemNamespace, name: textAt(object, 'spec', 'secretRef', 'name') ?? '' }),
   clustersOf(object, data, { allowPrivate }) {
     const cluster = { name: object.metadata.name, settings: registeredSettings(object) };
     if (data === undefined) return [{ ...cluster, access: clusterFailure('NOT_FOUND', 'spec.secretRef: expected an existing Secret') }];
@@ -76,7 +76,7 @@ const secretsModes: Readonly<Record<string, MemberSettings['secrets']>> = { None
 /** Reads the Clusters of Cluster API. The kubeconfig is in the Secret `<name>-kubeconfig` in the namespace of the Cluster. */
 export const clusterApi: InventoryAdapter = {
   kind: { group: 'cluster.x-k8s.io', kind: 'Cluster' },
-  placeOf: ({ metadata }) => ({ namespace: metadata.namespace ?? '', name: `${metadata.name}-kubeconfig` }),
+  secretNameOf: ({ metadata }) => ({ namespace: metadata.namespace ?? '', name: `${metadata.name}-kubeconfig` }),
   clustersOf: (object, data, context) => clusterOfKubeconfig({ object, key: 'value' }, data, context),
 };
 
@@ -87,7 +87,7 @@ export const istio: InventoryAdapter = {
   kind: secretKind,
   namespaces: () => ['istio-system'],
   mark: istioMark,
-  placeOf: ownPlace,
+  secretNameOf: ownName,
   clustersOf(object, data = new Map(), { allowPrivate }) {
     const settings = { labels: ownLabelsOf(object) };
     return [...data].map(([name, kubeconfig]) => ({
@@ -102,6 +102,6 @@ export const istio: InventoryAdapter = {
 export const multiclusterRuntime: InventoryAdapter = {
   kind: secretKind,
   mark: { key: 'sigs.k8s.io/multicluster-runtime-kubeconfig', value: 'true' },
-  placeOf: ownPlace,
+  secretNameOf: ownName,
   clustersOf: (object, data, context) => clusterOfKubeconfig({ object, key: 'kubeconfig' }, data, context),
 };

@@ -10,7 +10,7 @@ import type { AdapterContext, InventoryAdapter, SecretData } from './inventory-a
 /** Reads the Clusters of Karmada in push mode. The Secret of their `secretRef` has `token` and `caBundle`. */
 export const karmada: InventoryAdapter = {
   kind: { group: 'cluster.karmada.io', kind: 'Cluster' },
-  placeOf(object) {
+  secretNameOf(object) {
     const [namespace, name] = [textAt(object, 'spec', 'secretRef', 'namespace'), textAt(object, 'spec', 'secretRef', 'name')];
     return namespace === undefined || name === undefined ? undefined : { namespace, name };
   },
@@ -48,7 +48,7 @@ function karmadaSettings(object: KubernetesObject) {
  */
 export const openClusterManagement: InventoryAdapter = {
   kind: { group: 'cluster.open-cluster-management.io', kind: 'ManagedCluster' },
-  placeOf({ metadata }, { inventory: { serviceAccount } }) {
+  secretNameOf({ metadata }, { inventory: { serviceAccount } }) {
     return serviceAccount === undefined ? undefined : { namespace: metadata.name, name: serviceAccount };
   },
   clustersOf(object, data, { allowPrivate }) {
@@ -69,7 +69,7 @@ export const argoCd: InventoryAdapter = {
   kind: { group: '', kind: 'Secret' },
   namespaces: () => ['argocd'],
   mark: { key: 'argocd.argoproj.io/secret-type', value: 'cluster' },
-  placeOf: ({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }),
+  secretNameOf: ({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }),
   clustersOf(object, data = new Map(), context) {
     const config = tryParseJson(Buffer.from(data.get('config') ?? []).toString() || '{}');
     // Argo CD reaches its own cluster with the credentials of its Pod, which Muster cannot use. Their Secret has none.

@@ -336,7 +336,7 @@ function followMigration(hub: MigrationHub, { name, listener }: MigrationFollowe
   at.members.objects.onChange((changes) => {
     const concerned = changes.some((change) => {
       if (change.cluster !== at.cluster || change.type === 'cluster' || keyOfKind(change.kind) !== keyOfKind(migrationKind)) return false;
-      return change.type === 'mirror' || (change.place.namespace === name.namespace && change.place.name === name.name);
+      return change.type === 'mirror' || (change.objectName.namespace === name.namespace && change.objectName.name === name.name);
     });
     if (!concerned || migrations.read(name).result === 'unread') return;
     const view = readMigration(hub, name);

@@ -54,7 +54,7 @@ export function createAppRevisionStore(hub: Hub): AppRevisionStore {
         const manifest = manifestOf(owner, { name, index, data: { index, parts: parts.length, objects } });
         const answer = await requestOnHub(
           hub,
-          { kind: hubKinds.revision, place: { namespace, name: manifest.metadata.name } },
+          { kind: hubKinds.revision, objectName: { namespace, name: manifest.metadata.name } },
           (client, address) =>
             client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal),
         );

@@ -81,21 +81,21 @@ export function createMigrationStore(hub: Hub, signal: AbortSignal): MigrationSt
       const reached = reachHub(hub, kind);
       return 'fault' in reached ? reached.fault : undefined;
     },
-    read(place) {
-      const mirrored = objects.read(hub.cluster, kind, place);
+    read(objectName) {
+      const mirrored = objects.read(hub.cluster, kind, objectName);
       if (mirrored.result !== 'held') return mirrored;
       const { object, ...read } = mirrored;
       return { ...read, migration: migrationOf(object) };
     },
     all: () => objects.all(hub.cluster, kind)?.map(migrationOf),
-    async fetch(place, until) {
-      const answer = await requestOnHub(hub, { kind, place }, (client, address) => client.get(address, until));
+    async fetch(objectName, until) {
+      const answer = await requestOnHub(hub, { kind, objectName }, (client, address) => client.get(address, until));
       if (answer.result === 'written') return migrationOf(answer.object);
       if (answer.result === 'absent') return 'absent';
       return { fault: answer.result === 'failed' ? answer.fault : hubFault(hub, 'CONFLICT', 'expected an answer to a read') };
     },
-    create: async (place, { document, annotations = {} }, until) =>
-      written(await writes.create(place, { labels: {}, annotations, spec: document }, until)),
+    create: async (objectName, { document, annotations = {} }, until) =>
+      written(await writes.create(objectName, { labels: {}, annotations, spec: document }, until)),
     annotate: async ({ metadata }, annotations, until) => written(await writes.annotate(metadata, annotations, until)),
     async patchStatus(before, after, until) {
       const status = { before: printMigrationStatus(before.status), after: printMigrationStatus(after) };

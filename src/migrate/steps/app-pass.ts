@@ -6,7 +6,7 @@ import { type GroupKind, versionOfApiVersion } from '../../core/kinds.ts';
 import { type ClusterName, clusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
-import { groupKindOfKey, objectPlaceOf, textOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey, namespacedNameOf, textOfKey } from '../../manifests/object-key.ts';
 import type { GuardedClient } from '../../propagate/apply/guarded-client.ts';
 import { retryAfterMs } from '../../propagate/controller/state/work-queue.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
@@ -95,7 +95,7 @@ export function addressIn(pass: AppPass, side: Side, key: ObjectKey): ObjectAddr
 
 /** Reads an object of one of the clusters from its mirror. */
 export function mirroredIn(pass: Pick<AppPass, 'ports' | 'migration'>, side: Side, key: ObjectKey): MirroredObject {
-  return pass.ports.hub.members.objects.read(clusterOf(pass, side), groupKindOfKey(key), objectPlaceOf(key));
+  return pass.ports.hub.members.objects.read(clusterOf(pass, side), groupKindOfKey(key), namespacedNameOf(key));
 }
 
 const definitionKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };

@@ -1,5 +1,5 @@
 import type { ClusterName } from '../../core/names.ts';
-import { groupKindOfKey, objectPlaceOf } from '../../manifests/object-key.ts';
+import { groupKindOfKey, namespacedNameOf } from '../../manifests/object-key.ts';
 import { createGuardedClient, type GuardedClient } from '../../propagate/apply/guarded-client.ts';
 import type { Interest } from '../../propagate/controller/events/interests.ts';
 import type { Term } from '../../propagate/controller/lease/lease.ts';
@@ -46,8 +46,8 @@ export async function runApp(run: AppRun): Promise<number | undefined> {
       return term.signal.aborted ? undefined : retryAfterMs(Math.max(1, record.failures), ports.clock.random());
     if (outcome.app.step !== app.step) {
       const { namespace, name } = record.migration.metadata;
-      const { kind, namespace: place, name: of } = app.key;
-      ports.log.info({ migration: `${namespace}/${name}`, kind, namespace: place, name: of, step: outcome.app.step }, 'moves on');
+      const { kind, namespace: appNamespace, name: of } = app.key;
+      ports.log.info({ migration: `${namespace}/${name}`, kind, namespace: appNamespace, name: of, step: outcome.app.step }, 'moves on');
     }
     if (outcome.type === 'wait') return outcome.againMs;
   }
@@ -81,11 +81,11 @@ export function interestsOfApp(hub: ClusterName, migration: ValidMigration, app:
   const at = (side: Side) => {
     const cluster: ClusterName = clusterOf({ migration }, side);
     const keys = [app.key, ...app[side].map(({ key }) => key)];
-    return keys.map((key): Interest => ({ cluster, kind: groupKindOfKey(key), place: objectPlaceOf(key) }));
+    return keys.map((key): Interest => ({ cluster, kind: groupKindOfKey(key), objectName: namespacedNameOf(key) }));
   };
   const { propagation } = app;
-  const place = propagation && { namespace: propagation.namespace, name: propagation.name };
-  return [...at('source'), ...at('target'), ...(place === undefined ? [] : [{ cluster: hub, kind: hubKinds.propagation, place }])];
+  const objectName = propagation && { namespace: propagation.namespace, name: propagation.name };
+  return [...at('source'), ...at('target'), ...(objectName === undefined ? [] : [{ cluster: hub, kind: hubKinds.propagation, objectName }])];
 }
 
 /** Returns the application if it may run now. */

@@ -77,7 +77,7 @@ function isOfMigrations(change: MemberChange, { hub }: MigrationPorts): boolean 
 }
 
 function onMigrationChange(engine: Engine, change: MemberChange): void {
-  if (change.type === 'object') engine.queue.add(`${change.place.namespace}/${change.place.name}`);
+  if (change.type === 'object') engine.queue.add(`${change.objectName.namespace}/${change.objectName.name}`);
   else enqueueAll(engine);
 }
 

@@ -91,8 +91,8 @@ export function followPropagation(stores: HubStores, { name, listener }: Followe
     const isOne = keyOfKind(change.kind) === keyOfKind(hubKinds.propagation);
     if (!isOne && keyOfKind(change.kind) !== keyOfKind(hubKinds.clusterShare)) return false;
     if (change.type === 'mirror') return true;
-    const { place } = change;
-    return place.namespace === name.namespace && (isOne ? place.name === name.name : shares.has(place.name));
+    const { objectName } = change;
+    return objectName.namespace === name.namespace && (isOne ? objectName.name === name.name : shares.has(objectName.name));
   };
   hub.members.objects.onChange((changes) => {
     if (!changes.some(concerns) || propagations.read(name).result === 'unread') return;

@@ -1,4 +1,4 @@
-import { groupKindOfKey, objectPlaceOf } from '../../manifests/object-key.ts';
+import { groupKindOfKey, namespacedNameOf } from '../../manifests/object-key.ts';
 import { type ClusterShare, type InventoryEntry, isBeingRemoved } from '../model/inventory.ts';
 import type { RenderedObject } from '../model/plan.ts';
 import { marks, type Propagation } from '../model/propagation.ts';
@@ -141,7 +141,7 @@ function deleteCopiesOf(pass: Pass, { propagation, spec, share, isSource }: Shar
   const copies = copyFactsOf(members.objects, share);
   const seen = new Map(copies.map(({ entry, mirrored }) => [entry.key, mirrored]));
   const facts = {
-    mirrored: (key: InventoryEntry['key']) => seen.get(key) ?? members.objects.read(cluster, groupKindOfKey(key), objectPlaceOf(key)),
+    mirrored: (key: InventoryEntry['key']) => seen.get(key) ?? members.objects.read(cluster, groupKindOfKey(key), namespacedNameOf(key)),
     hasSeenWrite: (mirrored: ClusterFacts['copies'][number]['mirrored']) =>
       mirrored.result !== 'unread' && mirrored.asOfMs > known.wroteAtMs + mirrorDelayMs,
   };

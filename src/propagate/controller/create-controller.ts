@@ -1,6 +1,6 @@
 import { type LeaderStatus, type Leadership, LeadershipWatch } from './lease/leadership.ts';
 import { lead, type Term } from './lease/lease.ts';
-import { createLeaseNamespace, type LeasePlace } from './lease/lease-namespace.ts';
+import { createLeaseNamespace, type LeaseNamespaceRule } from './lease/lease-namespace.ts';
 import { runTerm } from './run-term.ts';
 import type { ControllerPorts } from './state/ports.ts';
 import { retryAfterMs } from './state/work-queue.ts';
@@ -15,7 +15,7 @@ export interface Controller extends AsyncDisposable {
 export interface ControllerOptions extends ControllerPorts {
   /** Name of this process in the Lease. Unique per process. */
   readonly identity: string;
-  readonly leasePlace: LeasePlace;
+  readonly leaseNamespaceRule: LeaseNamespaceRule;
   /** Delay in milliseconds before the first request. Default: 0. */
   readonly startAfterMs?: number | undefined;
   /**
@@ -66,15 +66,15 @@ interface ControllerContext extends ControllerOptions {
 }
 
 async function runTerms(options: ControllerContext, signal: AbortSignal): Promise<void> {
-  const { hub, clock, log, identity, leasePlace, leadership, onTerm, leaderWork, startAfterMs = 0 } = options;
-  const place = createLeaseNamespace(hub, leasePlace, clock);
+  const { hub, clock, log, identity, leaseNamespaceRule, leadership, onTerm, leaderWork, startAfterMs = 0 } = options;
+  const leaseNamespace = createLeaseNamespace(hub, leaseNamespaceRule, clock);
   const work = async (term: Term) => {
     onTerm(term);
     await Promise.all([runTerm(options, term), leaderWork?.(term)]);
   };
   if (startAfterMs > 0) await clock.sleep(startAfterMs, signal);
   for (let tries = 1; !signal.aborted; tries += 1) {
-    const namespace = await place.choose(signal);
+    const namespace = await leaseNamespace.choose(signal);
     if (typeof namespace === 'string') {
       const onTry = (found: LeaderStatus) => {
         if (found.leader !== 'nobody') tries = 0;

@@ -146,9 +146,9 @@ function enqueueAll(context: TermContext): void {
   for (const key of context.states.keys()) context.queue.add(key);
 }
 
-function addState({ states, queue }: TermContext, place: PropagationState['name']): void {
-  const { namespace, name } = place;
-  const key = keyOfPropagation(place);
+function addState({ states, queue }: TermContext, propagationName: PropagationState['name']): void {
+  const { namespace, name } = propagationName;
+  const key = keyOfPropagation(propagationName);
   if (!states.has(key)) states.set(key, newPropagationState({ namespace, name }));
   queue.add(key);
 }
@@ -158,7 +158,7 @@ function isOfPropagations(change: MemberChange, { hub }: ControllerPorts): boole
 }
 
 function onPropagationChange(context: TermContext, change: MemberChange): void {
-  if (change.type === 'object') addState(context, change.place);
+  if (change.type === 'object') addState(context, change.objectName);
   else enqueueAll(context);
 }
 
@@ -220,7 +220,7 @@ function isOfSource({ sources }: TermContext, key: string, change: MemberChange)
   const texts = sources.get(key);
   if (texts === undefined || texts.size === 0 || change.type === 'cluster') return false;
   if (change.type === 'object') return texts.has(textOfInterest(change));
-  return [...texts].some((text) => text.startsWith(textOfInterest({ ...change, place: undefined })));
+  return [...texts].some((text) => text.startsWith(textOfInterest({ ...change, objectName: undefined })));
 }
 
 const unplannedReasons: readonly RejectionReason[] = ['API_MISSING', 'DELETING', 'SYNCING'];

@@ -82,12 +82,12 @@ export async function callHub<T>({ cluster, members }: HubConnection, call: Type
 /** Sends one request about one object on the hub: a read or a write. */
 export async function requestOnHub(
   hub: Hub,
-  { kind, place }: { readonly kind: HubKind; readonly place: HubObjectName },
+  { kind, objectName }: { readonly kind: HubKind; readonly objectName: HubObjectName },
   call: (client: ObjectClient, address: ObjectAddress) => Promise<ObjectCallResult>,
 ): Promise<HubObjectAnswer> {
   const reached = reachHub(hub, kind);
   if ('fault' in reached) return { result: 'failed', fault: reached.fault };
-  const { namespace, name } = place;
+  const { namespace, name } = objectName;
   const answer = await call(reached.client, { resource: reached.resource, namespace, name });
   switch (answer.result) {
     case 'answered':

@@ -81,15 +81,15 @@ export function createPropagationStore(hub: Hub, signal: AbortSignal): Propagati
   objects.hold(hub.cluster, kind, signal);
   return {
     unavailability: () => problemOf(hub),
-    read(place) {
-      const mirrored = objects.read(hub.cluster, kind, place);
+    read(objectName) {
+      const mirrored = objects.read(hub.cluster, kind, objectName);
       if (mirrored.result !== 'held') return mirrored;
       const { object, ...read } = mirrored;
       return { ...read, propagation: propagationOf(object) };
     },
     all: () => objects.all(hub.cluster, kind)?.map(propagationOf),
-    async fetch(place, until) {
-      const answer = await requestOnHub(hub, { kind, place }, (client, address) => client.get(address, until));
+    async fetch(objectName, until) {
+      const answer = await requestOnHub(hub, { kind, objectName }, (client, address) => client.get(address, until));
       if (answer.result === 'written') return propagationOf(answer.object);
       if (answer.result === 'absent') return 'absent';
       return { fault: answer.result === 'failed' ? answer.fault : hubFault(hub, 'CONFLICT', 'expected an answer to a read') };
@@ -106,7 +106,7 @@ type PropagationWrites = Pick<
 function createWrites(hub: Hub): PropagationWrites {
   const writes = createResourceWrites(hub, hubKinds.propagation, marks.finalizer);
   return {
-    create: (place, change, signal) => written(writes.create(place, creationOf(change), signal)),
+    create: (objectName, change, signal) => written(writes.create(objectName, creationOf(change), signal)),
     update: ({ metadata }, change, signal) => written(writes.replace(metadata, replacementOf(metadata, change), signal)),
     annotate: ({ metadata }, annotations, signal) => written(writes.annotate(metadata, annotations, signal)),
     annotateUnchanged: ({ metadata }, annotations, signal) => written(writes.annotateUnchanged(metadata, annotations, signal)),

@@ -30,7 +30,7 @@ export interface ResourceCreation {
  */
 interface ResourceWrites {
   /** Creates a resource. Gives `conflict` if one of this name exists, and does not change that one. */
-  create(place: HubObjectName, creation: ResourceCreation, signal: AbortSignal): Promise<HubObjectAnswer>;
+  create(objectName: HubObjectName, creation: ResourceCreation, signal: AbortSignal): Promise<HubObjectAnswer>;
   /** Applies a JSON patch. Guarded by the version. */
   replace(before: WrittenMetadata, patch: readonly JsonObject[], signal: AbortSignal): Promise<HubObjectAnswer>;
   /** Changes annotations. Guarded by the uid only. */
@@ -54,13 +54,19 @@ interface ResourceWrites {
 
 /** Creates the writes for one kind. `finalizer` is the finalizer that Muster adds to resources of the kind. */
 export function createResourceWrites(hub: Hub, kind: HubKind, finalizer: string): ResourceWrites {
-  const patch = (place: WrittenMetadata, body: Pick<PatchObjectRequest, 'type' | 'patch' | 'subresource'>, signal: AbortSignal) =>
-    requestOnHub(hub, { kind, place }, (client, address) => client.patch({ ...address, ...body, run: 'real' }, signal));
+  const patch = (objectName: WrittenMetadata, body: Pick<PatchObjectRequest, 'type' | 'patch' | 'subresource'>, signal: AbortSignal) =>
+    requestOnHub(hub, { kind, objectName }, (client, address) => client.patch({ ...address, ...body, run: 'real' }, signal));
   return {
-    create: (place, creation, signal) =>
-      requestOnHub(hub, { kind, place }, (client, address) =>
+    create: (objectName, creation, signal) =>
+      requestOnHub(hub, { kind, objectName }, (client, address) =>
         client.apply(
-          { ...address, manifest: manifestOf(kind, place, creation), preconditions: { resourceVersion: '1' }, force: false, run: 'real' },
+          {
+            ...address,
+            manifest: manifestOf(kind, objectName, creation),
+            preconditions: { resourceVersion: '1' },
+            force: false,
+            run: 'real',
+          },
           signal,
         ),
       ),
@@ -87,7 +93,7 @@ export function createResourceWrites(hub: Hub, kind: HubKind, finalizer: string)
       return patch(before, { type: 'merge', patch: { metadata: { ...guardOf(before), finalizers } } }, signal);
     },
     async delete(before, signal) {
-      const answer = await requestOnHub(hub, { kind, place: before }, (client, address) =>
+      const answer = await requestOnHub(hub, { kind, objectName: before }, (client, address) =>
         client.delete({ ...address, preconditions: { uid: before.uid }, cascade: 'Background', run: 'real' }, signal),
       );
       // If the object is gone at once, the API server answers with a Status, which has no version.

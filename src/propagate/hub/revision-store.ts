@@ -166,7 +166,7 @@ async function create(
   signal: AbortSignal,
 ): Promise<{ readonly result: 'written'; readonly isNew: boolean } | Extract<RevisionWriteResult, { readonly result: 'failed' }>> {
   const { name, namespace = '' } = manifest.metadata;
-  const answer = await requestOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
+  const answer = await requestOnHub(hub, { kind: hubKinds.revision, objectName: { namespace, name } }, (client, address) =>
     client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal),
   );
   return answer.result === 'failed' ? answer : { result: 'written', isNew: answer.result === 'written' };
@@ -190,7 +190,7 @@ async function mark(
   const annotations = { ...more, [marks.takenBack]: as === 'rolledBack' ? 'true' : null };
   const marked = await Promise.all(
     others.map(({ metadata: { namespace = '', name, uid = '' } }) =>
-      requestOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
+      requestOnHub(hub, { kind: hubKinds.revision, objectName: { namespace, name } }, (client, address) =>
         client.patch({ ...address, type: 'merge', patch: { metadata: { uid, annotations } }, run: 'real' }, signal),
       ),
     ),
@@ -225,7 +225,7 @@ async function deleteOldRevisions(
 /** Deletes a revision, guarded by its version. If another process has marked it as in effect meanwhile, it stays. */
 async function deleteRevision(hub: Hub, { metadata }: KubernetesObject, signal: AbortSignal): Promise<RevisionWriteResult> {
   const { namespace = '', name, uid, resourceVersion } = metadata;
-  const answer = await requestOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
+  const answer = await requestOnHub(hub, { kind: hubKinds.revision, objectName: { namespace, name } }, (client, address) =>
     client.delete({ ...address, preconditions: { uid, resourceVersion }, cascade: 'Background', run: 'real' }, signal),
   );
   return answer.result === 'failed' ? answer : { result: 'written' };

@@ -60,7 +60,7 @@ async function save(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise
     share.version === undefined
       ? client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal)
       : client.replace({ ...address, object: manifest, run: 'real' }, signal);
-  const answer = await requestOnHub(hub, { kind: hubKinds.clusterShare, place: share }, write);
+  const answer = await requestOnHub(hub, { kind: hubKinds.clusterShare, objectName: share }, write);
   switch (answer.result) {
     case 'written': {
       const saved = parseShare(answer.object);
@@ -86,7 +86,7 @@ async function save(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise
 async function remove(hub: Hub, share: ClusterShare, signal: AbortSignal): ReturnType<ShareStore['remove']> {
   const { uid, version } = share;
   if (version === undefined) return { result: 'removed' };
-  const at = { kind: hubKinds.clusterShare, place: share };
+  const at = { kind: hubKinds.clusterShare, objectName: share };
   const deleted = await requestOnHub(hub, at, (client, address) =>
     client.delete({ ...address, preconditions: { uid, resourceVersion: version }, cascade: 'Background', run: 'real' }, signal),
   );

@@ -1,4 +1,4 @@
-import { groupKindOfKey, objectPlaceOf } from '../../manifests/object-key.ts';
+import { groupKindOfKey, namespacedNameOf } from '../../manifests/object-key.ts';
 import type { MemberObjects, MirroredObject } from '../../store/member-objects.ts';
 import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
 import { marks } from '../model/propagation.ts';
@@ -11,7 +11,7 @@ import type { CopyFacts } from './facts.ts';
 export function copyFactsOf(objects: Pick<MemberObjects, 'read'>, share: ClusterShare | undefined): readonly CopyFacts[] {
   if (share === undefined) return [];
   return share.entries.map((entry) => {
-    const mirrored = objects.read(share.cluster, groupKindOfKey(entry.key), objectPlaceOf(entry.key));
+    const mirrored = objects.read(share.cluster, groupKindOfKey(entry.key), namespacedNameOf(entry.key));
     return { entry, mirrored: mirrored.result === 'held' && !isCopy(mirrored, { share, entry }) ? absentSince(mirrored) : mirrored };
   });
 }

@@ -1,6 +1,6 @@
 import { clusterName } from '../../core/names.ts';
 import { compareText } from '../../core/text.ts';
-import { groupKindOfKey, objectPlaceOf, textOfKey } from '../../manifests/object-key.ts';
+import { groupKindOfKey, namespacedNameOf, textOfKey } from '../../manifests/object-key.ts';
 import type { MemberObjects, MirroredObject } from '../../store/member-objects.ts';
 import type { Note } from '../model/notes.ts';
 import { type CopyLeftBehind, marks, type Propagation, type UnrecordedCopies } from '../model/propagation.ts';
@@ -13,7 +13,7 @@ export function leftBehindFactsOf(
   { metadata, status }: Pick<Propagation, 'metadata' | 'status'>,
 ): readonly LeftBehindFacts[] {
   return (status.leftBehind ?? []).map((copy) => {
-    const mirrored = objects.read(clusterName(copy.cluster), groupKindOfKey(copy.key), objectPlaceOf(copy.key));
+    const mirrored = objects.read(clusterName(copy.cluster), groupKindOfKey(copy.key), namespacedNameOf(copy.key));
     return { copy, presence: presenceOf(copy, mirrored, metadata.uid) };
   });
 }

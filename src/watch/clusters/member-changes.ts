@@ -53,7 +53,7 @@ function keyOf(change: MemberChange): string {
     case 'mirror':
       return JSON.stringify([change.cluster, keyOfKind(change.kind)]);
     case 'object':
-      return JSON.stringify([change.cluster, keyOfKind(change.kind), change.place.namespace, change.place.name]);
+      return JSON.stringify([change.cluster, keyOfKind(change.kind), change.objectName.namespace, change.objectName.name]);
     default:
       return change satisfies never;
   }

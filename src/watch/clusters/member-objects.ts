@@ -42,9 +42,9 @@ export function createMemberObjects({ mirrors, clock, log }: MemberObjectsOption
 
   return {
     served: (cluster, kind) => ('group' in kind ? servedNow(mirrors, cluster, kind) : servedOf(mirrors, cluster, kind)),
-    read(cluster, kind, place) {
+    read(cluster, kind, objectName) {
       const mirror = mirrorOf(mirrors, cluster, kind);
-      return mirror === undefined ? { result: 'unread', fault: absenceOf(mirrors, cluster, kind) } : readFrom(mirror, place);
+      return mirror === undefined ? { result: 'unread', fault: absenceOf(mirrors, cluster, kind) } : readFrom(mirror, objectName);
     },
     all(cluster, kind) {
       const mirror = mirrorOf(mirrors, cluster, kind);
@@ -187,7 +187,7 @@ class HeldMirrors {
       case 'applied':
       case 'deleted': {
         const { namespace = '', name } = event.object.metadata;
-        this.#changes.publish({ type: 'object', cluster, kind, place: { namespace, name } });
+        this.#changes.publish({ type: 'object', cluster, kind, objectName: { namespace, name } });
         break;
       }
       case 'gone':

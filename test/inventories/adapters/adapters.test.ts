@@ -49,7 +49,7 @@ const invalidAt = (path: string) => [{ name: 'edge', access: { code: 'INVALID', 
 
 describe('Cluster API', () => {
   test('names the Secret by the Cluster', () =>
-    expect(adapters.ClusterAPI.placeOf(object({}), context)).toEqual({ namespace: 'teams', name: 'edge-kubeconfig' }));
+    expect(adapters.ClusterAPI.secretNameOf(object({}), context)).toEqual({ namespace: 'teams', name: 'edge-kubeconfig' }));
   test('reads its key value', () =>
     expect(found('ClusterAPI', {}, secret({ value: kubeconfig }))).toMatchObject([
       { name: 'edge', settings: { labels: { tier: 'a' } }, access: { server: 'https://api.test' } },
@@ -70,7 +70,7 @@ describe('Karmada', () => {
         { key: 'k', effect: 'Never' },
       ],
     };
-    expect(adapters.Karmada.placeOf(object({ spec }), context)).toEqual({ namespace: 'karmada-cluster', name: 'edge' });
+    expect(adapters.Karmada.secretNameOf(object({ spec }), context)).toEqual({ namespace: 'karmada-cluster', name: 'edge' });
     expect(found('Karmada', { spec: { ...spec, ...place } }, data())).toMatchObject([
       {
         settings: { provider: 'metal', region: 'r1', zones: ['z1'], taints: [{ key: 'k', effect: 'NoExecute' }] },
@@ -81,7 +81,7 @@ describe('Karmada', () => {
   test('a cluster in pull mode, or without a Secret, is not there', () => {
     expect(found('Karmada', { spec: { ...spec, syncMode: 'Pull' } }, data())).toEqual([]);
     expect(found('Karmada', { spec }, undefined)).toEqual([]);
-    expect(adapters.Karmada.placeOf(object({ spec: {} }), context)).toBeUndefined();
+    expect(adapters.Karmada.secretNameOf(object({ spec: {} }), context)).toBeUndefined();
   });
   test.each([
     ['spec.insecureSkipTLSVerification', { insecureSkipTLSVerification: true }],
@@ -95,7 +95,7 @@ describe('Karmada', () => {
 describe('Open Cluster Management', () => {
   const spec = { hubAcceptsClient: true, managedClusterClientConfigs: [{ url: 'https://api.test' }, { url: 'https://other.test' }] };
   test('reads the first address, and the account in the namespace of the cluster', () => {
-    expect(adapters.OpenClusterManagement.placeOf(object({ spec }), context)).toEqual({ namespace: 'edge', name: 'muster' });
+    expect(adapters.OpenClusterManagement.secretNameOf(object({ spec }), context)).toEqual({ namespace: 'edge', name: 'muster' });
     expect(found('OpenClusterManagement', { spec }, secret({ token: 'secret', 'ca.crt': ca }))).toMatchObject([
       { access: { server: 'https://api.test', trust: { type: 'authority' } } },
     ]);
@@ -136,7 +136,7 @@ describe('Argo CD', () => {
 describe('ClusterProfile', () => {
   const own = (labels: Readonly<Record<string, string>>, name = 'one') => object({ name, labels });
   const placeWith = (secrets: readonly KubernetesObject[], ofNamespace: Readonly<Record<string, string>> = {}) =>
-    adapters.ClusterProfile.placeOf(object({}), { ...context, secretsIn: () => secrets, labelsOfNamespace: () => ofNamespace });
+    adapters.ClusterProfile.secretNameOf(object({}), { ...context, secretsIn: () => secrets, labelsOfNamespace: () => ofNamespace });
   const profile = { 'x-k8s.io/cluster-profile': 'edge' };
   const consumer = { 'x-k8s.io/cluster-inventory-consumer': 'muster' };
 
@@ -150,12 +150,12 @@ describe('ClusterProfile', () => {
   });
 
   test('does not decide while the labels of the namespace are needed and not known', () => {
-    const placeOf = (...secrets: readonly KubernetesObject[]) =>
-      adapters.ClusterProfile.placeOf(object({}), { ...context, secretsIn: () => secrets, labelsOfNamespace: () => undefined });
-    expect(placeOf(own(profile))).toBe('unknown');
-    expect(placeOf(own(profile), own({ ...profile, ...consumer }, 'two'))).toEqual({ namespace: 'teams', name: 'two' });
-    expect(placeOf(own({ ...profile, 'x-k8s.io/cluster-inventory-consumer': 'other' }))).toBeUndefined();
-    expect(placeOf()).toBeUndefined();
+    const secretNameOf = (...secrets: readonly KubernetesObject[]) =>
+      adapters.ClusterProfile.secretNameOf(object({}), { ...context, secretsIn: () => secrets, labelsOfNamespace: () => undefined });
+    expect(secretNameOf(own(profile))).toBe('unknown');
+    expect(secretNameOf(own(profile), own({ ...profile, ...consumer }, 'two'))).toEqual({ namespace: 'teams', name: 'two' });
+    expect(secretNameOf(own({ ...profile, 'x-k8s.io/cluster-inventory-consumer': 'other' }))).toBeUndefined();
+    expect(secretNameOf()).toBeUndefined();
   });
 
   test('takes region and zones from its properties', () => {

@@ -120,8 +120,8 @@ export async function startControllerWorld(
     const ownHub = { ...hub, members: { ...members, api }, client: () => clientOf(hub.cluster) };
     const ownStores = createHubStores(ownHub, end.signal);
     count += 1;
-    const leasePlace = { namespace: 'muster-system', isOnly: false };
-    const own = { hub: ownHub, stores: ownStores, planner, leasePlace, clock, log };
+    const leaseNamespaceRule = { namespace: 'muster-system', isRequired: false };
+    const own = { hub: ownHub, stores: ownStores, planner, leaseNamespaceRule, clock, log };
     const controller = createController(
       { ...shared, ...own, clientOf, accounts, identity: `process-${count}`, leaderWork: leaderWork?.(own) },
       end.signal,

@@ -28,7 +28,7 @@ function world() {
     heard
       .splice(0)
       .map((change) =>
-        change.type === 'object' ? `object ${change.place.name}` : change.type === 'mirror' ? `mirror ${change.kind.kind}` : 'cluster',
+        change.type === 'object' ? `object ${change.objectName.name}` : change.type === 'mirror' ? `mirror ${change.kind.kind}` : 'cluster',
       );
   objects.onChange((changes) => heard.push(...changes), life.signal);
   return { clock, mirrors, objects, life, names, errors };

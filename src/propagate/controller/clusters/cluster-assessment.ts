@@ -1,7 +1,7 @@
 import type { Members } from '../../../changes/members.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
-import { groupKindOfKey, objectPlaceOf, textOfKey } from '../../../manifests/object-key.ts';
+import { groupKindOfKey, namespacedNameOf, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import { compareVersions } from '../../../store/versions.ts';
 import { mustGiveBack } from '../../apply/plan-take-over.ts';
@@ -264,7 +264,7 @@ function plannedOf(
 }
 
 function mirroredOf(members: Members, cluster: ClusterName, key: ObjectKey): MirroredObject {
-  return members.objects.read(cluster, groupKindOfKey(key), objectPlaceOf(key));
+  return members.objects.read(cluster, groupKindOfKey(key), namespacedNameOf(key));
 }
 
 type ProblemFact = Pick<ClusterFacts, 'problem'>;

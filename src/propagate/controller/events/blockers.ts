@@ -1,7 +1,7 @@
 import type { GroupKind } from '../../../core/kinds.ts';
 import { keyOfKind } from '../../../core/kinds.ts';
 import type { ClusterName } from '../../../core/names.ts';
-import { groupKindOfKey, objectPlaceOf } from '../../../manifests/object-key.ts';
+import { groupKindOfKey, namespacedNameOf } from '../../../manifests/object-key.ts';
 import type { MemberChange, MemberObjects } from '../../../store/member-objects.ts';
 import type { CopyOutcome } from '../../plan/copies/copy-work.ts';
 import type { ClusterState, PropagationState } from '../state/propagation-state.ts';
@@ -23,16 +23,16 @@ export function blockersOf(cluster: ClusterName, known: ClusterState): readonly 
 function blockersOfCopy(cluster: ClusterName, { key, fault, reason, message }: CopyOutcome): readonly Blocker[] {
   // Other managers change a contended copy all the time, so its changes trigger no retry.
   if (fault === undefined || reason === 'Contended') return [];
-  const copy = { cluster, kind: groupKindOfKey(key), place: objectPlaceOf(key) };
+  const copy = { cluster, kind: groupKindOfKey(key), objectName: namespacedNameOf(key) };
   const { namespace } = key;
   if (namespace === undefined) return [copy];
   switch (reason) {
     case 'NamespaceMissing':
     case 'Terminating':
-      return [copy, { cluster, kind: namespaces, place: { namespace: '', name: namespace } }];
+      return [copy, { cluster, kind: namespaces, objectName: { namespace: '', name: namespace } }];
     case 'Quota': {
       const name = /exceeded quota: ([^\s,]+)/.exec(message ?? fault.message)?.[1];
-      return name === undefined ? [copy] : [copy, { cluster, kind: quotas, place: { namespace, name } }];
+      return name === undefined ? [copy] : [copy, { cluster, kind: quotas, objectName: { namespace, name } }];
     }
     default:
       return [copy];
@@ -54,11 +54,11 @@ export function isUnblocked(state: PropagationState, change: MemberChange, objec
 }
 
 /** True while the blocker is being deleted, or for a missing Namespace that Muster does not create itself. */
-function stillBlocks({ shares }: PropagationState, { cluster, kind, place }: Blocker, objects: Pick<MemberObjects, 'read'>): boolean {
-  const seen = objects.read(cluster, kind, place);
+function stillBlocks({ shares }: PropagationState, { cluster, kind, objectName }: Blocker, objects: Pick<MemberObjects, 'read'>): boolean {
+  const seen = objects.read(cluster, kind, objectName);
   if (seen.result === 'held') return seen.object.metadata.deletionTimestamp !== undefined;
   const isNamespace = keyOfKind(kind) === keyOfKind(namespaces);
-  return isNamespace && shares?.get(cluster)?.entries.some(({ key }) => key.kind === kind.kind && key.name === place.name) !== true;
+  return isNamespace && shares?.get(cluster)?.entries.some(({ key }) => key.kind === kind.kind && key.name === objectName.name) !== true;
 }
 
 function isServedAgain(cluster: ClusterName, { failures, outcomes }: ClusterState, objects: Pick<MemberObjects, 'served'>): boolean {

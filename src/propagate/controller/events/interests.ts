@@ -9,7 +9,7 @@ import type { MemberChange, MemberObjects, NamespacedName } from '../../../store
 export interface Interest {
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
-  readonly place?: NamespacedName;
+  readonly objectName?: NamespacedName;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface Interests {
 interface MirrorInterest {
   readonly cluster: ClusterName;
   /** The keys of the Propagations with an interest in one object, by its namespace and name. */
-  readonly byPlace: Map<string, Set<string>>;
+  readonly byObject: Map<string, Set<string>>;
   /** The number of interests that each Propagation has in this mirror, by the key of the Propagation. */
   readonly byKey: Map<string, number>;
   readonly end: AbortController;
@@ -49,29 +49,29 @@ export function createInterests(objects: Pick<MemberObjects, 'hold'>, signal: Ab
     { once: true },
   );
 
-  function want(key: string, { cluster, kind, place }: Interest): void {
+  function want(key: string, { cluster, kind, objectName }: Interest): void {
     const at = textOfMirror(cluster, kind);
     let mirror = mirrors.get(at);
     if (mirror === undefined) {
-      mirror = { cluster, byPlace: new Map(), byKey: new Map(), end: new AbortController() };
+      mirror = { cluster, byObject: new Map(), byKey: new Map(), end: new AbortController() };
       mirrors.set(at, mirror);
       objects.hold(cluster, kind, mirror.end.signal);
     }
-    if (place !== undefined) {
-      const keys = mirror.byPlace.get(textOfPlace(place)) ?? new Set();
-      mirror.byPlace.set(textOfPlace(place), keys.add(key));
+    if (objectName !== undefined) {
+      const keys = mirror.byObject.get(textOfName(objectName)) ?? new Set();
+      mirror.byObject.set(textOfName(objectName), keys.add(key));
     }
     mirror.byKey.set(key, (mirror.byKey.get(key) ?? 0) + 1);
   }
 
-  function unwant(key: string, { cluster, kind, place }: Interest): void {
+  function unwant(key: string, { cluster, kind, objectName }: Interest): void {
     const at = textOfMirror(cluster, kind);
     const mirror = mirrors.get(at);
     if (mirror === undefined) return;
-    const text = place === undefined ? undefined : textOfPlace(place);
-    const keys = text === undefined ? undefined : mirror.byPlace.get(text);
+    const text = objectName === undefined ? undefined : textOfName(objectName);
+    const keys = text === undefined ? undefined : mirror.byObject.get(text);
     keys?.delete(key);
-    if (text !== undefined && keys?.size === 0) mirror.byPlace.delete(text);
+    if (text !== undefined && keys?.size === 0) mirror.byObject.delete(text);
     const left = (mirror.byKey.get(key) ?? 0) - 1;
     if (left > 0) mirror.byKey.set(key, left);
     else mirror.byKey.delete(key);
@@ -94,7 +94,7 @@ export function createInterests(objects: Pick<MemberObjects, 'hold'>, signal: Ab
     keysOf(change) {
       switch (change.type) {
         case 'object':
-          return mirrors.get(textOfMirror(change.cluster, change.kind))?.byPlace.get(textOfPlace(change.place)) ?? noKeys;
+          return mirrors.get(textOfMirror(change.cluster, change.kind))?.byObject.get(textOfName(change.objectName)) ?? noKeys;
         case 'mirror':
           return new Set(mirrors.get(textOfMirror(change.cluster, change.kind))?.byKey.keys());
         case 'cluster':
@@ -111,15 +111,15 @@ function textOfMirror(cluster: ClusterName, kind: GroupKind): string {
   return `${cluster}\n${keyOfKind(kind)}`;
 }
 
-function textOfPlace({ namespace, name }: NamespacedName): string {
+function textOfName({ namespace, name }: NamespacedName): string {
   return `${namespace}/${name}`;
 }
 
-/** Returns equal texts for equal interests. Without a place: the common prefix of all interests in that mirror. */
+/** Returns equal texts for equal interests. Without a name: the common prefix of all interests in that mirror. */
 export function textOfInterest({
   cluster,
   kind,
-  place,
-}: Omit<Interest, 'place'> & { readonly place?: NamespacedName | undefined }): string {
-  return `${textOfMirror(cluster, kind)}\n${place === undefined ? '' : textOfPlace(place)}`;
+  objectName,
+}: Omit<Interest, 'objectName'> & { readonly objectName?: NamespacedName | undefined }): string {
+  return `${textOfMirror(cluster, kind)}\n${objectName === undefined ? '' : textOfName(objectName)}`;
 }

@@ -1,7 +1,7 @@
 import type { Members } from '../../../changes/members.ts';
 import { type ClusterName, clusterName, parseClusterName } from '../../../core/names.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
-import { groupKindOfKey, keyOfManifest, objectPlaceOf } from '../../../manifests/object-key.ts';
+import { groupKindOfKey, keyOfManifest, namespacedNameOf } from '../../../manifests/object-key.ts';
 import type { RejectionReason } from '../../model/placement.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 import { locationFieldsIn } from '../../plan/placing/sets-in.ts';
@@ -69,5 +69,5 @@ function templateKeys(spec: PropagationSpec | undefined, namespace: string): rea
 }
 
 function interestIn(cluster: ClusterName, key: ObjectKey): Interest {
-  return { cluster, kind: groupKindOfKey(key), place: objectPlaceOf(key) };
+  return { cluster, kind: groupKindOfKey(key), objectName: namespacedNameOf(key) };
 }

@@ -7,15 +7,15 @@ import { copyFault } from '../../plan/copies/copy-reason.ts';
 /** The namespace is being deleted. No namespace has this name. */
 const beingDeleted = Symbol('being deleted');
 
-/** The namespace of the Lease. */
-export interface LeasePlace {
+/** The configured namespace of the Lease, and whether another one may be used. */
+export interface LeaseNamespaceRule {
   readonly namespace: string;
   /** True: the Lease is in no other namespace. False: it is in `default` if the gateway has no rights to `namespace`. */
-  readonly isOnly: boolean;
+  readonly isRequired: boolean;
 }
 
 /** Chooses the namespace of the Lease. Called again whenever the Lease cannot stay in its namespace. */
-export interface LeaseNamespace {
+export interface LeaseNamespaceChoice {
   choose(signal: AbortSignal): Promise<string | { readonly fault: Fault }>;
 }
 
@@ -24,23 +24,23 @@ const terminatingMs = 30_000;
 
 /**
  * Creates the part that chooses the namespace of the Lease. The namespace is created if needed. Without the rights for it, the Lease is in
- * `default`, or, if `isOnly`, in the namespace all the same.
+ * `default`, or, if `isRequired`, in the namespace all the same.
  *
  * While the namespace is being deleted, `choose` returns a fault, and the caller tries again. After 30 s of deletion, it returns `default`,
- * unless `isOnly`.
+ * unless `isRequired`.
  */
-export function createLeaseNamespace(hub: HubConnection, place: LeasePlace, clock: Pick<Clock, 'monotonic'>): LeaseNamespace {
-  const { namespace, isOnly } = place;
+export function createLeaseNamespace(hub: HubConnection, rule: LeaseNamespaceRule, clock: Pick<Clock, 'monotonic'>): LeaseNamespaceChoice {
+  const { namespace, isRequired } = rule;
   let terminatingSinceMs: number | undefined;
   return {
     async choose(signal) {
-      const found = await leaseNamespaceOf(hub, place, signal);
+      const found = await leaseNamespaceOf(hub, rule, signal);
       if (found !== beingDeleted) {
         terminatingSinceMs = undefined;
         return found;
       }
       terminatingSinceMs ??= clock.monotonic();
-      if (!isOnly && clock.monotonic() - terminatingSinceMs > terminatingMs) return 'default';
+      if (!isRequired && clock.monotonic() - terminatingSinceMs > terminatingMs) return 'default';
       return { fault: copyFault(hub.cluster, 'CONFLICT', `the Namespace ${namespace} of the Lease is being deleted`) };
     },
   };
@@ -50,7 +50,7 @@ export function createLeaseNamespace(hub: HubConnection, place: LeasePlace, cloc
  * Returns the namespace of the Lease:
  *
  * - the named one, which is created if it does not exist
- * - `default`, if the gateway may neither read nor create the named one, unless `isOnly`
+ * - `default`, if the gateway may neither read nor create the named one, unless `isRequired`
  * - `beingDeleted`, while the named one is being deleted
  * - a fault, if the hub does not answer
  *
@@ -59,10 +59,10 @@ export function createLeaseNamespace(hub: HubConnection, place: LeasePlace, cloc
  */
 export async function leaseNamespaceOf(
   hub: HubConnection,
-  { namespace, isOnly }: LeasePlace,
+  { namespace, isRequired }: LeaseNamespaceRule,
   signal: AbortSignal,
 ): Promise<string | typeof beingDeleted | { readonly fault: Fault }> {
-  const fallback = isOnly ? namespace : 'default';
+  const fallback = isRequired ? namespace : 'default';
   const found = await callHub(hub, ({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespace({ name: namespace }), signal);
   if (found.result === 'answered') return found.value.metadata?.deletionTimestamp === undefined ? namespace : beingDeleted;
   if (found.fault.code !== 'NOT_FOUND') return isRefusal(found.fault) ? fallback : { fault: found.fault };

@@ -153,10 +153,10 @@ export interface ClusterState {
 }
 
 /** Creates a state in which nothing is known yet. */
-export function newPropagationState(place: PropagationName): PropagationState {
+export function newPropagationState(name: PropagationName): PropagationState {
   return {
-    key: keyOfPropagation(place),
-    name: place,
+    key: keyOfPropagation(name),
+    name,
     latest: undefined,
     shares: undefined,
     unreadable: [],

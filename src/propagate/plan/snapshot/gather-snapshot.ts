@@ -4,7 +4,7 @@ import { type GroupKind, keyOfKind } from '../../../core/kinds.ts';
 import type { ClusterName } from '../../../core/names.ts';
 import { compareText } from '../../../core/text.ts';
 import type { ObjectKey } from '../../../manifests/manifest.ts';
-import { groupKindOfKey, keyOfManifest, objectPlaceOf, textOfKey } from '../../../manifests/object-key.ts';
+import { groupKindOfKey, keyOfManifest, namespacedNameOf, textOfKey } from '../../../manifests/object-key.ts';
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import { hubKinds } from '../../hub/hub.ts';
 import type { ClusterShare } from '../../model/inventory.ts';
@@ -254,7 +254,7 @@ function isOtherVersion({ objects }: Members, cluster: ClusterName, key: ObjectK
  * earlier.
  */
 function readObject({ members: { objects }, clock }: PlannerPorts, cluster: ClusterName, key: ObjectKey): MirroredObject {
-  const read = objects.read(cluster, groupKindOfKey(key), objectPlaceOf(key));
+  const read = objects.read(cluster, groupKindOfKey(key), namespacedNameOf(key));
   return read.result === 'unread' && read.fault.code === 'NOT_SERVED' ? { result: 'absent', asOfMs: clock.now() } : read;
 }
 

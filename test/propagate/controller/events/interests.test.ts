@@ -8,7 +8,7 @@ import type { MemberChange, MemberObjects } from '../../../../src/store/member-o
 const deployment = { group: 'apps', kind: 'Deployment' };
 const configMap = { group: '', kind: 'ConfigMap' };
 const [north, south] = ['north', 'south'].map(clusterName) as [ReturnType<typeof clusterName>, ReturnType<typeof clusterName>];
-const web: Required<Interest> = { cluster: north, kind: deployment, place: { namespace: 'default', name: 'web' } };
+const web: Required<Interest> = { cluster: north, kind: deployment, objectName: { namespace: 'default', name: 'web' } };
 
 /** Records which mirrors are held. */
 function holds(): Pick<MemberObjects, 'hold'> & { readonly held: () => readonly string[]; readonly begun: string[] } {
@@ -33,7 +33,7 @@ test('returns the keys with an interest in an object, in a mirror and in a clust
   interests.set('b', [web, { ...web, kind: configMap }]);
   interests.set('c', [{ ...web, cluster: south }]);
   expect([...interests.keysOf({ type: 'object', ...web })]).toEqual(['a', 'b']);
-  expect([...interests.keysOf({ type: 'object', ...web, place: { namespace: 'default', name: 'other' } })]).toEqual([]);
+  expect([...interests.keysOf({ type: 'object', ...web, objectName: { namespace: 'default', name: 'other' } })]).toEqual([]);
   expect([...interests.keysOf({ type: 'mirror', cluster: north, kind: configMap })]).toEqual(['b']);
   expect([...interests.keysOf({ type: 'cluster', cluster: north })].toSorted()).toEqual(['a', 'b']);
   expect([...interests.keysOf({ type: 'cluster', cluster: clusterName('east') })]).toEqual([]);
@@ -44,7 +44,7 @@ test('holds a mirror without a gap while a key has an interest in it, and releas
   const objects = holds();
   const interests = createInterests(objects, stop.signal);
   interests.set('a', [web]);
-  interests.set('a', [{ ...web, place: { namespace: 'default', name: 'other' } }]);
+  interests.set('a', [{ ...web, objectName: { namespace: 'default', name: 'other' } }]);
   interests.set('b', [web]);
   interests.set('a', []);
   expect([objects.begun, objects.held()]).toEqual([['north Deployment.apps'], ['north Deployment.apps']]);
@@ -59,7 +59,7 @@ test('holds a mirror without a gap while a key has an interest in it, and releas
 const interest = fc.record({
   cluster: fc.constantFrom(north, south),
   kind: fc.constantFrom(deployment, configMap),
-  place: fc.record({ namespace: fc.constantFrom('', 'default'), name: fc.constantFrom('a', 'b') }),
+  objectName: fc.record({ namespace: fc.constantFrom('', 'default'), name: fc.constantFrom('a', 'b') }),
 });
 
 test('returns the same keys as a search through all interests', () => {
@@ -77,14 +77,14 @@ test('returns the same keys as a search through all interests', () => {
         [...naive].flatMap(([key, all]) => (all.some(isMeant) ? [key] : [])).toSorted();
       const all = [...naive.values()].flat();
       expect(objects.held()).toEqual([...new Set(all.map(({ cluster, kind }) => `${cluster} ${keyOfKind(kind)}`))].toSorted());
-      for (const { cluster, kind, place } of all) {
+      for (const { cluster, kind, objectName } of all) {
         const isThere = (one: Required<Interest>) => one.cluster === cluster && one.kind === kind;
         const changes: readonly (readonly [MemberChange, readonly string[]])[] = [
           [{ type: 'cluster', cluster }, keys((one) => one.cluster === cluster)],
           [{ type: 'mirror', cluster, kind }, keys(isThere)],
           [
-            { type: 'object', cluster, kind, place },
-            keys((one) => isThere(one) && one.place.name === place.name && one.place.namespace === place.namespace),
+            { type: 'object', cluster, kind, objectName },
+            keys((one) => isThere(one) && one.objectName.name === objectName.name && one.objectName.namespace === objectName.namespace),
           ],
         ];
         for (const [change, expected] of changes) expect([...interests.keysOf(change)].toSorted()).toEqual(expected);
