@@ -190,14 +190,14 @@ const source = path.resolve('src');
 const files = filesBelow(source).filter((file) => /\.tsx?$/.test(file));
 const imports = files.flatMap(importsOf);
 
-test('every folder of src stands in the table', () => {
+test('every folder of src is in the table', () => {
   const folders = readdirSync(source).filter((entry) => statSync(path.join(source, entry)).isDirectory());
   expect(folders.filter((folder) => !(folder in mayImport))).toEqual([]);
   const loose = readdirSync(source).filter((entry) => statSync(path.join(source, entry)).isFile());
   expect(loose.filter((file) => !roots.includes(file))).toEqual([]);
 });
 
-test('a folder imports itself, core, and what its row says', () => {
+test('a folder imports itself, core and the folders of its row', () => {
   const wrong = imports
     .filter(({ target, folder }) => target.startsWith('.') && folder !== '')
     .map((found) => ({ ...found, from: roomOf(found.file), to: roomOf(path.join(path.dirname(found.file), found.target)) }))
@@ -222,7 +222,7 @@ test('core, model and store have neither network nor process beneath them', () =
   expect(wrong).toEqual([]);
 });
 
-test('files stay under 400 lines and say what is inside', () => {
+test('files stay under 400 lines and have names that describe their content', () => {
   const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 401);
   expect(long.map((file) => path.relative(source, file))).toEqual([]);
   const vague = files.filter((file) =>
@@ -231,7 +231,7 @@ test('files stay under 400 lines and say what is inside', () => {
   expect(vague).toEqual([]);
 });
 
-test('the test finds what it looks for', () => {
+test('the test finds violations', () => {
   expect(files.length).toBeGreaterThan(50);
   expect(imports.filter(({ target }) => target.startsWith('.')).length).toBeGreaterThan(files.length);
 });

@@ -28,7 +28,7 @@ test.for([1, 7, 1_000, 1_000_000])('frames are whole again, however they are cut
   expect(told).toEqual(payloads);
 });
 
-test.for([1, 7, 1_000])('frames are counted, however they are cut: by %d bytes; what is no data is read all the same', (size) => {
+test.for([1, 7, 1_000])('frames are counted in chunks of any size: %d bytes; control frames are read too', (size) => {
   const told: string[] = [];
   const decoder = new FrameDecoder((opcode, payload) => told.push(`${opcode} ${payload.toString('utf8')}`));
   decoder.whole = false;

@@ -302,7 +302,7 @@ describe('a command with a gateway', () => {
     });
   });
 
-  test('is asked whether it serves the embedded fleet beside the first request, and its line comes first', async () => {
+  test('is queried for the embedded fleet in parallel to the first request, and its line comes first', async () => {
     const arrived = { question: Promise.withResolvers<void>(), request: Promise.withResolvers<void>() };
     const server = createServer(async (request, response) => {
       const { query } = (await new Response(Readable.toWeb(request) as ReadableStream).json()) as { query: string };

@@ -232,7 +232,7 @@ test('rubbish in a document is passed over', async () => {
   expect(found).toMatchObject({ type: 'discovered', resources: [{ kind: 'Pod', resource: 'pods', namespaced: false }] });
 });
 
-test('clusters that send equal documents share what was read from them, and others do not', async () => {
+test('clusters that send equal documents share the parsed result, and others do not', async () => {
   const document = (plural: string) => ({
     kind: 'APIGroupDiscoveryList',
     items: [

@@ -97,7 +97,7 @@ test('is frozen all the way down', async () => {
     expect(Object.isFrozen(part)).toBe(true);
 });
 
-test('ignores the MUSTER_PORT that Kubernetes sets beside a Service called muster', async () => {
+test('ignores the MUSTER_PORT that Kubernetes sets for a Service called muster', async () => {
   expect((await load({}, { MUSTER_PORT: 'tcp://10.0.0.1:4000' })).port).toBe(4000);
 });
 

@@ -13,7 +13,7 @@ const message = (
   deleted: (parts.deleted ?? []).map((id) => ({ id, text: '' })),
 });
 
-test('holds what the stream says, and knows which clusters are complete', () => {
+test('holds the objects of the stream, and knows which clusters are complete', () => {
   const rows = new LiveRows<{ readonly id: string; readonly text: string }>();
   rows.apply(message('INITIAL', { added: ['a', 'b'], cursor: '1' }));
   expect([...rows.complete]).toEqual([]);

@@ -137,7 +137,7 @@ describe.skipIf(browserPath === undefined)(`the console in ${browserTitle}`, { t
     await page.getByText('Settled, 3 of 3 clusters done').waitFor();
   });
 
-  test('the banner goes with the first answer, also on a page that sends no queries', async () => {
+  test('the banner disappears with the first answer, also on a page that sends no queries', async () => {
     const page = await visit('/');
     await expect.poll(() => rowsOf(page, 'Clusters').count(), patience).toBeGreaterThan(1);
     await page.route('**/graphql', (route) => route.abort());

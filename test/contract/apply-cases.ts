@@ -7,7 +7,7 @@ const modified = { kind: 'Status', code: 409, reason: 'Conflict', causes: [] };
 
 /** Server-side apply: creation, preconditions, refusals. */
 export function applyCases(declare: DeclareCase): void {
-  declare('creates with resourceVersion 1 what is not there, owned as applied, and never touches what is', async (place) => {
+  declare('with resourceVersion 1, an apply creates an absent object, owned by Apply, and never changes an existing one', async (place) => {
     const { applyData } = patchingIn(place);
     const guard = { resourceVersion: '1', labels: { x: 'y' } };
     const made = await applyData('one', { k: '1' }, { metadata: guard });
@@ -24,7 +24,7 @@ export function applyCases(declare: DeclareCase): void {
     ).toEqual(modified);
   });
 
-  declare('tells a conflict of fields before one of versions', async (place) => {
+  declare('reports a conflict of fields before a conflict of versions', async (place) => {
     const { applyData } = patchingIn(place);
     await applyData('one', { k: '1' });
     const other = { fieldManager: 'other' };
@@ -36,7 +36,7 @@ export function applyCases(declare: DeclareCase): void {
     expect(conflictsIn(uid.json())).toHaveLength(1);
   });
 
-  declare('guards nothing with version 0 or none, and creates whatever other version is asked for', async (place) => {
+  declare('with version 0 or no version, nothing is guarded; with any other version an absent object is created', async (place) => {
     const { applyData } = patchingIn(place);
     await applyData('one', { k: '1' });
     for (const resourceVersion of ['0', '']) {
@@ -48,7 +48,7 @@ export function applyCases(declare: DeclareCase): void {
     expect(statusOf((await applyData('two', {}, { metadata: { resourceVersion: 'abc' } })).json())).toMatchObject({ code: 500 });
   });
 
-  declare('is sent to the object of a uid or to none: 422 for another, 409 for nothing there', async (place) => {
+  declare('with a uid, an apply answers 422 for an object with another uid, and 409 for an absent object', async (place) => {
     const { applyData } = patchingIn(place);
     const made = (await applyData('one', { k: '1' })).json();
     const other = (await applyData('one', { k: '2' }, { metadata: { uid: strangeUid } })).json();
@@ -65,14 +65,14 @@ export function applyCases(declare: DeclareCase): void {
     expect(statusOf(stale.json())).toEqual(modified);
   });
 
-  declare('changes nothing, not even a version or a time, where nothing is new', async (place) => {
+  declare('an apply that changes no field keeps the version and the times', async (place) => {
     const { applyData } = patchingIn(place);
     const made = (await applyData('one', { k: '1' })).json();
     expect((await applyData('one', { k: '1' })).json()).toEqual(made);
     expect((await applyData('one', { k: '1' }, { options: { force: 'true' } })).json()).toEqual(made);
   });
 
-  declare('refuses a field that no schema names, a wrong type, a key twice: 500 without a reason', async (place) => {
+  declare('refuses an undeclared field, a wrong type and a repeated key: 500 without a reason', async (place) => {
     const { apply } = patchingIn(place);
     const path = `${place.at('deployments', 'apps/v1')}/web`;
     const refused = async (applied: object) => (await apply(path, applied)).json();
@@ -98,7 +98,7 @@ export function applyCases(declare: DeclareCase): void {
     expect((await place.client.get(path)).status).toBe(404);
   });
 
-  declare('refuses a quantity and base64 that are none: 500 without a reason, and 400 where it is created', async (place) => {
+  declare('refuses an invalid quantity and invalid base64: 500 without a reason, and 400 for a POST', async (place) => {
     const { apply } = patchingIn(place);
     const tooMuch = deploymentOf({ template: { spec: { containers: [container({ resources: { limits: { cpu: '1xyz' } } })] } } });
     const secretOf = (data: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'one' }, data: { a: data } });
@@ -124,7 +124,7 @@ export function applyCases(declare: DeclareCase): void {
     }
   });
 
-  declare('refuses what is no object of the path', async (place) => {
+  declare('refuses a body that is not the object of the path', async (place) => {
     const { apply } = patchingIn(place);
     const path = `${place.at('configmaps')}/one`;
     const refused = async (applied: object | string, options = {}) => statusOf((await apply(path, applied, options)).json());
@@ -157,7 +157,7 @@ export function applyCases(declare: DeclareCase): void {
     expect((await apply(path, nameless)).status).toBe(200);
   });
 
-  declare('reads YAML of 1.1: keys that are booleans, numbers that are octal', async (place) => {
+  declare('reads YAML 1.1: boolean keys and octal numbers', async (place) => {
     const { apply } = patchingIn(place);
     const yaml = (name: string, data: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\ndata:\n  ${data}\n`;
     const made = await apply(`${place.at('configmaps')}/one`, yaml('one', 'y: "2"'));
@@ -167,7 +167,7 @@ export function applyCases(declare: DeclareCase): void {
     expect(octal.message).toContain('420');
   });
 
-  declare('has no place in a namespace that is not there: 404 of kind namespaces, also dry', async (place) => {
+  declare('answers 404 of kind namespaces in an absent namespace, also for a dry run', async (place) => {
     const { apply } = patchingIn(place);
     const path = '/api/v1/namespaces/nowhere/configmaps/one';
     for (const options of [{}, { dryRun: 'All' }]) {
@@ -179,7 +179,7 @@ export function applyCases(declare: DeclareCase): void {
     expect(typed.status).toBe(500);
   });
 
-  declare('creates nothing in a namespace that is going, and still changes what is there', async (place) => {
+  declare('creates nothing in a namespace that is being deleted, and still changes existing objects', async (place) => {
     const { applyData } = patchingIn(place);
     const finalizers = ['example.com/hold'];
     await applyData('held', {}, { metadata: { finalizers } });
@@ -192,7 +192,7 @@ export function applyCases(declare: DeclareCase): void {
     expect(freed.status).toBe(200);
   });
 
-  declare('does nothing in a dry run but answer as if', async (place) => {
+  declare('a dry run answers like a real apply and writes nothing', async (place) => {
     const { applyData } = patchingIn(place);
     const dry = { options: { dryRun: 'All' } };
     const would = await applyData('one', { k: '1' }, dry);
@@ -205,7 +205,7 @@ export function applyCases(declare: DeclareCase): void {
     expect((await place.read(`${place.at('configmaps')}/one`)).data).toEqual({ k: '1' });
   });
 
-  declare('counts a generation per change of the spec', async (place) => {
+  declare('increases the generation with each change of the spec', async (place) => {
     const { apply } = patchingIn(place);
     const path = `${place.at('deployments', 'apps/v1')}/web`;
     expect((await apply(path, deploymentOf())).json().metadata.generation).toBe(1);
@@ -214,7 +214,7 @@ export function applyCases(declare: DeclareCase): void {
     expect((await apply(path, deploymentOf({ replicas: 3 }))).json().metadata.generation).toBe(2);
   });
 
-  declare('takes away what is being deleted when the last finalizer is no longer applied', async (place) => {
+  declare('removes an object that is being deleted when its last finalizer is no longer applied', async (place) => {
     const { applyData } = patchingIn(place);
     const path = `${place.at('configmaps')}/held`;
     await applyData('held', { k: '1' }, { metadata: { finalizers: ['example.com/hold'] } });
@@ -230,7 +230,7 @@ export function applyCases(declare: DeclareCase): void {
     expect((await place.client.get(path)).status).toBe(404);
   });
 
-  declare('keeps revisions, leases and admission policies, as a controller applies them', async (place) => {
+  declare('stores revisions, leases and admission policies that a controller applies', async (place) => {
     const { apply } = patchingIn(place);
     const revision = {
       apiVersion: 'apps/v1',

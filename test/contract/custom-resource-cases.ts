@@ -42,7 +42,7 @@ function isEstablished({ status }: ApiBody): boolean {
 
 /** Custom kinds that are added and removed, and the special properties of their objects. */
 export function customResourceCases(declare: DeclareCase): void {
-  declare('serves a kind as soon as it is defined, and discovery tells it', async (place) => {
+  declare('serves a kind as soon as it is defined, and lists it in discovery', async (place) => {
     const before = await place.client.get('/apis', aggregated);
     const { group, all } = await defineGauges(place);
     const after = await place.client.get('/apis', { ...aggregated, 'if-none-match': String(before.headers.etag) });
@@ -106,7 +106,7 @@ export function customResourceCases(declare: DeclareCase): void {
     expect(missing.details).toEqual({ name: 'nothing', group, kind: 'gauges' });
   });
 
-  declare('sends integers exactly as they came', async (place) => {
+  declare('returns integers exactly as they were written', async (place) => {
     const { client, at } = place;
     const { group } = await defineGauges(place);
     const body = `{"apiVersion":"${group}/v1","kind":"Gauge","metadata":{"name":"big"},"spec":{"count":9007199254740993,"least":-9223372036854775808}}`;
@@ -117,7 +117,7 @@ export function customResourceCases(declare: DeclareCase): void {
     expect((await watch.take(1))[0]?.line).toContain('"count":9007199254740993');
   });
 
-  declare('wants kind and version named, to create and to update', async (place) => {
+  declare('requires kind and apiVersion to create and to update', async (place) => {
     const { client, at, create } = place;
     const { group } = await defineGauges(place);
     const gauges = at('gauges', `${group}/v1`);
@@ -133,7 +133,7 @@ export function customResourceCases(declare: DeclareCase): void {
     expect(reported).toMatchObject({ metadata: { generation: 2 }, spec: { size: 2 }, status: { seen: 2 } });
   });
 
-  declare('expires a watch from before the kind was there: 200, then ERROR 410, then the end', async (place) => {
+  declare('expires a watch from before the kind was defined: 200, then ERROR 410, then the end', async (place) => {
     const { all } = await defineGauges(place);
     using watch = await place.client.watch(`${all}?watch=1&resourceVersion=1`);
     expect(watch.status).toBe(200);
@@ -141,7 +141,7 @@ export function customResourceCases(declare: DeclareCase): void {
     expect(await watch.next()).toBeUndefined();
   });
 
-  declare('tells the end of a kind as the end of each of its objects, ends the watch, and answers 404 as text', async (place) => {
+  declare('when a kind is deleted, a watch reports each object as deleted and ends, and requests get 404 as text', async (place) => {
     const { client, at, create } = place;
     const { group, all } = await defineGauges(place);
     for (const name of ['one', 'two']) {

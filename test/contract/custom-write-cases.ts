@@ -76,7 +76,7 @@ export function customWriteCases(declare: DeclareCase): void {
     expect(again.json().metadata.generation).toBe(held.metadata.generation);
   });
 
-  declare('drops what the schema does not name, or refuses, and fills in defaults', async (place) => {
+  declare('drops or refuses undeclared fields, and fills in defaults', async (place) => {
     const { all, gizmo } = await applyGizmos(place);
     const given = { mode: 'A', zzz: 1, items: [{ name: 'x', foo: 1 }], any: { z: { y: [1] } }, map: { k: 'v' }, either: '5%' };
     const made = await place.client.send('POST', all, { body: gizmo('one', given, { status: { phase: 'x' } }) });
@@ -93,7 +93,7 @@ export function customWriteCases(declare: DeclareCase): void {
     expect(statusOf(refused.json())).toMatchObject({ code: 422, causes: [{ field: 'patch' }] });
   });
 
-  declare('holds values to the schema: 422 with the field', async (place) => {
+  declare('validates values by the schema: 422 with the field', async (place) => {
     const { all, gizmo } = await applyGizmos(place);
     const cases: readonly (readonly [object | undefined, string, string])[] = [
       [undefined, 'FieldValueRequired', 'spec'],
@@ -120,7 +120,7 @@ export function customWriteCases(declare: DeclareCase): void {
     expect((await merge(`${all}/one`, { spec: { size: 'x' } })).json().code).toBe(422);
   });
 
-  declare('applies by the schema: keys, sets, what is atomic, and 500 for what it does not name', async (place) => {
+  declare('applies by the schema: lists by key, sets, atomic values, and 500 for undeclared fields', async (place) => {
     const { apply } = patchingIn(place);
     const { all, gizmo } = await applyGizmos(place);
     const given = {
@@ -162,7 +162,7 @@ export function customWriteCases(declare: DeclareCase): void {
     expect((await apply(`${all}/one`, gizmo('one', { mode: 'A' }, uid))).status).toBe(422);
   });
 
-  declare('keeps the status apart, and counts generations of the spec only', async (place) => {
+  declare('writes the status separately, and increases the generation for changes of the spec only', async (place) => {
     const { apply, merge } = patchingIn(place);
     const { all, gizmo } = await applyGizmos(place);
     const path = `${all}/one`;
@@ -183,7 +183,7 @@ export function customWriteCases(declare: DeclareCase): void {
     expect(statusOf((await apply(`${all}/none/status`, gizmo('none', undefined, { status: {} }))).json())).toMatchObject({ code: 404 });
   });
 
-  declare('scales what its definition says', async (place) => {
+  declare('scales the paths of its definition', async (place) => {
     const { apply } = patchingIn(place);
     const { all, gizmo } = await applyGizmos(place);
     await apply(`${all}/one`, gizmo('one', { mode: 'A' }));
@@ -193,7 +193,7 @@ export function customWriteCases(declare: DeclareCase): void {
     expect(await place.read(`${all}/one`)).toMatchObject({ metadata: { generation: 2 }, spec: { mode: 'A', size: 7 } });
   });
 
-  declare('answers no strategic merge of a custom resource: 415', async (place) => {
+  declare('refuses a strategic merge patch of a custom resource: 415', async (place) => {
     const { all, gizmo } = await applyGizmos(place);
     await place.create(all, gizmo('one', { mode: 'A' }));
     const headers = { 'content-type': 'application/strategic-merge-patch+json' };

@@ -15,7 +15,7 @@ interface GroupDiscovery {
 
 /** Discovery, rights, and answers to unknown paths. */
 export function discoveryCases(declare: DeclareCase): void {
-  declare('tells all groups in one document, with an ETag, and 304 to who has it', async ({ client }) => {
+  declare('lists all groups in one document with an ETag, and answers 304 to a client that has it', async ({ client }) => {
     const answer = await client.get('/apis', aggregated);
     expect(answer.headers['content-type']).toBe(aggregated.accept);
     expect(answer.headers.etag).toMatch(/^"[0-9A-F]+"$/);
@@ -35,7 +35,7 @@ export function discoveryCases(declare: DeclareCase): void {
     expect([same.status, same.text]).toEqual([304, '']);
   });
 
-  declare('tells the core group likewise, under a name that is empty', async ({ client }) => {
+  declare('lists the core group in the same form, with an empty name', async ({ client }) => {
     const groups = (await client.get('/api', aggregated)).json().items as unknown as readonly GroupDiscovery[];
     expect(groups).toHaveLength(1);
     expect(groups[0]?.metadata.name ?? '').toBe('');
@@ -48,7 +48,7 @@ export function discoveryCases(declare: DeclareCase): void {
     expect(resources.find(({ resource }) => resource === 'nodes')).toMatchObject({ scope: 'Cluster', shortNames: ['no'] });
   });
 
-  declare('tells the same group by group to who asks for plain JSON', async ({ client }) => {
+  declare('lists the same group by group for a client that accepts plain JSON only', async ({ client }) => {
     expect((await client.get('/api')).json()).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
     expect((await client.get('/apis')).json()).toMatchObject({ kind: 'APIGroupList', apiVersion: 'v1' });
     expect((await client.get('/apis/apps')).json()).toMatchObject({
@@ -65,7 +65,7 @@ export function discoveryCases(declare: DeclareCase): void {
     });
   });
 
-  declare('answers 404 as text where no group is served, as a Status where the kind is not', async ({ client }) => {
+  declare('answers 404 as text for an unserved group, and as a Status for an unserved kind', async ({ client }) => {
     for (const path of ['/apis/nobody.example.com/v1/things', '/apis/nobody.example.com', '/bogus']) {
       const absent = await client.get(path);
       expect([absent.status, absent.text.trim(), absent.headers['content-type']]).toEqual([
@@ -79,7 +79,7 @@ export function discoveryCases(declare: DeclareCase): void {
     }
   });
 
-  declare('answers 404 for an object that is not there, with its name and the plural of its kind', async ({ client, at }) => {
+  declare('answers 404 for an absent object, with its name and the plural of its kind', async ({ client, at }) => {
     const core = (await client.get(`${at('configmaps')}/nothing`)).json();
     expect(statusOf(core)).toEqual({ kind: 'Status', code: 404, reason: 'NotFound', causes: [] });
     expect(core.details).toEqual({ name: 'nothing', kind: 'configmaps' });
@@ -92,7 +92,7 @@ export function discoveryCases(declare: DeclareCase): void {
     expect(statusOf(refused)).toEqual({ kind: 'Status', code: 405, reason: 'MethodNotAllowed', causes: [] });
   });
 
-  declare('says its version and that it lives', async ({ client }) => {
+  declare('serves its version and its liveness', async ({ client }) => {
     const version = JSON.parse((await client.get('/version')).text) as object;
     expect(version).toMatchObject({ major: '1', minor: '36', gitVersion: expect.stringMatching(/^v1\.36\.\d+/) });
     for (const path of ['/livez', '/readyz']) expect((await client.get(path)).text).toBe('ok');
@@ -107,28 +107,31 @@ export function discoveryCases(declare: DeclareCase): void {
     });
   });
 
-  declare('answers 401 to a token it does not know', async ({ server }) => {
+  declare('answers 401 to an unknown token', async ({ server }) => {
     using stranger = createRawClient({ url: server.endpoint.url, caPem: server.endpoint.caPem, token: 'nobody-gave-it' });
     const refused = (await stranger.get('/api/v1/pods')).json();
     expect(statusOf(refused)).toEqual({ kind: 'Status', code: 401, reason: 'Unauthorized', causes: [] });
   });
 
-  declare('answers 403 to who may not, and says the same before they try', async ({ client, server, namespace, at }) => {
-    using outsider = createRawClient(await server.outsider(namespace));
-    const refused = (await outsider.get(at('configmaps'))).json();
-    expect(statusOf(refused)).toEqual({ kind: 'Status', code: 403, reason: 'Forbidden', causes: [] });
-    expect(refused.details).toEqual({ kind: 'configmaps' });
-    const watch = (await outsider.get(`${at('configmaps')}?watch=1`)).json();
-    expect(statusOf(watch)).toMatchObject({ code: 403, reason: 'Forbidden' });
-    const review = (where: string) => ({
-      kind: 'SelfSubjectAccessReview',
-      apiVersion: 'authorization.k8s.io/v1',
-      spec: { resourceAttributes: { verb: 'list', resource: 'configmaps', namespace: where } },
-    });
-    const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-    const denied = await outsider.send('POST', path, { body: review(namespace) });
-    expect([denied.status, denied.json().status]).toMatchObject([201, { allowed: false }]);
-    const allowed = await client.send('POST', path, { body: review('default') });
-    expect([allowed.status, allowed.json().status]).toMatchObject([201, { allowed: true }]);
-  });
+  declare(
+    'answers 403 to a user without the right, and SelfSubjectAccessReviews give the same answer',
+    async ({ client, server, namespace, at }) => {
+      using outsider = createRawClient(await server.outsider(namespace));
+      const refused = (await outsider.get(at('configmaps'))).json();
+      expect(statusOf(refused)).toEqual({ kind: 'Status', code: 403, reason: 'Forbidden', causes: [] });
+      expect(refused.details).toEqual({ kind: 'configmaps' });
+      const watch = (await outsider.get(`${at('configmaps')}?watch=1`)).json();
+      expect(statusOf(watch)).toMatchObject({ code: 403, reason: 'Forbidden' });
+      const review = (where: string) => ({
+        kind: 'SelfSubjectAccessReview',
+        apiVersion: 'authorization.k8s.io/v1',
+        spec: { resourceAttributes: { verb: 'list', resource: 'configmaps', namespace: where } },
+      });
+      const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+      const denied = await outsider.send('POST', path, { body: review(namespace) });
+      expect([denied.status, denied.json().status]).toMatchObject([201, { allowed: false }]);
+      const allowed = await client.send('POST', path, { body: review('default') });
+      expect([allowed.status, allowed.json().status]).toMatchObject([201, { allowed: true }]);
+    },
+  );
 }

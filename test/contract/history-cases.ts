@@ -4,7 +4,7 @@ import { type DeclareCase, namesOf, statusOf } from './place.ts';
 /** Requests after the server has forgotten its history. These cases run alone, because they affect others. */
 export function historyCases(declare: DeclareCase): void {
   declare(
-    'answers 410 for an expired token and an expired version, with a token for an inconsistent rest',
+    'answers 410 for an expired token or version, with a token to list the rest at a newer version',
     async ({ client, at, create, namespace, server }) => {
       const path = at('events');
       const involvedObject = { kind: 'Pod', name: 'p', namespace };

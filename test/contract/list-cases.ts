@@ -59,7 +59,7 @@ export function listCases(declare: DeclareCase): void {
     expect(last.metadata).toEqual({ resourceVersion: first.metadata.resourceVersion });
   });
 
-  declare('does not say how many remain where a selector chooses', async ({ client, at, createConfigMaps }) => {
+  declare('leaves out remainingItemCount with a selector', async ({ client, at, createConfigMaps }) => {
     await createConfigMaps(5);
     const { metadata } = (await client.get(`${at('configmaps')}?limit=1&labelSelector=app%3Deven`)).json();
     expect(keysOf(metadata)).toEqual(['resourceVersion', 'continue']);
@@ -75,7 +75,7 @@ export function listCases(declare: DeclareCase): void {
     }, 10_000);
   });
 
-  declare('takes no version with a continue token', async ({ client, at, createConfigMaps }) => {
+  declare('refuses a version together with a continue token', async ({ client, at, createConfigMaps }) => {
     await createConfigMaps(3);
     const { metadata } = (await client.get(`${at('configmaps')}?limit=2`)).json();
     const next = `${at('configmaps')}?limit=2&continue=${metadata.continue}`;
@@ -87,12 +87,12 @@ export function listCases(declare: DeclareCase): void {
     expect(statusOf(match.json())).toMatchObject({ code: 422, reason: 'Invalid' });
   });
 
-  declare('refuses a continue token it did not make', async ({ client, at }) => {
+  declare('refuses an invalid continue token', async ({ client, at }) => {
     const refused = await client.get(`${at('configmaps')}?limit=2&continue=abc`);
     expect(statusOf(refused.json())).toEqual({ kind: 'Status', code: 400, reason: 'BadRequest', causes: [] });
   });
 
-  declare('refuses versions and matches that make no sense', async ({ client, at }) => {
+  declare('refuses invalid combinations of version and match', async ({ client, at }) => {
     const causeOf = async (query: string) => statusOf((await client.get(`${at('configmaps')}?${query}`)).json());
     const field = 'resourceVersionMatch';
     const invalid = (reason: string) => ({ kind: 'Status', code: 422, reason: 'Invalid', causes: [{ reason, field }] });
@@ -103,7 +103,7 @@ export function listCases(declare: DeclareCase): void {
     expect(await causeOf('limit=abc')).toMatchObject({ code: 400, reason: 'BadRequest' });
   });
 
-  declare('answers 504 ResourceVersionTooLarge, after 3 s, for a version of the future', async ({ client, at }) => {
+  declare('answers 504 ResourceVersionTooLarge after 3 s for a future version', async ({ client, at }) => {
     const startedMs = performance.now();
     const future = await client.get(`${at('configmaps')}?resourceVersion=99999999&resourceVersionMatch=NotOlderThan`);
     expect(performance.now() - startedMs).toBeGreaterThan(2_500);
@@ -126,7 +126,7 @@ export function listCases(declare: DeclareCase): void {
     expect(namesOf((await client.get(newer)).json())).toEqual(['c0', 'c1', 'later']);
   });
 
-  declare('chooses by labels', async ({ client, at, createConfigMaps }) => {
+  declare('selects by labels', async ({ client, at, createConfigMaps }) => {
     await createConfigMaps(5);
     const chosen = async (selector: string) =>
       namesOf((await client.get(`${at('configmaps')}?labelSelector=${encodeURIComponent(selector)}`)).json());
@@ -142,7 +142,7 @@ export function listCases(declare: DeclareCase): void {
     }
   });
 
-  declare('chooses by fields', async ({ client, at, create, createConfigMaps }) => {
+  declare('selects by fields', async ({ client, at, create, createConfigMaps }) => {
     await createConfigMaps(3);
     const chosen = async (resource: string, selector: string) =>
       client.get(`${at(resource)}?fieldSelector=${encodeURIComponent(selector)}`);
@@ -155,7 +155,7 @@ export function listCases(declare: DeclareCase): void {
     expect(statusOf((await chosen('pods', 'spec.foo=x')).json())).toMatchObject({ code: 400, reason: 'BadRequest' });
   });
 
-  declare('sends metadata only where that is asked for', async ({ client, at, createConfigMaps }) => {
+  declare('sends metadata only if the client accepts PartialObjectMetadata', async ({ client, at, createConfigMaps }) => {
     await createConfigMaps(2);
     const list = (await client.get(`${at('configmaps')}?limit=1`, { accept: metadataList })).json();
     expect(list).toMatchObject({ kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata: { remainingItemCount: 1 } });
@@ -167,12 +167,12 @@ export function listCases(declare: DeclareCase): void {
     expect(keysOf(one)).toEqual(['kind', 'apiVersion', 'metadata']);
   });
 
-  declare('refuses a media type it does not speak', async ({ client, at }) => {
+  declare('refuses an unsupported media type', async ({ client, at }) => {
     const refused = await client.get(at('configmaps'), { accept: 'text/html' });
     expect(statusOf(refused.json())).toMatchObject({ kind: 'Status', code: 406, reason: 'NotAcceptable' });
   });
 
-  declare('compresses what is larger than 128 KiB, and nothing smaller', async ({ client, at, create }) => {
+  declare('compresses answers above 128 KiB, and no smaller ones', async ({ client, at, create }) => {
     const gzip = { 'accept-encoding': 'gzip' };
     for (let n = 0; n < 3; n++) await create(at('configmaps'), { metadata: { name: `big${n}` }, data: { text: 'x'.repeat(50_000) } });
     const small = await client.get(`${at('configmaps')}?limit=1`, gzip);

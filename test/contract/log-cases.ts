@@ -8,13 +8,13 @@ import { type DeclareCase, type Place, statusOf } from './place.ts';
  * was compared with clusters that have a simulated kubelet.
  */
 export function logCases(declare: DeclareCase): void {
-  declare('has nothing to say of a Pod without a node', async ({ client, at, create }) => {
+  declare('answers 204 for the log of a Pod without a node', async ({ client, at, create }) => {
     await create(at('pods'), podOf('web', ['main']));
     const answer = await client.get(`${at('pods')}/web/log?container=main&follow=true`);
     expect([answer.status, answer.text]).toEqual([204, '']);
   });
 
-  declare('finds neither a Pod nor a node that is not there', async ({ client, at, create }) => {
+  declare('answers 404 for an absent Pod and for a Pod on an absent node', async ({ client, at, create }) => {
     expect(statusOf((await client.get(`${at('pods')}/none/log`)).json())).toMatchObject({ code: 404, reason: 'NotFound' });
     await create(at('pods'), podOf('bound', ['main'], { nodeName: 'nowhere' }));
     const status = (await client.get(`${at('pods')}/bound/log`)).json();
@@ -22,7 +22,7 @@ export function logCases(declare: DeclareCase): void {
     expect(status.details).toEqual({ name: 'nowhere', kind: 'pods' });
   });
 
-  declare('wants a container named where there are several, and one of the Pod', async (place) => {
+  declare('requires the name of a container if a Pod has several, and refuses a name that the Pod does not have', async (place) => {
     const { create, at } = place;
     await create(at('pods'), podOf('two', ['a', 'b']));
     await create(at('pods'), { ...podOf('one', ['a'], { initContainers: [{ name: 'first', image: 'x' }] }) });
@@ -32,7 +32,7 @@ export function logCases(declare: DeclareCase): void {
     expect(message).toBe('a container name must be specified for pod two, choose one of: [a b]');
   });
 
-  declare('refuses options that cannot be, before it looks for the Pod', async ({ client, at }) => {
+  declare('refuses invalid options before it reads the Pod', async ({ client, at }) => {
     const ask = async (query: string) => statusOf((await client.get(`${at('pods')}/none/log?${query}`)).json());
     const invalid = (...fields: readonly string[]) => ({
       ...{ kind: 'Status', code: 422, reason: 'Invalid' },
@@ -50,7 +50,7 @@ export function logCases(declare: DeclareCase): void {
     expect(await ask('tailLines=2&tailLines=-1&unknown=1&sinceTime=')).toMatchObject({ code: 404 });
   });
 
-  declare('gives no log to whoever takes text alone, and takes no other method', async ({ client, at, create }) => {
+  declare('refuses a client that accepts text only, and every other method', async ({ client, at, create }) => {
     await create(at('pods'), podOf('web', ['main']));
     const path = `${at('pods')}/web/log`;
     const accepted = async (accept: string) => (await client.send('GET', path, { headers: { accept } })).status;

@@ -4,7 +4,7 @@ import { type DeclareCase, statusOf } from './place.ts';
 
 /** The owners of fields, and the fate of fields without an owner. */
 export function managerCases(declare: DeclareCase): void {
-  declare('owns lists by their keys, and what is atomic as one', async (place) => {
+  declare('tracks ownership of list items by key, and of an atomic value as a whole', async (place) => {
     const { apply } = patchingIn(place);
     const template = { metadata: { labels: { app: 'web' } }, spec: { nodeSelector: { disk: 'fast' }, containers: [container()] } };
     const made = await apply(`${place.at('deployments', 'apps/v1')}/web`, deploymentOf({ template }));
@@ -32,7 +32,7 @@ export function managerCases(declare: DeclareCase): void {
     });
   });
 
-  declare('owns finalizers by value and owners by uid', async (place) => {
+  declare('tracks ownership of finalizers by value, and of owner references by uid', async (place) => {
     const { applyData } = patchingIn(place);
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'none', uid: 'abc' }];
     const made = await applyData('one', { k: '1' }, { metadata: { finalizers: ['example.com/b', 'example.com/a'], ownerReferences } });
@@ -54,7 +54,7 @@ export function managerCases(declare: DeclareCase): void {
     await applyData('one', {}, other);
   });
 
-  declare('answers 409 with manager and path where another owns what would change', async (place) => {
+  declare('answers 409 with manager and path if another manager owns a field that would change', async (place) => {
     const { apply, applyData } = patchingIn(place);
     const other = { fieldManager: 'other' };
     await applyData('one', { k: '1', z: '2' }, { metadata: { labels: { 'a.b/c': 'x' } } });
@@ -96,7 +96,7 @@ export function managerCases(declare: DeclareCase): void {
     ]);
   });
 
-  declare('shares what two apply alike, and gives to who forces', async (place) => {
+  declare('lets two managers share a field with an equal value, and moves it to a manager that forces', async (place) => {
     const { applyData } = patchingIn(place);
     const other = { fieldManager: 'other' };
     await applyData('one', { k: '1', z: '2' });
@@ -112,7 +112,7 @@ export function managerCases(declare: DeclareCase): void {
     expect(ownersIn(forced.json())).toEqual({ 'other Apply': { 'f:data': { 'f:z': {} } } });
   });
 
-  declare('takes away what a manager applied before and applies no longer', async (place) => {
+  declare('removes fields that a manager applied before and no longer applies', async (place) => {
     const { apply, merge } = patchingIn(place);
     const path = `${place.at('deployments', 'apps/v1')}/web`;
     const withContainers = (...containers: readonly object[]) =>
@@ -128,7 +128,7 @@ export function managerCases(declare: DeclareCase): void {
     expect(bare.metadata.annotations).toEqual({ theirs: 'y' });
   });
 
-  declare('keeps apart who applied and who updated under one name', async (place) => {
+  declare('keeps Apply and Update of one manager name apart', async (place) => {
     const { applyData } = patchingIn(place);
     const path = place.at('configmaps');
     const made = await place.create(`${path}?fieldManager=muster`, { metadata: { name: 'one', labels: { a: 'b' } }, data: { k: '1' } });
@@ -142,7 +142,7 @@ export function managerCases(declare: DeclareCase): void {
     expect(Object.keys(ownersIn(forced))).toEqual(['muster Apply', 'muster Update']);
   });
 
-  declare('rewrites the managedFields of a creation, and believes those of an update', async (place) => {
+  declare('rewrites the managedFields of a creation, and accepts those of an update', async (place) => {
     const { applyData, json, merge } = patchingIn(place);
     const entry = (operation: string) => ({
       ...{ manager: 'muster', operation, apiVersion: 'v1', time: '2026-01-01T00:00:00Z' },
@@ -165,7 +165,7 @@ export function managerCases(declare: DeclareCase): void {
     expect(conflictsIn(refused)).toEqual(['conflict with "before-first-apply" using v1: .data.k']);
   });
 
-  declare('owns through an update what it changes, and no more', async (place) => {
+  declare('an update owns the fields that it changes, and no others', async (place) => {
     const { merge } = patchingIn(place);
     const path = `${place.at('configmaps')}/one`;
     const made = await place.create(`${place.at('configmaps')}?fieldManager=a`, { metadata: { name: 'one' }, data: { k: '1', z: '2' } });
@@ -180,7 +180,7 @@ export function managerCases(declare: DeclareCase): void {
     expect(ownersIn(replaced)).toEqual({ 'a Update': { 'f:data': { '.': {}, 'f:z': {} } }, 'c Update': { 'f:data': { 'f:v': {} } } });
   });
 
-  declare('owns a status through its subresource', async (place) => {
+  declare('tracks ownership of the status by its subresource', async (place) => {
     const { apply } = patchingIn(place);
     const path = `${place.at('deployments', 'apps/v1')}/web`;
     const made = (await apply(path, { ...deploymentOf(), status: { replicas: 7 } })).json();
@@ -201,7 +201,7 @@ export function managerCases(declare: DeclareCase): void {
     });
   });
 
-  declare('gives the count to who scales: an old count then conflicts', async (place) => {
+  declare('moves ownership of the replicas to the manager that scales, so that an earlier count conflicts', async (place) => {
     const { apply, merge } = patchingIn(place);
     const path = `${place.at('deployments', 'apps/v1')}/web`;
     const { resources } = JSON.parse((await place.client.get('/apis/apps/v1')).text) as {

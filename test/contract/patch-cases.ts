@@ -6,7 +6,7 @@ const strangeUid = '11111111-2222-3333-4444-555555555555';
 
 /** JSON patches and merge patches, and the validation of all writes. */
 export function patchCases(declare: DeclareCase): void {
-  declare('patches by RFC 6902, but that a replace may add', async (place) => {
+  declare('patches by RFC 6902, except that a replace may add', async (place) => {
     const { json } = patchingIn(place);
     const path = `${place.at('configmaps')}/one`;
     await place.create(place.at('configmaps'), { metadata: { name: 'one' }, data: { k: '1' } });
@@ -48,7 +48,7 @@ export function patchCases(declare: DeclareCase): void {
     });
   });
 
-  declare('changes neither what an object is nor which', async (place) => {
+  declare('changes neither the kind nor the name of an object', async (place) => {
     const { merge } = patchingIn(place);
     const path = `${place.at('configmaps')}/one`;
     const made = await place.create(place.at('configmaps'), { metadata: { name: 'one' }, data: { k: '1' } });
@@ -63,38 +63,44 @@ export function patchCases(declare: DeclareCase): void {
     expect(kept.metadata.creationTimestamp).toBe(made.metadata.creationTimestamp);
   });
 
-  declare('drops fields that no schema names and says so, or refuses, or is silent', async (place) => {
-    const { merge, json } = patchingIn(place);
-    const all = place.at('deployments', 'apps/v1');
-    const odd = deploymentOf({ zzz: 1, template: { metadata: { labels: { app: 'web' } }, spec: { containers: [container({ foo: 1 })] } } });
-    const warning = '299 - "unknown field \\"spec.template.spec.containers[0].foo\\"", 299 - "unknown field \\"spec.zzz\\""';
-    const strict = (await place.client.send('POST', `${all}?fieldValidation=Strict`, { body: odd })).json();
-    expect(statusOf(strict)).toEqual({ kind: 'Status', code: 400, reason: 'BadRequest', causes: [] });
-    expect(strict.message).toContain(
-      'strict decoding error: unknown field "spec.template.spec.containers[0].foo", unknown field "spec.zzz"',
-    );
-    const warned = await place.client.send('POST', all, { body: odd });
-    expect([warned.status, warned.headers.warning]).toEqual([201, warning]);
-    expect(warned.text).not.toMatch(/zzz|foo/);
-    const path = `${all}/web`;
-    const replaced = await place.client.send('PUT', path, { body: odd });
-    expect([replaced.status, replaced.headers.warning]).toEqual([200, warning]);
-    const patched = await merge(path, { spec: { zzz: 1 } });
-    expect([patched.status, patched.headers.warning]).toEqual([200, '299 - "unknown field \\"spec.zzz\\""']);
-    const ignored = await merge(path, { spec: { zzz: 1 } }, { fieldValidation: 'Ignore' });
-    expect([ignored.status, ignored.headers.warning]).toEqual([200, undefined]);
-    for (const refused of [
-      await merge(path, { spec: { zzz: 1 } }, { fieldValidation: 'Strict' }),
-      await json(path, [{ op: 'add', path: '/spec/zzz', value: 1 }], { fieldValidation: 'Strict' }),
-      await merge(path, { spec: { replicas: 'x' } }),
-    ]) {
-      expect(statusOf(refused.json())).toMatchObject({ code: 422, causes: [{ reason: 'FieldValueInvalid', field: 'patch' }] });
-    }
-    const mistyped = await place.client.send('POST', all, { body: deploymentOf({ replicas: 'x' }, { name: 'other' }) });
-    expect(statusOf(mistyped.json())).toMatchObject({ code: 400, reason: 'BadRequest' });
-  });
+  declare(
+    'handles undeclared fields by fieldValidation: drops them with a warning, refuses them, or drops them silently',
+    async (place) => {
+      const { merge, json } = patchingIn(place);
+      const all = place.at('deployments', 'apps/v1');
+      const odd = deploymentOf({
+        zzz: 1,
+        template: { metadata: { labels: { app: 'web' } }, spec: { containers: [container({ foo: 1 })] } },
+      });
+      const warning = '299 - "unknown field \\"spec.template.spec.containers[0].foo\\"", 299 - "unknown field \\"spec.zzz\\""';
+      const strict = (await place.client.send('POST', `${all}?fieldValidation=Strict`, { body: odd })).json();
+      expect(statusOf(strict)).toEqual({ kind: 'Status', code: 400, reason: 'BadRequest', causes: [] });
+      expect(strict.message).toContain(
+        'strict decoding error: unknown field "spec.template.spec.containers[0].foo", unknown field "spec.zzz"',
+      );
+      const warned = await place.client.send('POST', all, { body: odd });
+      expect([warned.status, warned.headers.warning]).toEqual([201, warning]);
+      expect(warned.text).not.toMatch(/zzz|foo/);
+      const path = `${all}/web`;
+      const replaced = await place.client.send('PUT', path, { body: odd });
+      expect([replaced.status, replaced.headers.warning]).toEqual([200, warning]);
+      const patched = await merge(path, { spec: { zzz: 1 } });
+      expect([patched.status, patched.headers.warning]).toEqual([200, '299 - "unknown field \\"spec.zzz\\""']);
+      const ignored = await merge(path, { spec: { zzz: 1 } }, { fieldValidation: 'Ignore' });
+      expect([ignored.status, ignored.headers.warning]).toEqual([200, undefined]);
+      for (const refused of [
+        await merge(path, { spec: { zzz: 1 } }, { fieldValidation: 'Strict' }),
+        await json(path, [{ op: 'add', path: '/spec/zzz', value: 1 }], { fieldValidation: 'Strict' }),
+        await merge(path, { spec: { replicas: 'x' } }),
+      ]) {
+        expect(statusOf(refused.json())).toMatchObject({ code: 422, causes: [{ reason: 'FieldValueInvalid', field: 'patch' }] });
+      }
+      const mistyped = await place.client.send('POST', all, { body: deploymentOf({ replicas: 'x' }, { name: 'other' }) });
+      expect(statusOf(mistyped.json())).toMatchObject({ code: 400, reason: 'BadRequest' });
+    },
+  );
 
-  declare('refuses options that are none', async (place) => {
+  declare('refuses unknown options', async (place) => {
     const refused = async (query: string) =>
       statusOf((await place.client.send('POST', `${place.at('configmaps')}?${query}`, { body: { metadata: { name: 'one' } } })).json());
     expect(await refused('dryRun=Some')).toMatchObject({ code: 422, causes: [{ field: 'dryRun' }] });
@@ -104,7 +110,7 @@ export function patchCases(declare: DeclareCase): void {
     expect((await place.client.get(`${place.at('configmaps')}/one`)).status).toBe(404);
   });
 
-  declare('refuses changes of fields that cannot change: 422 with the field', async (place) => {
+  declare('refuses changes of immutable fields: 422 with the field', async (place) => {
     const { apply } = patchingIn(place);
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } };
     const moved = { selector: { matchLabels: { app: 'other' } }, template: { ...template, metadata: { labels: { app: 'other' } } } };
@@ -158,7 +164,7 @@ export function patchCases(declare: DeclareCase): void {
     }
   });
 
-  declare('refuses workloads without what makes them run', async (place) => {
+  declare('refuses workloads without their required fields', async (place) => {
     const { apply } = patchingIn(place);
     const path = `${place.at('deployments', 'apps/v1')}/web`;
     const refused = async (spec: object) =>
@@ -191,7 +197,7 @@ export function patchCases(declare: DeclareCase): void {
     });
   });
 
-  declare('keeps the text of a Secret as data', async (place) => {
+  declare('stores stringData of a Secret as data', async (place) => {
     const { apply } = patchingIn(place);
     const made = await apply(`${place.at('secrets')}/s`, {
       ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } },
@@ -201,7 +207,7 @@ export function patchCases(declare: DeclareCase): void {
     expect(made.text).not.toContain('"stringData":');
   });
 
-  declare('acts for somebody else by header, who has rights of his own', async (place) => {
+  declare('impersonates the user of a header, with the rights of that user', async (place) => {
     const alice = { 'impersonate-user': 'alice', 'impersonate-group': 'devs', 'impersonate-uid': '77' };
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
     const who = await place.client.send('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', { body: review, headers: alice });
@@ -210,7 +216,7 @@ export function patchCases(declare: DeclareCase): void {
     expect(statusOf(nameless.json())).toMatchObject({ code: 400, reason: 'BadRequest' });
   });
 
-  declare('says how a deletion must not be, and leaves the pods of a Job that nobody spoke of', async (place) => {
+  declare('refuses invalid delete options, and by default keeps the Pods of a Job', async (place) => {
     const path = `${place.at('configmaps')}/one`;
     await place.create(place.at('configmaps'), { metadata: { name: 'one' } });
     const odd = (await place.client.send('DELETE', path, { body: { propagationPolicy: 'Sometimes' } })).json();

@@ -3,7 +3,7 @@ import { type DeclareCase, type Place, statusOf } from './place.ts';
 
 /** Changes of a count through the subresource `scale`, with preconditions. */
 export function scaleCases(declare: DeclareCase): void {
-  declare('a patch of a scale is held to the uid and the version that it names', async (place) => {
+  declare('a patch of a scale is guarded by the uid and the version in it', async (place) => {
     const made = await scaled(place);
     const { uid, resourceVersion } = made.metadata;
     for (const metadata of [{ uid: '11111111-1111-1111-1111-111111111111' }, { resourceVersion: '1' }]) {
@@ -15,7 +15,7 @@ export function scaleCases(declare: DeclareCase): void {
     expect([done.status, done.json().kind, done.json().spec]).toEqual([200, 'Scale', { replicas: 3 }]);
   });
 
-  declare('a put of a scale too', async (place) => {
+  declare('a PUT of a scale is guarded by its uid and version too', async (place) => {
     const { metadata } = await scaled(place);
     const scale = (uid: string) => ({
       apiVersion: 'autoscaling/v1',

@@ -37,7 +37,7 @@ async function connect(endpoint: Endpoint): Promise<Connection> {
 
 /** Behavior of connections, below HTTP requests. */
 export function transportCases(declare: DeclareCase): void {
-  declare('speaks HTTP/2 and HTTP/1.1, as ALPN chooses', async ({ server }) => {
+  declare('serves HTTP/2 and HTTP/1.1, by ALPN', async ({ server }) => {
     const { hostname: host, port } = new URL(server.endpoint.url);
     const chosen = async (protocols: string[]) => {
       const socket = tls.connect({

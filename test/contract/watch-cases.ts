@@ -15,7 +15,7 @@ async function versionNow({ client, at }: Place): Promise<string> {
 
 /** Watches: order, form, versions, WatchList, bookmarks, selectors. */
 export function watchCases(declare: DeclareCase): void {
-  declare('tells every change after the version, in order, each object with kind and apiVersion', async (place) => {
+  declare('sends every change after the version, in order, each object with kind and apiVersion', async (place) => {
     const { client, at, create, read, replace, createConfigMaps } = place;
     await createConfigMaps(1);
     using watch = await client.watch(`${at('configmaps')}?watch=1&resourceVersion=${await versionNow(place)}`);
@@ -33,7 +33,7 @@ export function watchCases(declare: DeclareCase): void {
     expect(Number(deleted?.object.metadata.resourceVersion)).toBeGreaterThan(Number(added?.object.metadata.resourceVersion));
   });
 
-  declare('resumes in the past: from a version, everything that came after it', async (place) => {
+  declare('resumes from an earlier version with every later change', async (place) => {
     const { client, at, createConfigMaps } = place;
     const before = await versionNow(place);
     await createConfigMaps(2);
@@ -42,7 +42,7 @@ export function watchCases(declare: DeclareCase): void {
     expect((await watch.take(3)).map(briefly)).toEqual(['ADDED c0', 'ADDED c1', 'DELETED c0']);
   });
 
-  declare('starts with what is there, without a version or at 0', async ({ client, at, create, createConfigMaps }) => {
+  declare('without a version or at version 0, starts with the existing objects', async ({ client, at, create, createConfigMaps }) => {
     await createConfigMaps(2);
     using anywhere = await client.watch(`${at('configmaps')}?watch=1`);
     using zero = await client.watch(`${at('configmaps')}?watch=1&resourceVersion=0`);
@@ -51,7 +51,7 @@ export function watchCases(declare: DeclareCase): void {
     for (const watch of [anywhere, zero]) expect((await watch.take(1)).map(briefly)).toEqual(['ADDED new']);
   });
 
-  declare('says nothing of a PUT that changes nothing', async (place) => {
+  declare('sends no event for a PUT that changes nothing', async (place) => {
     const { client, at, read, replace, createConfigMaps } = place;
     await createConfigMaps(1);
     const held = await read(`${at('configmaps')}/c0`);
@@ -62,7 +62,7 @@ export function watchCases(declare: DeclareCase): void {
     expect((await watch.take(1)).map(briefly)).toEqual(['DELETED c0']);
   });
 
-  declare('sends a WatchList: what is there in order, the bookmark that ends it, then what happens', async (place) => {
+  declare('sends a WatchList: the existing objects in order, the end bookmark, then changes', async (place) => {
     const { client, at, create, createConfigMaps } = place;
     await createConfigMaps(2);
     using watch = await client.watch(`${at('configmaps')}?${initialEvents}`);
@@ -105,7 +105,7 @@ export function watchCases(declare: DeclareCase): void {
     expect(end?.object).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { annotations: initialEventsEnd } });
   });
 
-  declare('sends no end bookmark in a WatchList that allows none', async ({ client, at, create, createConfigMaps }) => {
+  declare('sends no end bookmark in a WatchList without allowWatchBookmarks', async ({ client, at, create, createConfigMaps }) => {
     await createConfigMaps(1);
     using watch = await client.watch(`${at('configmaps')}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
     expect((await watch.take(1)).map(briefly)).toEqual(['ADDED c0']);
@@ -114,7 +114,7 @@ export function watchCases(declare: DeclareCase): void {
   });
 
   declare(
-    'refuses a WatchList that does not say NotOlderThan, a match without WatchList, and initial events in a list',
+    'refuses a WatchList without NotOlderThan, a match without WatchList, and sendInitialEvents in a list',
     async ({ client, at }) => {
       const refused = async (query: string) => statusOf((await client.get(`${at('configmaps')}?${query}`)).json());
       const forbidden = (field: string) => ({ reason: 'FieldValueForbidden', field });
@@ -135,7 +135,7 @@ export function watchCases(declare: DeclareCase): void {
     },
   );
 
-  declare('answers a WatchList from the future with 200, and after 3 s with ERROR 504', async ({ client, at }) => {
+  declare('answers a WatchList at a future version with 200, and after 3 s with ERROR 504', async ({ client, at }) => {
     using watch = await client.watch(`${at('configmaps')}?${initialEvents}&resourceVersion=99999999`);
     expect(watch.status).toBe(200);
     const told = await watch.next();
@@ -148,26 +148,26 @@ export function watchCases(declare: DeclareCase): void {
     expect(await watch.next()).toBeUndefined();
   });
 
-  declare('opens a watch from the future, and keeps silent until then', async ({ client, at, createConfigMaps }) => {
+  declare('opens a watch at a future version, and sends nothing before that version', async ({ client, at, createConfigMaps }) => {
     using watch = await client.watch(`${at('configmaps')}?watch=1&resourceVersion=99999999&timeoutSeconds=1`);
     expect(watch.status).toBe(200);
     await createConfigMaps(1);
     expect(await watch.next()).toBeUndefined();
   });
 
-  declare('refuses a version that is no number, with 500 and without a reason', async ({ client, at }) => {
+  declare('refuses a version that is not a number: 500 without a reason', async ({ client, at }) => {
     const refused = await client.get(`${at('configmaps')}?watch=1&resourceVersion=abc`);
     expect(statusOf(refused.json())).toEqual({ kind: 'Status', code: 500, reason: undefined, causes: [] });
   });
 
-  declare('ends a watch cleanly after the seconds it was asked for', async ({ client, at }) => {
+  declare('ends a watch cleanly after timeoutSeconds', async ({ client, at }) => {
     const startedMs = performance.now();
     using watch = await client.watch(`${at('configmaps')}?watch=1&timeoutSeconds=1&resourceVersion=0`);
     expect(await watch.next()).toBeUndefined();
     expect(performance.now() - startedMs).toBeGreaterThan(900);
   });
 
-  declare('tells an object that leaves the selector as deleted, one that enters as added', async (place) => {
+  declare('sends DELETED for an object that leaves the selector, and ADDED for one that enters it', async (place) => {
     const { client, at, read, replace, createConfigMaps } = place;
     await createConfigMaps(1);
     using watch = await client.watch(`${at('configmaps')}?watch=1&labelSelector=app%3Deven&resourceVersion=${await versionNow(place)}`);
@@ -183,7 +183,7 @@ export function watchCases(declare: DeclareCase): void {
     expect(came).toMatchObject({ type: 'ADDED', object: { metadata: { resourceVersion: inside.metadata.resourceVersion } } });
   });
 
-  declare('watches one object by its name as a field', async ({ client, at, create, createConfigMaps }) => {
+  declare('watches one object by a field selector on its name', async ({ client, at, create, createConfigMaps }) => {
     await createConfigMaps(2);
     using watch = await client.watch(`${at('configmaps')}?watch=1&fieldSelector=metadata.name%3Dc1&resourceVersion=0`);
     expect((await watch.take(1)).map(briefly)).toEqual(['ADDED c1']);

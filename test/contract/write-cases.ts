@@ -5,7 +5,7 @@ const strangeUid = '11111111-2222-3333-4444-555555555555';
 
 /** Create, update and delete, with their preconditions. */
 export function writeCases(declare: DeclareCase): void {
-  declare('creates: uid, version, time and namespace come from the server', async ({ client, at, namespace }) => {
+  declare('sets uid, version, time and namespace of a created object', async ({ client, at, namespace }) => {
     const answer = await client.send('POST', at('configmaps'), {
       body: { metadata: { name: 'one', labels: { b: '1', a: '2' } }, data: { k: 'v' } },
     });
@@ -29,7 +29,7 @@ export function writeCases(declare: DeclareCase): void {
     expect(names.size).toBe(2);
   });
 
-  declare('refuses to create what is not whole', async ({ client, at }) => {
+  declare('refuses to create an incomplete object', async ({ client, at }) => {
     const refused = async (body: unknown, path = at('configmaps'), headers: Readonly<Record<string, string>> = {}) =>
       statusOf((await client.send('POST', path, { body, headers })).json());
     expect(await refused({ metadata: {} })).toMatchObject({
@@ -52,13 +52,13 @@ export function writeCases(declare: DeclareCase): void {
     });
   });
 
-  declare('refuses a namespace that is not there as what is not found, of kind namespaces', async ({ client }) => {
+  declare('answers 404 of kind namespaces for an absent namespace', async ({ client }) => {
     const refused = await client.send('POST', '/api/v1/namespaces/nowhere/configmaps', { body: { metadata: { name: 'x' } } });
     expect(statusOf(refused.json())).toEqual({ kind: 'Status', code: 404, reason: 'NotFound', causes: [] });
     expect(refused.json().details).toEqual({ name: 'nowhere', kind: 'namespaces' });
   });
 
-  declare('updates at the version it was read at, else 409 without causes', async ({ client, at, create, replace }) => {
+  declare('updates at the current version only, else 409 without causes', async ({ client, at, create, replace }) => {
     const path = `${at('configmaps')}/one`;
     const first = await create(at('configmaps'), { metadata: { name: 'one' }, data: { k: '1' } });
     const second = await replace(path, { ...first, data: { k: '2' } });
@@ -72,7 +72,7 @@ export function writeCases(declare: DeclareCase): void {
     expect(statusOf(other)).toEqual({ kind: 'Status', code: 409, reason: 'Conflict', causes: [] });
   });
 
-  declare('refuses to update what is not there, or goes by another name', async ({ client, at, create }) => {
+  declare('refuses to update an absent object, or one of another name', async ({ client, at, create }) => {
     await create(at('configmaps'), { metadata: { name: 'one' } });
     const missing = (await client.send('PUT', `${at('configmaps')}/missing`, { body: { metadata: { name: 'missing' } } })).json();
     expect(statusOf(missing)).toEqual({ kind: 'Status', code: 404, reason: 'NotFound', causes: [] });
@@ -81,27 +81,34 @@ export function writeCases(declare: DeclareCase): void {
     expect(statusOf(renamed)).toMatchObject({ code: 400, reason: 'BadRequest' });
   });
 
-  declare('keeps spec and status apart: a generation per change of the spec', async ({ at, create, replace, read }) => {
-    const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-    const path = `${at('deployments', 'apps/v1')}/d`;
-    const made = await create(at('deployments', 'apps/v1'), {
-      metadata: { name: 'd' },
-      spec: { replicas: 2, selector: { matchLabels: { a: 'b' } }, template },
-    });
-    expect(made.metadata.generation).toBe(1);
-    const scaled = await replace(path, { ...made, spec: { ...made.spec, replicas: 3 }, status: { replicas: 9 } });
-    expect(scaled.metadata.generation).toBe(2);
-    expect(scaled.status).toEqual({});
-    const reported = await replace(`${path}/status`, {
-      ...scaled,
-      spec: { ...scaled.spec, replicas: 7 },
-      status: { replicas: 3, observedGeneration: 2 },
-    });
-    expect(reported).toMatchObject({ metadata: { generation: 2 }, spec: { replicas: 3 }, status: { replicas: 3, observedGeneration: 2 } });
-    const labelled = await replace(path, { ...reported, metadata: { ...reported.metadata, labels: { x: 'y' } } });
-    expect(labelled.metadata.generation).toBe(2);
-    expect((await read(path)).status).toEqual({ observedGeneration: 2, replicas: 3 });
-  });
+  declare(
+    'writes spec and status separately, and increases the generation with each change of the spec',
+    async ({ at, create, replace, read }) => {
+      const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+      const path = `${at('deployments', 'apps/v1')}/d`;
+      const made = await create(at('deployments', 'apps/v1'), {
+        metadata: { name: 'd' },
+        spec: { replicas: 2, selector: { matchLabels: { a: 'b' } }, template },
+      });
+      expect(made.metadata.generation).toBe(1);
+      const scaled = await replace(path, { ...made, spec: { ...made.spec, replicas: 3 }, status: { replicas: 9 } });
+      expect(scaled.metadata.generation).toBe(2);
+      expect(scaled.status).toEqual({});
+      const reported = await replace(`${path}/status`, {
+        ...scaled,
+        spec: { ...scaled.spec, replicas: 7 },
+        status: { replicas: 3, observedGeneration: 2 },
+      });
+      expect(reported).toMatchObject({
+        metadata: { generation: 2 },
+        spec: { replicas: 3 },
+        status: { replicas: 3, observedGeneration: 2 },
+      });
+      const labelled = await replace(path, { ...reported, metadata: { ...reported.metadata, labels: { x: 'y' } } });
+      expect(labelled.metadata.generation).toBe(2);
+      expect((await read(path)).status).toEqual({ observedGeneration: 2, replicas: 3 });
+    },
+  );
 
   declare('deletes with preconditions: 409 for another uid or version', async ({ client, at, create }) => {
     const path = `${at('configmaps')}/one`;
@@ -118,7 +125,7 @@ export function writeCases(declare: DeclareCase): void {
     expect(statusOf((await client.send('DELETE', path)).json())).toEqual({ kind: 'Status', code: 404, reason: 'NotFound', causes: [] });
   });
 
-  declare('keeps what has a finalizer until it is taken away', async ({ client, at, create, read, replace }) => {
+  declare('keeps a deleted object until its last finalizer is removed', async ({ client, at, create, read, replace }) => {
     const path = `${at('configmaps')}/held`;
     const made = await create(at('configmaps'), { metadata: { name: 'held', finalizers: ['example.com/hold'] } });
     using watch = await client.watch(`${at('configmaps')}?watch=1&resourceVersion=${made.metadata.resourceVersion}`);
@@ -134,7 +141,7 @@ export function writeCases(declare: DeclareCase): void {
     expect((await watch.take(2)).map(({ type }) => type)).toEqual(['MODIFIED', 'DELETED']);
   });
 
-  declare('accepts nothing new in a namespace that is going', async ({ client, at, create, namespace, read }) => {
+  declare('refuses new objects in a namespace that is being deleted', async ({ client, at, create, namespace, read }) => {
     await create(at('configmaps'), { metadata: { name: 'held', finalizers: ['example.com/hold'] } });
     const gone = (await client.send('DELETE', `/api/v1/namespaces/${namespace}`)).json();
     expect(gone).toMatchObject({ kind: 'Namespace', status: { phase: 'Terminating' } });
@@ -147,7 +154,7 @@ export function writeCases(declare: DeclareCase): void {
     });
   });
 
-  declare('takes no patch in plain JSON', async ({ client, at, createConfigMaps }) => {
+  declare('refuses a patch with the content type application/json', async ({ client, at, createConfigMaps }) => {
     await createConfigMaps(1);
     const refused = await client.send('PATCH', `${at('configmaps')}/c0`, { body: { data: { z: '1' } } });
     expect(statusOf(refused.json())).toMatchObject({ code: 415, reason: 'UnsupportedMediaType' });

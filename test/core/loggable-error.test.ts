@@ -46,7 +46,7 @@ const failing: readonly [string, () => unknown][] = [
   ],
 ];
 
-test.each(failing)('no value stands in what is logged of an error: %s', (_what, action) => {
+test.each(failing)('the log of an error contains no values: %s', (_what, action) => {
   let error: unknown;
   try {
     action();

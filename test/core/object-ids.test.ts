@@ -12,7 +12,7 @@ test('an id has exactly the parts that it was made of', () => {
   );
 });
 
-test('an object that is created again under its name has another id, and an id without a uid stands for either', () => {
+test('an object that is created again under its name has another id, and an id without a uid means either object', () => {
   const object = { cluster: 'north', group: 'apps', kind: 'Deployment', namespace: 'shop', name: 'web' };
   const [first, second] = ['u1', 'u2'].map((uid) => idOfObject({ ...object, uid }));
   expect(new Set([first, second, idOfObject(object)]).size).toBe(3);

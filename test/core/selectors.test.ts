@@ -109,7 +109,7 @@ test('ignores inherited members of labels', () => {
   expect(matchesLabelSelector(parseLabelSelector('constructor=x'), JSON.parse('{"constructor":"x"}'))).toBe(true);
 });
 
-test('prints selectors of equal conditions alike', () => {
+test('prints equal conditions as equal selectors', () => {
   expect(printLabelSelector(parseLabelSelector('b,a=1'))).toBe(printLabelSelector(parseLabelSelector(' a in (1) , b,b')));
   expect(printLabelSelector(parseLabelSelector('a in (y,x)'))).toBe(printLabelSelector(parseLabelSelector('a in (x,y,x)')));
   expect(printLabelSelector(parseLabelSelector('a'))).not.toBe(printLabelSelector(parseLabelSelector('!a')));

@@ -210,7 +210,7 @@ describe.skipIf(helm === undefined)('the chart, rendered by Helm', () => {
     const verbsOn = (objects: readonly ChartObject[], role: string, resource: string) =>
       rulesOf(objects, role).flatMap(({ resources, verbs }) => (resources.includes(resource) ? verbs : []));
 
-    test('what a token needs: to read, also logs, and to keep intents', async () => {
+    test('the rights that a gateway with a token needs: to read, also logs, and to keep intents', async () => {
       const objects = await renderChart({ auth });
       expect(verbsOn(objects, 'fleet:muster:reader', 'pods')).toEqual(['get', 'list', 'watch']);
       expect(verbsOn(objects, 'fleet:muster:reader', 'pods/log')).toEqual(['get']);
@@ -266,7 +266,7 @@ describe.skipIf(helm === undefined)('the chart, rendered by Helm', () => {
       );
     });
 
-    test('what the config asks for in place of the values: inventories, the hub and the system namespace', async () => {
+    test('the rights for keys of the config that replace values: inventories, the hub and the system namespace', async () => {
       const config = {
         systemNamespace: 'fleet-secrets',
         clusters: [{ name: 'main', hub: true }],

@@ -211,7 +211,7 @@ describe.skipIf(realPrograms === undefined).each(impersonations)(`a gateway with
     return (await answer.json()) as Answer<Data>;
   }
 
-  test('mirrors every built-in kind, and shows callers what is theirs', async () => {
+  test('mirrors every built-in kind, and shows each caller the objects that the caller may see', async () => {
     const list = '{ configMaps(waitSeconds: 10) { items { metadata { namespace name } } faults { code } } }';
     await vi.waitFor(async () => {
       const { data } = await ask<{ configMaps: { items: { metadata: object }[]; faults: object[] } }>('viewer', list);

@@ -79,7 +79,7 @@ test.each(session)('alice: $command', { timeout: 60_000 }, async ({ command, pri
   expect(printed.map(comparableText).filter((line) => !text.includes(line))).toEqual([]);
 });
 
-test('bob sees both clusters, and can-i exits with 0 only for what both allow', { timeout: 60_000 }, async () => {
+test('bob sees both clusters, and can-i exits with 0 only if both allow the verb', { timeout: 60_000 }, async () => {
   expect((await run('muster list pods', 'bob.token')).text.match(/^\S+ (?:shop|bank)/gm)).toEqual([
     'eu-prod bank',
     'us-prod bank',
@@ -101,7 +101,7 @@ test('a command without a token says how to send one', { timeout: 60_000 }, asyn
   expect(await run('muster auth whoami', undefined)).toMatchObject({ code: 2, text: expect.stringContaining('requires a token') });
 });
 
-test('the audit line on the page is what the gateway wrote for the session', async () => {
+test('the audit line on the page equals the line that the gateway wrote for the session', async () => {
   const shown = JSON.parse(blocks.find(({ language }) => language === 'json')?.text ?? '') as JsonObject;
   const lines = (await readFile(path.join(folder, 'audit.jsonl'), 'utf8')).trim().split('\n');
   const [written] = lines.map((line) => JSON.parse(line.replaceAll(issuer.url, shownIssuer)) as JsonObject);

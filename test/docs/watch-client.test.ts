@@ -84,7 +84,7 @@ function untilTrue(gateway: TestGateway, follower: Follower, names: readonly str
   });
 }
 
-test('the client of the page holds what the clusters have, through changes, a broken connection, a restart, and a cluster that leaves', async () => {
+test('the client of the page holds the objects of the clusters, through changes, a broken connection, a restart, and a cluster that leaves', async () => {
   await using gateway = await startGateway({ north: [checkout('a'), checkout('b')], south: [checkout('c'), pod('other')] });
   using follower = new Follower();
   follower.start(gateway);

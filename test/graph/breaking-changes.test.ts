@@ -26,7 +26,7 @@ test('no released type or field is missing or changed unless the changelog says 
   expect(untold(released, lexicographicSortSchema(buildGraph(loadBaseline())), textOf('CHANGELOG.md'))).toEqual([]);
 });
 
-test('the test finds what it looks for', () => {
+test('the test finds breaking changes', () => {
   const missing = untold(released, buildGraph({ kinds: new Map(), types: new Map() }), '# Changelog\n\n## Unreleased\n\n- Nothing.\n');
   expect(missing).toContain('Field Query.pods was removed.');
 });
@@ -43,7 +43,7 @@ test.each<[string, readonly string[]]>([
   [`## Unreleased\n\n- **Breaking**: ${pod.slice(0, -1)}, or not.`, [pod, ephemeralPod]],
   [`## Unreleased\n\n- ${pod} **Breaking**: ${ephemeralPod}`, [pod, ephemeralPod]],
   [`## Unreleased\n\n## 0.1.0\n\n- **Breaking**: ${pod}`, [pod, ephemeralPod]],
-])('of the changelog %j counts what it tells as a whole sentence', (changelog, left) => {
+])('a break counts as described by the changelog %j only in a whole sentence', (changelog, left) => {
   expect(untold(before, after, `# Changelog\n\n${changelog}\n`)).toEqual(left);
 });
 

@@ -4,7 +4,7 @@ import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { createModel } from '../../src/model/create-model.ts';
 import { committedModel, corpusDefinitions } from '../support/graph/corpus.ts';
 
-test.skipIf(corpusDefinitions === undefined)('the CRDs of real projects make a valid schema beside the built-in kinds', () => {
+test.skipIf(corpusDefinitions === undefined)('the CRDs of real projects make a valid schema together with the built-in kinds', () => {
   const custom = (corpusDefinitions ?? []).map(convertDefinition);
   const { model, problems } = createModel({ baseline: committedModel(), custom, prefixes: new Map() });
   const query = buildGraph(model).getQueryType()?.getFields() ?? {};

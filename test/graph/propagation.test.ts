@@ -189,7 +189,7 @@ describe('enums', () => {
       ),
     );
 
-  test.each(names)('%s: each value stands for one of our resources, and for no other', (name) => {
+  test.each(names)('%s: each value of the enum has one value of the resource, and no two share one', (name) => {
     const type = schema.getType(name);
     const values = isEnumType(type) ? type.getValues().map((value) => value.name) : [];
     expect(values.map((value) => schemaSpelling(resourceSpelling(value)))).toEqual(values);
@@ -197,7 +197,7 @@ describe('enums', () => {
   });
 
   test.each(['Planning', 'Rolling', 'Paused', 'Held', 'RollingBack', 'Settled', 'Degraded', 'Failed', 'Suspended', 'Deleting'] as const)(
-    'the phase %s is told, and can be asked for',
+    'the phase %s is shown, and can be filtered by',
     async (phase) => {
       const filters: unknown[] = [];
       const page = { items: [{ ...sampleView(), phase }], totalCount: 1, hasNextPage: false, hasPreviousPage: false };

@@ -59,7 +59,7 @@ test('a certificate of another authority of the same name does not count, nor on
   expect(who(pat)).toEqual(['certificate', 'pat']);
 });
 
-test('an authority that was taken away no longer counts, also for open connections', () => {
+test('an authority that was removed no longer counts, also for open connections', () => {
   const pat = certificateOf(clients, 'pat');
   expect(who(pat)).toEqual(['certificate', 'pat']);
   const before = authorities;

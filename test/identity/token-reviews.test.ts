@@ -48,7 +48,7 @@ const tokenOf = ({ body }: LiveRequest) => (body as { spec: { token: string } })
 const shown = (found: Identification): unknown =>
   found.result === 'known' ? found.session.caller.user : found.result === 'unknown' ? found.reason : found.problem;
 
-test('asks the hub with our audiences, and takes an account without what the API server adds', async () => {
+test('reviews a token with our audiences, and leaves out the groups and values that the API server adds to an account', async () => {
   const { hub, reviews } = world();
   const extra = {
     'authentication.kubernetes.io/pod-name': ['p'],
@@ -99,7 +99,7 @@ test.each<[string, Json, string]>([
   expect(shown(await reviews.identify('t'))).toBe(reason);
 });
 
-test('takes users whom the hub knows by other means, with their groups', async () => {
+test('accepts users that the hub authenticates in other ways, with their groups', async () => {
   const { hub, reviews } = world();
   hub.answer = () => accepted({ username: 'jane', groups: ['ops', 'system:authenticated'] });
   expect(shown(await reviews.identify('t'))).toEqual({ user: 'jane', groups: ['ops'], extra: {}, issuer: 'tokenreview' });

@@ -24,7 +24,7 @@ function importsOver(clusters: Readonly<Record<string, Partial<MemberCluster>>>,
   });
 }
 
-test.each(['nowhere', 'secret'])('an unknown cluster and a hidden one are refused alike: %s', async (cluster) => {
+test.each(['nowhere', 'secret'])('an unknown cluster and a hidden one are refused in the same way: %s', async (cluster) => {
   const imports = importsOver({ host: {}, secret: {} }, ['secret']);
   await expect(imports.importFromCluster(caller, { cluster, exact: false })).rejects.toMatchObject({
     code: 'BAD_INPUT',

@@ -147,7 +147,7 @@ test('a written status makes no new candidate, and a new generation or label doe
   expect((await settled())?.candidates[0]?.generation).toBe(2);
 });
 
-test('registered clusters stand in order of age, then name, each with its own problem', async () => {
+test('registered clusters are ordered by age, then name, each with its own problem', async () => {
   const { register, write, begin, settled } = follow();
   register('young', { createdAt: '2026-02-01T00:00:00Z' });
   register('b');
@@ -270,7 +270,7 @@ const described = (namespace: string, name: string, createdAt: string) =>
 
 const thingAdapter = {
   kind: { group: 'things.example', kind: 'Thing' },
-  placeOf: () => undefined,
+  secretNameOf: () => undefined,
   clustersOf: ({ metadata: { namespace, name } }: KubernetesObject) => [
     { name, settings: {}, access: { server: `https://${namespace}.test`, trust: { type: 'system' }, credentials: { type: 'none' } } },
   ],
@@ -305,7 +305,7 @@ test('a Secret that exists but cannot be read does not count as missing', async 
   expect(set?.faults).toMatchObject([{ code: 'FORBIDDEN', message: 'registered clusters: a Secret cannot be read' }]);
 });
 
-test('the fault of a Secret that cannot be read goes with its cluster', async () => {
+test('the fault of a Secret that cannot be read ends when its cluster leaves', async () => {
   const { register, unregister, write, begin, settled, state } = follow();
   register('a');
   register('b');
@@ -320,7 +320,7 @@ test('the fault of a Secret that cannot be read goes with its cluster', async ()
 test('a cluster stays while labels that decide about it are unknown, and missing rights are a fault that names the inventory', async () => {
   const adapter = {
     ...thingAdapter,
-    placeOf: (object: KubernetesObject, { labelsOfNamespace }: AdapterContext) =>
+    secretNameOf: (object: KubernetesObject, { labelsOfNamespace }: AdapterContext) =>
       labelsOfNamespace(object.metadata.namespace ?? '') === undefined ? 'unknown' : undefined,
   };
   const { objects, begin, settled } = follow({ adapter, where: 'inventories[0]' });
@@ -341,7 +341,7 @@ test('a cluster stays while labels that decide about it are unknown, and missing
   expect(await settled()).toMatchObject({ candidates: [{ name: 'one' }], faults });
 });
 
-test('credentials are forgotten when the definition of the kind goes', async () => {
+test('credentials are forgotten when the definition of the kind is deleted', async () => {
   const { register, write, begin, settled, state } = follow();
   register('a');
   write('a', goodKubeconfig());

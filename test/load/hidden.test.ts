@@ -92,7 +92,7 @@ test('an id of a hidden, unknown or absent object is null', async () => {
   expect((await byId(unknownKind, 'bob')).data).toEqual({ resource: null });
 });
 
-test('a cluster that is hidden tells no kinds, even if a row names it', () => {
+test('a hidden cluster shows no kinds, even if a row names it', () => {
   const { reads, mirrors, clock } = graphFor({ alice: { north: ['shop'] }, bob: {} });
   const context = (key: string) => readContext({ mirrors, clock }, { caller: { key } });
   const [north] = reads.clusters(context('alice'), {});

@@ -60,7 +60,7 @@ test.each([
     /only the metadata of Secret is mirrored/,
   ],
   ['{ resources(kinds: ["ConfigMap", "Secret"], orderBy: { path: "data.a" }) { totalCount } }', /only the metadata of Secret is mirrored/],
-])('refuses %s, saying what is wrong', async (query, message) => {
+])('refuses %s with the reason', async (query, message) => {
   expect(await refusal(graphWithPods(), query)).toMatch(message);
 });
 

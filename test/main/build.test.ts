@@ -49,6 +49,6 @@ test('the modules of list and of completion are in one file, because each file o
   expect(text.match(/^import .*$/gm)).toBe(null);
 });
 
-test('the licenses of the packages in the build are beside it', () => {
+test('the build contains the licenses of its packages', () => {
   expect(readFileSync(path.join(folder, 'dist/licenses.md'), 'utf8')).toMatch(/## commander .*## graphql-ws /s);
 });

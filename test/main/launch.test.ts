@@ -73,7 +73,7 @@ test('a Node that is new enough runs main itself', async () => {
 });
 
 test.skipIf(old === undefined)(
-  'an older one runs it by the Node of the packages, beside it or above it, and ends as that ends',
+  'an older Node runs the Node of the packages, next to Muster or in a folder above, and ends with its exit code',
   async () => {
     install(folder);
     expect(await launch(old ?? '', 'exit', '3', 'a b', '--c').ended).toEqual({ out: '[true,"exit","3","a b","--c"]\n', err: '', end: 3 });
@@ -110,17 +110,20 @@ test.skipIf(old === undefined)('a signal to the older one is one to main', async
   expect((await ended).end).toBe(7);
 });
 
-test.skipIf(old === undefined)('an older one says in one line what is missing, also where that Node cannot run', async () => {
-  const line = /^muster needs Node 24 or newer, this is v2\d\.\d+\.\d+\n$/;
-  expect(await launch(old ?? '', 'exit', '0').ended).toEqual({ out: '', err: expect.stringMatching(line), end: 2 });
-  install(folder);
-  const runtime = path.join(folder, 'node_modules', nameOfRuntime(), 'bin/node');
-  for (const [text, mode] of [['no program', 0o644] as const, ['\x7fELF\x02\x01\x01)(', 0o755] as const]) {
-    rmSync(runtime);
-    writeFileSync(runtime, text, { mode });
+test.skipIf(old === undefined)(
+  'an older Node prints in one line what is missing, also if the Node of the packages cannot run',
+  async () => {
+    const line = /^muster needs Node 24 or newer, this is v2\d\.\d+\.\d+\n$/;
     expect(await launch(old ?? '', 'exit', '0').ended).toEqual({ out: '', err: expect.stringMatching(line), end: 2 });
-  }
-});
+    install(folder);
+    const runtime = path.join(folder, 'node_modules', nameOfRuntime(), 'bin/node');
+    for (const [text, mode] of [['no program', 0o644] as const, ['\x7fELF\x02\x01\x01)(', 0o755] as const]) {
+      rmSync(runtime);
+      writeFileSync(runtime, text, { mode });
+      expect(await launch(old ?? '', 'exit', '0').ended).toEqual({ out: '', err: expect.stringMatching(line), end: 2 });
+    }
+  },
+);
 
 /** Runs `npm start` of a checkout as npm does. The Node of the package is `own`, and the folder of the packages is first on the PATH. */
 function start(own: string): ReturnType<typeof launch> {

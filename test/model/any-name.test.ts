@@ -52,7 +52,7 @@ test.each([
   expect(keyOfKind(kindByAnyName(model, name ?? ''))).toBe(kind);
 });
 
-describe('what several kinds are called', () => {
+describe('names that several kinds have', () => {
   test('means the built-in one', () => {
     expect(kindByAnyName(model, 'po').group).toBe('');
   });

@@ -25,7 +25,7 @@ describe('a plain definition', () => {
     });
   });
 
-  test('leaves out what every object has', () => {
+  test('leaves out the fields that every object has', () => {
     expect(widget.shape.fields.map(({ key }) => key)).toEqual(['spec', 'status']);
   });
 

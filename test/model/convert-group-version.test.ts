@@ -133,7 +133,7 @@ test.each<[string, Json, string]>([
   expect(() => convertGroupVersion({ document, resources: [podMetrics], source: 'AGGREGATED' })).toThrow(message);
 });
 
-test('definitions that hold each other twice, 40 deep, are refused for what they would be if written out', () => {
+test('definitions that contain each other twice, 40 levels deep, are refused for their expanded size', () => {
   const doubling = Object.fromEntries(
     Array.from({ length: 40 }, (_, n) => [
       `D${n}`,

@@ -18,7 +18,7 @@ const fixtures = ['widgets-north', 'widgets-south', 'names', 'free', 'machines',
 describe('kinds of two clusters', () => {
   const { model, problems } = create(fixtures);
 
-  test('stand beside the built-in ones, joined and named by group', () => {
+  test('are added to the built-in kinds, joined and named by group', () => {
     expect(problems).toEqual([]);
     expect(namesIn(model)).toEqual({
       'Free.example.com': 'ExampleFree exampleFrees exampleFree',
@@ -73,7 +73,7 @@ describe('names', () => {
     });
   });
 
-  test('are kept for a kind that has gone and comes again: nobody else gets them in between', () => {
+  test('are kept for a kind that is deleted and defined again: no other kind gets them in between', () => {
     const [ours, theirs] = [custom({ group: 'a.example.b.com', kind: 'C' }), custom({ group: 'a.example.com', kind: 'BC' })];
     const before = create([ours]);
     expect(namesIn(before.model)).toEqual({ 'C.a.example.b.com': 'AExampleBC aExampleBCs aExampleBC' });
@@ -91,7 +91,7 @@ describe('names', () => {
     expect(namesIn(model)).toEqual({ 'Widget.example.com': 'AcmeWidget acmeWidgets acmeWidget' });
   });
 
-  test('never meet: kinds that would be called alike take their whole group', () => {
+  test('never collide: kinds with equal names get the name of their whole group', () => {
     const schemas = [
       custom({ group: 'example.com', kind: 'FooBar' }),
       custom({ group: 'example.foo.com', kind: 'Bar' }),
@@ -290,7 +290,7 @@ test('a group that is too large is left out, with its name and the reason; the o
   checkLaws(model);
 });
 
-test('what nobody serves stays, deprecated', () => {
+test('a kind that no cluster serves stays, deprecated', () => {
   const schemas = [custom({ group: 'example.com', kind: 'Widget' }), custom({ group: 'example.com', kind: 'Gadget' })];
   const { model } = createModel({ baseline, custom: schemas, prefixes: new Map(), unserved: new Set(['Widget.example.com']) });
   expect(model.kinds.get('Widget.example.com')?.deprecated).toBe('No connected cluster serves this kind.');

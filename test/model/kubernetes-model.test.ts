@@ -13,7 +13,7 @@ import { committedModel, committedModelText, corpusOpenApi } from '../support/gr
 describe('the committed model', () => {
   const model = committedModel();
 
-  test('has every kind of 1.36 that can be listed, but those nobody should build on', () => {
+  test('has every kind of 1.36 that can be listed, except internal ones', () => {
     expect(model.kinds.size).toBeGreaterThanOrEqual(58);
     const keys = [...model.kinds.keys()];
     expect(keys).toEqual(
@@ -23,7 +23,7 @@ describe('the committed model', () => {
       expect(keys).not.toContain(left);
   });
 
-  test('is printed as it stands in the file: a line for each kind and type', () => {
+  test('is printed as in the file: a line for each kind and type', () => {
     const text = committedModelText();
     expect(printModel(model)).toBe(text);
     expect(text.split('\n').length).toBeGreaterThan(model.kinds.size + model.types.size);
@@ -53,7 +53,7 @@ describe('the committed model', () => {
     expect(found && printTypeReference(found.type)).toBe(expected);
   });
 
-  test('keeps how lists merge, and what is deprecated', () => {
+  test('keeps merge rules of lists and deprecations', () => {
     const field = (type: string, name: string) => model.types.get(type)?.fields.find((one) => one.name === name);
     expect(field('ServiceSpec', 'ports')).toMatchObject({ listType: 'map', listMapKeys: ['port', 'protocol'], patchMergeKey: 'port' });
     expect(field('NodeSpec', 'externalID')?.deprecated).toBe('Not all kubelets will set this field.');
@@ -88,11 +88,7 @@ describe('a document that is no model says where', () => {
     ['a kind without a name', { kinds: [{ group: '', source: 'BUILT_IN' }], types: {} }, 'kind: expected text'],
     ['a field that is a number', { kinds: [], types: { A: { b: 1 } } }, 'types.A.b: expected a type, or an object with one'],
     ['a type with a strange name', { kinds: [], types: { A: { b: 'a-b' } } }, 'types.A.b: expected the name of a type'],
-    [
-      'a type that is not there',
-      { kinds: [], types: { A: { b: '[B]' } } },
-      'types.A.b: expected a type of the document, not B',
-    ],
+    ['a type that is not there', { kinds: [], types: { A: { b: '[B]' } } }, 'types.A.b: expected a type of the document, not B'],
   ])('%s', (_, document, message) => {
     expect(() => parseModel(document)).toThrow(message);
   });
@@ -161,7 +157,7 @@ describe('built-in definitions', () => {
     expect(() => convertBuiltIns({}, [thing])).toThrow('expected a definition of /v1 Thing, got none');
   });
 
-  test('joined with those of a later release keep what has gone, and tell what has nothing in common', () => {
+  test('joined with those of a later release keep removed fields, and report fields with nothing in common', () => {
     const before = convertBuiltIns(definitions, [thing]);
     const spec = { properties: { again: { type: 'boolean' }, fresh: { type: 'string' } } };
     const after = convertBuiltIns({ ...definitions, 'io.k8s.api.core.v1.ThingSpec': spec }, [thing]);

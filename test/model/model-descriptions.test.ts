@@ -38,7 +38,7 @@ const core = documentOf({
 });
 const pod = servedAs(baseline, 'Pod');
 
-test('kinds and all they lead to are described, by first sentences; what the model does not know is left', () => {
+test('kinds and the types of their fields are described by first sentences; unknown ones are ignored', () => {
   const said = descriptionsIn(core, [pod], baseline);
   expect(said.get('Pod')).toEqual({ description: 'Pod is a collection of containers.', fields: new Map([['spec', 'What is wanted.']]) });
   expect(said.get('PodSpec')).toEqual({
@@ -52,7 +52,7 @@ test('kinds and all they lead to are described, by first sentences; what the mod
   expect([...said.keys()].sort()).toEqual(['Container', 'EphemeralVolumeSource', 'Pod', 'PodSpec', 'Volume']);
 });
 
-test('a model takes over what it has no words for', () => {
+test('a model takes over descriptions that it lacks', () => {
   const container = baseline.types.get('Container');
   const own = new Map(baseline.types).set('Container', { name: 'Container', description: 'Ours.', fields: container?.fields ?? [] });
   const model = describedModel({ ...baseline, types: own }, descriptionsIn(core, [pod], baseline));

@@ -99,7 +99,7 @@ test.each([
   expect(builtInTypeName(definition)).toBe(type);
 });
 
-test('versions stand in the order of Kubernetes', () => {
+test('versions are ordered as in Kubernetes', () => {
   const versions = ['v1alpha1', 'v1', 'foo', 'v10', 'v2beta1', 'v2', 'v1beta2', 'v11alpha2', 'bar', 'v1beta10'];
   expect(versions.sort(compareApiVersions)).toEqual([
     'v10',

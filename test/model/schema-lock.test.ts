@@ -177,7 +177,7 @@ test.each([
   expect(() => parseSchemaLock(value)).toThrow(`not a schema lock: ${at}`);
 });
 
-test('fields come in order of their keys, and names are such as GraphQL can write', () => {
+test('fields are ordered by their keys, and names are valid in GraphQL', () => {
   const shape = { fields: ['b', 'a'].map((key) => ({ key, shape: { scalar: 'Int' } })) };
   const lock = parseSchemaLock(withShape(shape));
   expect(lock.kinds.get('Widget.example.com')?.schema.shape.fields.map(({ key }) => key)).toEqual(['a', 'b']);

@@ -36,7 +36,7 @@ test.each(['cut', 'kept'] as const)('an answer never stays a mixture of two clus
 });
 
 test.each([['north', 'south'], ['north']])(
-  'streams over %s are told GONE and the new list, and those that resume RESET',
+  'streams over %s get GONE and the new list, and resumed streams get RESET',
   async (...members) => {
     const { gateway, successor } = await startWithSuccessor();
     await using stack = new AsyncDisposableStack();

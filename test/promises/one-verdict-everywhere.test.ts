@@ -148,7 +148,7 @@ describe('the verdict on', () => {
     expect(({} as { x?: unknown }).x).toBeUndefined();
   });
 
-  test('each subscription is the same over WebSocket and server-sent events; a JSON request is told which transports stream', async () => {
+  test('each subscription is the same over WebSocket and server-sent events; a JSON request gets an error that names these transports', async () => {
     await using gateway = await startGateway({ north: [pod('web')] });
     const socket = await LiveSocket.open(gateway.url);
     for (const one of subscriptions) {

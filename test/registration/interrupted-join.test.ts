@@ -82,7 +82,7 @@ describe.skipIf(realPrograms === undefined)(`joins that something interrupts, on
     expect(await boundNames()).toEqual(['muster-member-2']);
   });
 
-  test('an object whose answer of the creation is lost is taken back too', async () => {
+  test('an object is deleted too if the answer to its creation was lost', async () => {
     const { result, steps } = await join({}, { member: losing('ServiceAccount') });
     expect([result, steps.filter(({ action }) => action === 'created')]).toEqual(['failed', []]);
     expect((await clients.south.send('GET', paths.account)).status).toBe(404);
@@ -152,7 +152,7 @@ describe.skipIf(realPrograms === undefined)(`joins that something interrupts, on
     return { apiVersion: 'muster.dev/v1alpha1', kind: 'Cluster', metadata, spec: { secretRef: { name: 'twin' } } };
   }
 
-  test('of two rotations at once, the later one is refused and its token is taken back', async () => {
+  test('of two rotations at once, the later one is refused and its token is revoked', async () => {
     await join();
     const overtaken: Interrupt = async ({ manifest }, send) => {
       if (manifest.kind === 'Secret') await join({ rotate: true });

@@ -43,7 +43,7 @@ describe.skipIf(realPrograms === undefined)(`joining and leaving on ${realServer
     await create('north', '/api/v1/namespaces', { metadata: { name: 'muster-system' } });
   });
 
-  test('a failed step takes back what this run has created, in both clusters', async () => {
+  test('a failed step deletes the objects that this run has created, in both clusters', async () => {
     const foreign = { metadata: { name: 'south' } };
     await create('north', '/api/v1/namespaces/muster-system/secrets', foreign);
     expect(await join()).toMatchObject({

@@ -216,7 +216,7 @@ test('a Secret that muster join has not made is left alone', async () => {
   await world.end();
 });
 
-test('the mark of a new token goes once this gateway uses the token, and 5 s later', async () => {
+test('the mark of a new token is removed 5 s after this gateway uses the token', async () => {
   const world = createWorld({ annotations: { 'muster.dev/token-unused': 'true' }, used: 'the old one' });
   const isMarked = () => 'muster.dev/token-unused' in (world.secret().metadata.annotations ?? {});
   await world.clock.advance(10_000);

@@ -31,7 +31,7 @@ function createWorld({ generation = 1, isUsable = false } = {}) {
   const statuses: JsonObject[] = [];
   let tell: (changes: readonly MemberChange[]) => void = () => undefined;
   const changed = () =>
-    tell([{ type: 'object', cluster: hub, kind: clusterKind, place: { namespace: '', name: 'south' } } as MemberChange]);
+    tell([{ type: 'object', cluster: hub, kind: clusterKind, objectName: { namespace: '', name: 'south' } } as MemberChange]);
   const client = {
     patch: async ({ patch }: PatchObjectRequest) => {
       const { status } = patch as { readonly status: JsonObject };
@@ -132,7 +132,7 @@ test('a change of another cluster leads to a pass only if the role has changed',
   await world.end();
 });
 
-test('a Cluster that comes or goes has one line in the audit', async () => {
+test('a Cluster that joins or leaves has one line in the audit', async () => {
   const world = createWorld();
   await world.settled();
   world.state.candidate = 2;

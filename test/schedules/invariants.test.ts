@@ -89,7 +89,7 @@ describe('finds', () => {
     expect(violationsIn(state).join('\n')).toContain(violation);
   });
 
-  test('Settled beside a stranger at the place of a copy, and no Settled without one', () => {
+  test('Settled although a foreign object has the name of a copy, and not Settled without one', () => {
     const beside = {
       ...south(configMap('web', 'theirs', undefined, stranger.data)),
       untouchables: [stranger],
@@ -101,7 +101,7 @@ describe('finds', () => {
     expect(violationsIn({ ...beside, propagations })).toEqual([]);
   });
 
-  test('nothing in the clusters of a wave that waits for one where a stranger stands', () => {
+  test('no copy in the clusters of a wave that waits for a cluster with a foreign object', () => {
     const waves = [{ name: 'first', set: { clusters: ['south'] } }];
     const state = (rollout: object) => ({
       ...settled(),

@@ -16,7 +16,7 @@ test.each([
   expect(callOfRequest({ method, path: path.slice(1).split('/') })).toEqual({ verb, group: '', plural });
 });
 
-test('the group of a resource stands before its version', () => {
+test('the group of a resource comes before its version', () => {
   const path = ['apis', 'apps', 'v1', 'namespaces', 'shop', 'deployments', 'web'];
   expect(callOfRequest({ method: 'PATCH', path })).toEqual({ verb: 'patch', group: 'apps', plural: 'deployments' });
 });

@@ -506,7 +506,7 @@ describe('row 19: a WatchList', () => {
     await held.converges();
   });
 
-  test('with a late end applies what happened before it', async () => {
+  test('with a late end applies the events before it', async () => {
     const { sim, hold, pass } = await start(streaming, (server) => server.fill('Pod', 50, pod('web')));
     sim.streaming({ type: 'late', delayMs: 10_000 }, { resource: 'pods' });
     const held = await hold('Pod');

@@ -48,7 +48,7 @@ test('a namespace that is not granted leaves the others complete', async () => {
   expect(mirror.store.namespaces()).toEqual(['shop']);
 });
 
-test('a failed review is a fault, not a refusal: nobody waits for it, and it is repeated', async () => {
+test('a failed review is a fault, not a refusal: no read waits for it, and it is repeated', async () => {
   const { watching, mirror, name, north, clock } = await startInShop(['shop', 'web']);
   await using _ = watching;
   north.fail({ of: reviews, times: 2, fault: north.fault('SERVER_ERROR', { code: 500 }) });
@@ -131,7 +131,7 @@ test.each([
   expect(mirror.sync().phase).toBe('SYNCED');
 });
 
-test('does not know what may be read before the namespaces are known', async () => {
+test('does not know which namespaces may be read before the namespaces are known', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.endless.add('Namespace');
@@ -244,7 +244,7 @@ test('sends synced to followers again after a right was lost in one of two names
 test.each([
   ['in one of two namespaces', new Set(['shop', 'web'])],
   ['to list all namespaces', undefined],
-])('after a right was lost %s, what is listed again is of now, and no older than what was told', async (_what, permitted) => {
+])('after a right was lost %s, a new list is current, and no older than reported changes', async (_what, permitted) => {
   await using watching = startWatching();
   const north = watching.fake('north');
   // A version without WatchList. Its list "of any version" is as old as the server's cache.

@@ -480,7 +480,7 @@ test('row 19: 422 to a WatchList causes a list, and so does a WatchList without 
   expect(silent.mirror.store.size).toBe(1);
 });
 
-test('row 19: a WatchList that breaks half-way begins again, and deletes what vanished meanwhile', async () => {
+test('row 19: a WatchList that breaks half-way begins again, and deletes objects that vanished meanwhile', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   north.put('Pod', pod('web'));

@@ -122,7 +122,7 @@ test('names are those of the cluster, and a Namespace is asked about with its na
   expect(north.reviews[0]).toMatchObject({ resourceAttributes: { namespace: 'shop', name: 'shop' } });
 });
 
-test('a caller without an identity is told nothing', async () => {
+test('a caller without an identity gets no answer about rights', async () => {
   const world = createAccessWorld();
   const north = world.join('north');
   await turns();

@@ -119,7 +119,7 @@ describe('tells a caller', () => {
     expect(nodes).toMatchObject({ type: 'none', fault: { code: 'FORBIDDEN', cluster: 'north', kind: { group: '', kind: 'Node' } } });
   });
 
-  test('one object by name: also with resourceNames, and a Namespace to whoever is bound in it', async () => {
+  test('one object by name: also with resourceNames, and a Namespace to each user with a binding in it', async () => {
     const world = createAccessWorld();
     const north = world.join('north');
     north.put(
@@ -305,7 +305,7 @@ describe('a change of RBAC objects', () => {
     expect(await world.clustersOf(ann)).toEqual(['north']);
   });
 
-  test('of a role ends the decisions of everybody who has it', async () => {
+  test('of a role ends the decisions of all its users', async () => {
     const world = createAccessWorld();
     const north = world.join('north');
     north.put(...shopReader);

@@ -73,7 +73,7 @@ describe('a selector', () => {
 });
 
 describe('F2: a person on a terminal', () => {
-  test.each(['', 'n', 'yess'])('who answers %j changes nothing', async (typed) => {
+  test.each(['', 'n', 'yess'])('the answer %j changes nothing', async (typed) => {
     const { code, err } = await run(['delete', 'cm', 'kept'], typed);
     expect(code).toBe(1);
     expect(err).toBe('delete in 2 clusters: north, south\n  configmap/kept in default\nContinue? [y/N] muster: nothing was changed\n');

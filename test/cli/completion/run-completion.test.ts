@@ -77,7 +77,7 @@ describe('completes', () => {
   });
 });
 
-describe('says what there is', () => {
+describe('describes each candidate', () => {
   const run = (...args: string[]) => runCli(gateway, args);
 
   test('api-resources lists kinds with the number of clusters', async () => {

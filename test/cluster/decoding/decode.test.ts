@@ -179,7 +179,7 @@ test('ten thousand levels are read, and read exactly or as they were', () => {
   expect(decoded.exactly().metadata.name).toBe('deep');
 });
 
-test('of keys that stand there twice the last counts', () => {
+test('of repeated keys, the last one counts', () => {
   expect(decodeItem(bytesOf('{"metadata":{"name":"a","name":"b"}}'))).toMatchObject({ object: { metadata: { name: 'b' } } });
 });
 

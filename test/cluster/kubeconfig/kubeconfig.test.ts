@@ -130,7 +130,7 @@ describe('where it is found', () => {
     expect(await load('')).toMatchObject({ contexts: [] });
   });
 
-  test('of several files the first that sets a thing wins, and those that are missing are skipped', async () => {
+  test('of several files, the first one that sets a value wins, and missing files are skipped', async () => {
     const first = await file('first', configOf({ cluster: 'server: https://first' }).replace('current-context: a', ''));
     const second = await file('second', `${configOf({ cluster: 'server: https://second' })}\n- name: b\n  context: {cluster: a}\n`);
     const KUBECONFIG = [path.join(folder, 'missing'), first, second].join(path.delimiter);
@@ -233,7 +233,7 @@ describe('the entry of a cluster', () => {
 });
 
 describe('the entry of a user', () => {
-  test('certificates, as data or beside the kubeconfig', async () => {
+  test('certificates, as data or as files relative to the kubeconfig', async () => {
     const data = await endpoint({ user: `client-certificate-data: ${base64('C')}\nclient-key-data: ${base64('K')}` });
     expect([textOf(data.clientCertificate?.certificate), textOf(data.clientCertificate?.key)]).toEqual(['C', 'K']);
     const files = await endpoint({ user: 'client-certificate: c.pem\nclient-key: /k.pem' });

@@ -102,7 +102,7 @@ describe('TLS', () => {
   });
 
   test.each([{}, { maxVersion: 'TLSv1.2' as const }])(
-    'a client certificate that is missing, or not accepted, is told at once (%o)',
+    'a missing or refused client certificate is reported at once (%o)',
     async (tlsOptions) => {
       const [serving, strange] = await Promise.all([createCertificate(), createCertificate()]);
       const demanding = { requestCert: true, rejectUnauthorized: true, ca: serving.ca, ALPNProtocols: ['h2'], ...tlsOptions };

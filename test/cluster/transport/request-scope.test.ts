@@ -18,7 +18,7 @@ test('a scope ends when its deadline passes, with the failure of that deadline',
   expect(scope.failure).toBe(late);
 });
 
-test('a deadline can be put off, brought forward, and taken back', async () => {
+test('a deadline can be moved later, moved earlier, and removed', async () => {
   const clock = createManualClock();
   using scope = openRequestScope([new AbortController().signal], clock);
   scope.setDeadline(1_000, late);

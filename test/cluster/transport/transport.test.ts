@@ -421,7 +421,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
 });
 
 test.each(['h2', 'http1'] as const)(
-  'B11: a new authority takes a new connection; what stands on the old one over %s has 30 s to end',
+  'B11: a new authority needs a new connection; requests on the old one over %s have 30 s to end',
   async (protocols) => {
     const clock = createManualClock();
     const sim = await start({ protocols });

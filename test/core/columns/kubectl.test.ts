@@ -51,7 +51,7 @@ const unknownHeaders = new Map([['secrets', ['TYPE', 'DATA']]]);
 /** The API server prints FlowSchemas by precedence; a gateway prints every kind by name. */
 const otherOrder = 'flowschemas.flowcontrol.apiserver.k8s.io';
 
-describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl, asking ${realServerTitle}, prints what we print`, () => {
+describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl prints the same table, with ${realServerTitle}`, () => {
   let cluster: RealCluster;
   let client: RawClient;
   let gateway: RunningProcess;

@@ -34,7 +34,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson(1e30)).not.toBe(canonicalJson(parseJsonExactly('1000000000000000000000000000000')));
   });
 
-  test('prints ordered and unordered maps alike', () => {
+  test('prints ordered and unordered maps in the same way', () => {
     for (const odd of ['1e300', '123456789012345680000.0', '9007199254740993', '-0', '1.5']) {
       const ordered = parseJsonExactly(`{"a":${odd},"b":[${odd}]}`);
       expect(canonicalJson(ordered)).toBe(canonicalJson(reversed(ordered)));

@@ -59,7 +59,7 @@ test.each<[ValueType, Json, Json]>([
   ['Int64', big('9007199254740993'), '9007199254740993'],
   ['JSON', [1], [2]],
   ['JSON', {}, { a: 1 }],
-])('as %s, %j stands beside %j', (type, one, other) => {
+])('as %s, %j has the same order as %j', (type, one, other) => {
   expect(compareOrderKeys(keyOf(one, type), keyOf(other, type))).toBe(0);
 });
 

@@ -91,7 +91,7 @@ test('work that is aborted before it starts never runs; while it runs it keeps i
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('work that fails frees its place; work that may not wait is told so', async () => {
+test('work that fails frees its place; work that may not wait is refused', async () => {
   const places = new FairPlaces({ places: 1, waiting: 0 });
   const { signal } = new AbortController();
   await expect(places.run('eve', () => Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken');

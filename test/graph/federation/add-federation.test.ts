@@ -95,7 +95,7 @@ describe('_entities', () => {
     expect(await entitiesOf(representation)).toEqual([null]);
   });
 
-  test('F7: returns null for what the caller may not see', async () => {
+  test('F7: returns null for objects that the caller may not see', async () => {
     const graph = graphOfShop(createRestrictingAccess({ me: { north: ['other'] } }));
     const r = ['north', 'south'].flatMap((cluster) => [
       { __typename: 'Deployment', id: idOfObject({ ...web, cluster }) },

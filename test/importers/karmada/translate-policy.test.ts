@@ -198,7 +198,7 @@ describe('placement', () => {
   });
 });
 
-test('exact: the planner is told of an empty weight preference, with which Karmada does not ignore the spread', () => {
+test('exact: keeps an empty weight preference for the planner, because Karmada then does not ignore the spread', () => {
   const placement = '{ replicaScheduling: { weightPreference: {} }, spreadConstraints: [{ spreadByField: cluster, maxGroups: 1 }] }';
   expect(inputOfOne(withPolicy(`placement: ${placement}`), exactly)).toMatchObject({
     placement: { spread: [{ max: 1 }] },

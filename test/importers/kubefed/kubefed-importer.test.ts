@@ -186,7 +186,7 @@ spec:
     ]);
   });
 
-  test('of a living federation names its members, and tells where labels differ', () => {
+  test('of a living federation names its members, and notes where labels differ', () => {
     const members = new Map([
       ['cluster1', { env: 'prod' }],
       ['cluster2', {}],
@@ -633,7 +633,7 @@ describe('a ReplicaSchedulingPreference', () => {
     expect(specOf(result, 0).replicas).toBeUndefined();
   });
 
-  test('tells that KubeFed plans for clusters in which the namespace is not', () => {
+  test('notes that KubeFed also plans for clusters without the namespace', () => {
     const ns = namespace('{ placement: { clusters: [{ name: cluster2 }] } }');
     const result = withPreference('{ targetKind: FederatedDeployment, totalReplicas: 2 }', { ns, isExact: true });
     // In exact mode, the replicas are divided between all clusters, and those outside the namespace are lost.

@@ -76,7 +76,7 @@ const start = () =>
     { hub: 'hub', living: true },
   );
 
-test.each([false, true])('takes over what Karmada placed, and gives it back without a mark (exact: %s)', async (exact) => {
+test.each([false, true])('adopts the copies of Karmada, and releases them without a mark (exact: %s)', async (exact) => {
   await using gateway = await start();
   const { propagations, unread, notes, faults } = await imported(gateway, 'karmada', { exact });
   expect(faults).toEqual([]);

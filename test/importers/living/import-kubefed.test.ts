@@ -40,7 +40,7 @@ const start = () =>
     { hub: 'host', living: true },
   );
 
-test.each([false, true])('takes over what KubeFed placed in its members, and gives it back (exact: %s)', async (exact) => {
+test.each([false, true])('adopts the copies of KubeFed in its members, and releases them (exact: %s)', async (exact) => {
   await using gateway = await start();
   const { propagations, unread, notes, faults } = await imported(gateway, 'host', { exact });
   expect([unread, faults, notes.map(({ code }) => code)]).toEqual([[], [], ['STOP_FIRST']]);

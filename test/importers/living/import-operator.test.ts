@@ -22,7 +22,7 @@ const host = [
   deployment('default/web', 1),
 ];
 
-test('takes over what the operator placed', async () => {
+test('adopts the copies of the operator', async () => {
   await using gateway = await startGateway({ host, south: [deployment('default/web', 2)], other: [] }, { hub: 'host', living: true });
   const result = await imported(gateway, 'host');
   expect(result.propagations.map(({ system, input }) => [system, input.namespace, input.name, input.conflict])).toEqual([

@@ -98,7 +98,7 @@ describe('a MultiClusterResource', () => {
     expect(JSON.stringify(result)).not.toContain('aHVudGVyMg');
   });
 
-  test('tells unknown fields', () => {
+  test('notes unknown fields', () => {
     const result = imported(resource(`${template}, placement: { clusters: [{ name: tencent1, weight: 2 }] }, priority: 1`));
     expect(imports(result, 0).notes.map(({ code, path }) => [code, path])).toEqual([
       ['UNKNOWN_FIELD', '[0].spec.placement.clusters[0].weight'],
@@ -126,7 +126,7 @@ describe('the placement', () => {
     expect(codesOf(imports(result, 0).notes)).toEqual(codes);
   });
 
-  test('leaves out what is customized elsewhere', () => {
+  test('leaves out the customizations of other clusters', () => {
     const result = imported(
       resource(
         `${template}, placement: { clusters: [{ name: tencent1 }] }, customize: { clusters: [{ name: tencent2, action: [{ path: /spec/replicas, op: replace, value: [2] }] }] }`,

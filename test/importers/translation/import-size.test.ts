@@ -28,7 +28,7 @@ function importedInSteps(documents: readonly string[], names: readonly string[] 
   }
 }
 
-test('an import whose Propagations are too large is refused, and the message says what helps', () => {
+test('an import whose Propagations are too large is refused, with a remedy in the message', () => {
   const large = overrides([rule('x'.repeat(1_000_000))]);
   expect(() => importedInSteps([policy, large, ...workloads(80)])).toThrow(
     'expected Propagations of at most 64 MiB in one import, got more: each one has its own copy of what its policies add, such as overrides. ' +

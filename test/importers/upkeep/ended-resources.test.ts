@@ -35,7 +35,7 @@ test.each([
   ['deletes what it owns', true],
   ['leaves what it owns to the leader', false],
 ])(
-  'a resource that is deleted while no gateway runs goes completely if the hub %s',
+  'a resource that is deleted while no gateway runs is removed completely if the hub %s',
   async (_, collects) => {
     await using fleet = await startUpkeepWorld();
     const first = fleet.startProcess();

@@ -199,7 +199,7 @@ describe('a file that is', () => {
     expect(opened.problem(), 'what it held is missing in this run').toMatch(/^the schema lock file could not be read \(EISDIR\)[^;]*$/);
   });
 
-  test.skipIf(process.getuid?.() === 0)('not to be written is told until it can be', async () => {
+  test.skipIf(process.getuid?.() === 0)('that cannot be written is reported until it can be written', async () => {
     await mkdir(path.dirname(file));
     await chmod(path.dirname(file), 0o500);
     await using opened = await openHere();

@@ -264,7 +264,7 @@ describe('trouble', () => {
     expect(await probe.news()).toEqual([`${web}: a`, `${web}: b`, `${web}: c`]);
   });
 
-  test('before the first line, what is written after a cut is not lost', async () => {
+  test('a cut before the first line loses no later lines', async () => {
     const world = createLogWorld();
     const { log } = northOf(world, {});
     log().write('old');

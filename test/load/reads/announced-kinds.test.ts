@@ -60,7 +60,7 @@ test('returns SYNCING if a defined kind is not discovered during the wait', asyn
   expect(at('exampleWidgets.faults.code')).toEqual(['SYNCING']);
 });
 
-test('stops waiting when the definition goes, and when the cluster leaves', async () => {
+test('stops waiting when the definition is deleted, and when the cluster leaves', async () => {
   const removed = start(widget);
   const first = removed.graph.ask(asked);
   await turns();

@@ -53,7 +53,7 @@ test.each([
   [2.5, 2_500],
   [10, 10_000],
   [60, 10_000],
-])('what a list of waitSeconds %d leads to is waited for %d ms, however far it is', async (waitSeconds, waitsMs) => {
+])('relations of a list with waitSeconds %d are waited for %d ms, at any depth', async (waitSeconds, waitsMs) => {
   const world = hangingWorld();
   let ends = 0;
   const answer = world.ask(

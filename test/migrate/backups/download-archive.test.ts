@@ -115,7 +115,7 @@ test.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'])(
   },
 );
 
-test('tells users who share the gateway nothing about what answered', async () => {
+test('hides from users who share the gateway which server answered', async () => {
   const allowPrivate = ['127.0.0.0/8'];
   const closed = await serve(() => undefined);
   const answers: readonly RequestListener[] = [

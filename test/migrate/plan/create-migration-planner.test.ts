@@ -86,7 +86,7 @@ const actions = (objects: readonly { readonly key: { readonly kind: string; read
   objects.map(({ key, action }) => `${action} ${key.kind} ${key.name}`);
 
 describe('a plan of a migration', () => {
-  test('has figures, and skips what needs as much as is free', async () => {
+  test('has figures, and skips an application that needs as much as is free', async () => {
     await using east = await startPlanner(
       [web('core', { cpu: '8' }), web('extra', { cpu: '8' })],
       ['a', 'b', 'c'].map((name) => node(name)),
@@ -113,7 +113,7 @@ describe('a plan of a migration', () => {
     expect((await east.plan({ priority: ['extra'] })).digest).not.toBe(plan.digest);
   });
 
-  test('copies what another workload needs, and holds it in the source', async () => {
+  test('copies an object that another workload needs, and keeps it in the source', async () => {
     const service = object('Service', 'shop', { spec: { selector: { app: 'shop' }, ports: [{ port: 80 }] } });
     const other = { ...web('other', { spec: uses('common') }), metadata: { name: 'other', namespace: 'shop', labels: {} } };
     const maps = [object('ConfigMap', 'own', { data: { a: '1' } }), object('ConfigMap', 'common', { data: { b: '2' } })];
@@ -159,7 +159,7 @@ describe('a plan of a migration', () => {
     expect(plan.apps[1]?.skipped?.message).toBe('ConfigMap shop/mine exists in west already');
   });
 
-  test('skips what the target does not serve, has no namespace for, or refuses', async () => {
+  test('skips applications that the target does not serve, has no namespace for, or refuses', async () => {
     await using east = await startPlanner([web('a')], [node('n')]);
     const elsewhere = { ...web('a'), metadata: { name: 'a', namespace: 'away', labels: { team: 'a' } } };
     east.world.cluster('east').put(namespace('away'));
@@ -172,7 +172,7 @@ describe('a plan of a migration', () => {
     expect([plan.ok, plan.notes.map(({ code }) => code)]).toEqual([false, ['NAMESPACE_MISSING', 'NOTHING_FITS']]);
   });
 
-  test('tells only a requester with the rights that a namespace does not exist', async () => {
+  test('shows only to a requester with the rights that a namespace does not exist', async () => {
     await using east = await startPlanner([web('a')], [node('n')]);
     using _forbidden = east.world.cluster('west').forbid({ kind: 'Deployment', verbs: ['create'] });
     const elsewhere = { ...web('a'), metadata: { name: 'a', namespace: 'away', labels: { team: 'a' } } };

@@ -54,7 +54,7 @@ function isEnded({ mirrored }: MigrationWorld, step: string): boolean {
 
 const deaths = [1, 4, 7, 10, 13, 16, 19];
 
-test.each(deaths)('M1: goes on where it was after a kill at write %i, and comes back after another one', async (life) => {
+test.each(deaths)('M1: continues after a kill at write %i, and is undone after a second kill', async (life) => {
   await using moving = await startWeb();
   const replicas = watchReplicas(moving);
   const first = moving.controller.startProcess({ life });

@@ -59,7 +59,7 @@ function appOf({ mirrored }: MigrationWorld, index = 0): MigratedApp | undefined
 
 const codesOf = ({ mirrored }: MigrationWorld) => mirrored('move')?.status.notes?.map(({ code }) => code);
 
-test('takes back an application that fails with onFailure Rollback, and moves the others', async () => {
+test('undoes an application that fails with onFailure Rollback, and moves the others', async () => {
   await using moving = await startWithBad();
   await moving.migrate('move', { labels, deadline: '20s', maxConcurrency: 1, onFailure: 'Rollback' });
   const { status } = await moving.ended('move', 'Failed', { bad: 'Undone', good: 'Done' });
@@ -100,7 +100,7 @@ test('moves an application that has failed with onFailure Continue, once its cau
   await moving.ended('move', 'Settled', { bad: 'Done', good: 'Done' });
 });
 
-test('pauses when an application is unhealthy at the end of the soak, and goes on when it is told to', async () => {
+test('pauses when an application is unhealthy at the end of the soak, and continues on request', async () => {
   await using moving = await startOne();
   const { world } = moving.controller;
   await moving.migrate('move', { labels, deadline: '30s', soak: '20s' });
@@ -116,7 +116,7 @@ test('pauses when an application is unhealthy at the end of the soak, and goes o
   await moving.ended('move', 'Settled', { good: 'Done' });
 });
 
-test('goes on by itself when an application is healthy again before the deadline of the soak', async () => {
+test('continues by itself when an application is healthy again before the deadline of the soak', async () => {
   await using moving = await startOne();
   const { world } = moving.controller;
   await moving.migrate('move', { labels, deadline: '2m', soak: '20s' });
@@ -129,7 +129,7 @@ test('goes on by itself when an application is healthy again before the deadline
   await moving.ended('move', 'Settled', { good: 'Done' });
 });
 
-test('takes back what is not done before a deleted Migration is gone, and leaves what is done', async () => {
+test('undoes unfinished applications before a deleted Migration is gone, and leaves finished ones', async () => {
   await using moving = await startWithBad();
   const { world } = moving.controller;
   await moving.migrate('move', { labels, deadline: '20s', onFailure: 'Continue' });
@@ -201,7 +201,7 @@ test('calls the hook only with an id that the hub has, and Finish once the hub h
   expect(known).toEqual(['Shift true 2', 'Finish true 0', 'Undo true 2']);
 });
 
-test('pauses at the deadline of a hook that does not answer, and makes the same call again when it goes on', async () => {
+test('pauses at the deadline of a hook that does not answer, and repeats the same call when it continues', async () => {
   let isSilent = true;
   await using server = await startHookServer(() => (isSilent ? undefined : 200));
   await using moving = await startOne(server.hook);
@@ -215,7 +215,7 @@ test('pauses at the deadline of a hook that does not answer, and makes the same 
   expect(new Set(server.calls.filter(({ operation }) => operation === 'Shift').map(({ id }) => id)).size).toBe(1);
 });
 
-test('pauses an undo whose hook refuses it, and goes on when it is told to', async () => {
+test('pauses an undo whose hook refuses it, and continues on request', async () => {
   let isRefused = true;
   await using server = await startHookServer(({ operation }) => (operation === 'Undo' && isRefused ? 403 : 200));
   await using moving = await startOne(server.hook);
@@ -283,7 +283,7 @@ test('takes an application back whose target becomes unhealthy in Soak with onFa
   expect(existsIn(moving, 'east', 'good')).toEqual([false, false]);
 });
 
-test('an undo of a refused Migration has nothing to take back', async () => {
+test('an undo of a refused Migration has nothing to undo', async () => {
   await using moving = await startOne();
   await moving.migrate('move', { labels, traffic: 'upstreams' }, { 'muster.dev/plan-digest': 'a'.repeat(64) });
   await moving.controller.world.until(() => moving.mirrored('move')?.status.phase === 'Held');

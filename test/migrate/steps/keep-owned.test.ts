@@ -94,7 +94,7 @@ test('gives a StatefulSet that was scaled down its retention policy again', asyn
   expect(moving.live('south', 'PersistentVolumeClaim', 'data-db-0')).toBeDefined();
 });
 
-test('keeps the claims in the target when its StatefulSet is taken back', async () => {
+test('keeps the claims in the target when the move of its StatefulSet is undone', async () => {
   await using moving = await startDatabase();
   await moving.migrate('move', { apps: apps('StatefulSet', 'db'), soak: '1h' });
   await moving.controller.world.until(() => moving.mirrored('move')?.status.apps?.[0]?.step === 'Soak');

@@ -112,7 +112,7 @@ test('restores a workload that was deleted after the traffic was back, before it
   expect([availableIn(moving, 'south'), early]).toEqual([2, []]);
 });
 
-test('takes back copies that were never healthy although the source is away', async () => {
+test('deletes copies that were never healthy although the source does not answer', async () => {
   await using moving = await startWeb();
   const { world } = moving.controller;
   world.cluster('east').onWrite(({ kind, result, isDry, object }) => {

@@ -72,7 +72,7 @@ test('restores the same manifests, without marks of the migration', async () => 
   expect(managers).not.toContain('muster');
 });
 
-test.each([1, 3, 5, 7, 9])('restores what was edited after the plan, over a crash at write %i after the edit', async (life) => {
+test.each([1, 3, 5, 7, 9])('restores an object that was edited after the plan, after a crash at write %i', async (life) => {
   await using moving = await startWeb();
   const { world } = moving.controller;
   const first = moving.controller.startProcess();

@@ -36,7 +36,7 @@ test('an enum of a column has every value that the column gives', () => {
   expect(values).toEqual([['COMPLETE', 'FAILED', 'TERMINATING', 'SUSPENDED', 'FAILURE_TARGET', 'RUNNING']]);
 });
 
-describe('strange objects throw nothing, and have what is never null:', () => {
+describe('malformed objects throw no error, and have the columns that are never null:', () => {
   const strange = ['null', '7', '"x"', '[]', '[null]', '[7]', '{}', '-1', '9007199254740993', 'true', '[{"name":7}]', '{"a":null}'];
   const bare: readonly string[] = strange.flatMap((value) => [`{"metadata":{"name":"a"},"spec":${value},"status":${value}}`]);
   const changed = [...changes(podStates.map((state) => podIn(state)))];

@@ -60,7 +60,7 @@ const refusal = 'error: rollout status is only available for RollingUpdate strat
 const kubectl = realPrograms === undefined ? undefined : path.join(realPrograms, 'kubectl');
 const run = promisify(execFile);
 
-describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl, asking ${realServerTitle}, prints what columns say`, () => {
+describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl prints the values of columns, with ${realServerTitle}`, () => {
   let cluster: RealCluster;
   let client: RawClient;
 
@@ -144,7 +144,7 @@ describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl, asking 
     expect(podsByColumns(await objectsAt(`/api/v1/namespaces/${place}/pods`))).toEqual(printed);
   }, 60_000);
 
-  test('of Pods in states that nobody thought of', async () => {
+  test('of Pods in random states', async () => {
     const place = await namespace('random');
     await putPods(randomPods(200, 1), place);
     const printed = await podsAsPrinted(place);
@@ -152,7 +152,7 @@ describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl, asking 
     expect(podsByColumns(await objectsAt(`/api/v1/namespaces/${place}/pods`))).toEqual(printed);
   }, 120_000);
 
-  test('of what Pods request', async () => {
+  test('of the requests of Pods', async () => {
     const place = await namespace('requests');
     await made('/apis/node.k8s.io/v1/runtimeclasses', {
       metadata: { name: 'heavy' },

@@ -5,7 +5,7 @@ import { podRequestsOf } from '../../../src/model/columns/pod-requests.ts';
 import { heavyOverhead, requestingPods } from './pods-that-request.ts';
 
 test.each(requestingPods.map((pod) => [pod.name, pod] as const))(
-  'what the scheduler counts: %s',
+  'requests as the scheduler counts them: %s',
   (name, { spec, status = {}, heavy, requests }) => {
     const overhead = heavy === true ? { overhead: heavyOverhead } : {};
     expect(podRequestsOf({ metadata: { name }, spec: { ...spec, ...overhead }, status })).toEqual(requests);

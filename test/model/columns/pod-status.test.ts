@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { lastRestartOfPod, phaseOfPod, readyOfPod, restartsOfPod } from '../../../src/model/columns/pod-status.ts';
 import { container, containers, podIn, podStates, sidecars } from './pod-states.ts';
 
-test.each(podStates.map((state) => [state.name, state] as const))('what kubectl prints: %s', (_, state) => {
+test.each(podStates.map((state) => [state.name, state] as const))('status as kubectl prints it: %s', (_, state) => {
   const pod = podIn(state);
   expect([phaseOfPod(pod), readyOfPod(pod), restartsOfPod(pod)]).toEqual(state.prints);
 });
@@ -35,7 +35,7 @@ test.each([
   ['parts of a restart are none', { state: { running: {} }, ready: true, restartCount: 1.5 }, '1/1', 0],
   ['more restarts than an Int holds', { state: { running: {} }, ready: 'yes', restartCount: 2 ** 40 }, '0/1', 2 ** 31 - 1],
   ['fewer restarts than none', { state: { running: {} }, ready: true, restartCount: -(2 ** 40) }, '1/1', -(2 ** 31)],
-])('what no kubelet says: %s', (_, status, ready, restarts) => {
+])('states that no kubelet writes: %s', (_, status, ready, restarts) => {
   const pod = podIn({ name: 'odd', status: { containerStatuses: [{ name: 'web', ...status }] }, prints: ['', '', 0] });
   expect([readyOfPod(pod), restartsOfPod(pod)]).toEqual([ready, restarts]);
 });

@@ -5,7 +5,7 @@ import { kubectlRollouts } from './kubectl-rollouts.ts';
 
 const apps = (kind: string) => ({ group: 'apps', kind });
 
-describe('what kubectl rollout status says', () => {
+describe('the verdict of kubectl rollout status', () => {
   const phases = { waiting: 'progressing', done: 'done', failed: 'failed', refused: 'done' } as const;
 
   test.each(kubectlRollouts.map((one, index) => [`${index} ${one.kind} ${one.says}`, one] as const))('%s', (_, { kind, says, object }) => {

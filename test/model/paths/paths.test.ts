@@ -168,7 +168,7 @@ describe('a path', () => {
   });
 });
 
-describe('what is no path of a kind is told with what was meant', () => {
+describe('an unknown path of a kind is refused with a suggestion', () => {
   test.each([
     ['Deployment.apps', 'spec.replcas', 'no field spec.replcas in Deployment; did you mean spec.replicas?'],
     ['Pod', 'metdata.name', 'no field metdata in Pod; did you mean metadata?'],

@@ -33,7 +33,7 @@ export function crashPromises(declare: DeclarePromise, crashes: FleetKind['crash
     }
   });
 
-  declare('D2: an intent that was asked for twice, as nobody answered, is one', async (fleet) => {
+  declare('D2: an intent that is requested again, because no answer came, exists once', async (fleet) => {
     const input = jobAndSettings(fleet, 'twice');
     const asked = propagate(fleet, input).catch(() => undefined);
     await fleet.dieAfter(1);

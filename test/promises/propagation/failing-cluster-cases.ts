@@ -46,7 +46,7 @@ export function failingClusterPromises(declare: DeclarePromise): void {
     await stateWhere(fleet, 'late', isSettledEverywhere);
   });
 
-  declare('D15: a definition and what is of its kind go in order, whatever order they are given in', async (fleet) => {
+  declare('D15: a definition is written before the objects of its kind, in any order of the template', async (fleet) => {
     const { namespace } = fleet;
     const group = `${namespace}.example.com`;
     const widget = {
@@ -93,33 +93,36 @@ export function failingClusterPromises(declare: DeclarePromise): void {
     ['policy', 'DENIED'],
     ['webhook', 'DENIED'],
   ] as const)
-    declare(`D5: refused by ${how} in one cluster, an intent is done in the others, and only that one is told`, async (fleet) => {
-      await using refusal = await fleet.refuse('south', how);
-      const input = intentOf(fleet, 'some', [configMapOf(fleet, 'some', { a: '1' })]);
-      await propagated(fleet, input);
-      const now = await stateWhere(
-        fleet,
-        'some',
-        ({ phase, clusters }) =>
-          phase !== 'PLANNING' && clusters[2]?.reason !== null && clusters[1]?.phase === 'SETTLED' && clusters[0]?.phase === 'SETTLED',
-      );
-      expect(linesOf(now)).toEqual([
-        ['east', 'SETTLED', ''],
-        ['north', 'SETTLED', ''],
-        ['south', expect.stringMatching(/^(FAILED|DENIED)$/), reason],
-      ]);
-      expect(now.conditions.filter(({ message }) => message === 'south').map(({ type }) => type)).toContain('Applied');
-      expect(await dataIn(fleet, 'some')).toEqual([{ a: '1' }, undefined, { a: '1' }]);
-      const before = await versionsOf(fleet);
+    declare(
+      `D5: refused by ${how} in one cluster, an intent is carried out in the others, and only that cluster has a problem`,
+      async (fleet) => {
+        await using refusal = await fleet.refuse('south', how);
+        const input = intentOf(fleet, 'some', [configMapOf(fleet, 'some', { a: '1' })]);
+        await propagated(fleet, input);
+        const now = await stateWhere(
+          fleet,
+          'some',
+          ({ phase, clusters }) =>
+            phase !== 'PLANNING' && clusters[2]?.reason !== null && clusters[1]?.phase === 'SETTLED' && clusters[0]?.phase === 'SETTLED',
+        );
+        expect(linesOf(now)).toEqual([
+          ['east', 'SETTLED', ''],
+          ['north', 'SETTLED', ''],
+          ['south', expect.stringMatching(/^(FAILED|DENIED)$/), reason],
+        ]);
+        expect(now.conditions.filter(({ message }) => message === 'south').map(({ type }) => type)).toContain('Applied');
+        expect(await dataIn(fleet, 'some')).toEqual([{ a: '1' }, undefined, { a: '1' }]);
+        const before = await versionsOf(fleet);
 
-      await refusal.end();
-      // A refused write is retried after minutes, an unanswered one soon.
-      if (how !== 'webhook') await propagated(fleet, { ...input, rollout: { soak: '1s' } });
-      await fleet.until(async () => (await dataIn(fleet, 'some'))[1]?.a === '1', 60_000);
-      await stateWhere(fleet, 'some', isSettledEverywhere);
-      const after = await versionsOf(fleet);
-      if (how === 'webhook') expect([after[0], after[2]]).toEqual([before[0], before[2]]);
-    });
+        await refusal.end();
+        // A refused write is retried after minutes, an unanswered one soon.
+        if (how !== 'webhook') await propagated(fleet, { ...input, rollout: { soak: '1s' } });
+        await fleet.until(async () => (await dataIn(fleet, 'some'))[1]?.a === '1', 60_000);
+        await stateWhere(fleet, 'some', isSettledEverywhere);
+        const after = await versionsOf(fleet);
+        if (how === 'webhook') expect([after[0], after[2]]).toEqual([before[0], before[2]]);
+      },
+    );
 }
 
 /** Returns the reason for the phase of a cluster, else the phase. */

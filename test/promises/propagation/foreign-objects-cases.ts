@@ -66,7 +66,7 @@ export function foreignObjectPromises(declare: DeclarePromise): void {
     });
   });
 
-  declare('D6: what others own before us beside our fields stays theirs', async (fleet) => {
+  declare('D6: fields that other managers own stay theirs next to our fields', async (fleet) => {
     const path = deploymentAt(fleet, 'scaled');
     const { spec, ...rest } = deploymentOf(fleet, 'scaled', 5);
     await othersApply(fleet, 'south', { path, body: { ...rest, spec: spec ?? {} }, manager: 'kube-controller-manager' });
@@ -81,7 +81,7 @@ export function foreignObjectPromises(declare: DeclarePromise): void {
     expect((await objectAt(fleet, 'south', path))?.spec?.replicas).toBe(5);
   });
 
-  declare('D7: an object that exists and is not ours is untouched, until told to adopt or overwrite it', async (fleet) => {
+  declare('D7: an existing object of another owner is not changed, unless conflict is Adopt or Overwrite', async (fleet) => {
     for (const name of ['adopted', 'overwritten'])
       await othersApply(fleet, 'east', { path: configMapAt(fleet, name), body: configMapOf(fleet, name, { theirs: '1' }) });
     for (const [name, conflict] of [
@@ -104,7 +104,7 @@ export function foreignObjectPromises(declare: DeclarePromise): void {
     }
   });
 
-  declare('D8: what is dropped from the set is deleted by its uid, and nothing else is', async (fleet) => {
+  declare('D8: a copy that leaves the set is deleted by its uid, and no other object is', async (fleet) => {
     const both = [configMapOf(fleet, 'keep', { a: '1' }), configMapOf(fleet, 'drop', { a: '1' })];
     await othersApply(fleet, 'south', { path: configMapAt(fleet, 'stranger'), body: configMapOf(fleet, 'stranger', { b: '1' }) });
     await propagated(fleet, intentOf(fleet, 'set', both));
@@ -155,7 +155,7 @@ export function foreignObjectPromises(declare: DeclarePromise): void {
   });
 
   declare(
-    'D13: a foreign finalizer holds a copy, which is told with its age; we remove none, and do not ask again and again',
+    'D13: a foreign finalizer keeps a copy, which is reported with its age; we remove no finalizer, and do not repeat the deletion',
     async (fleet) => {
       const path = configMapAt(fleet, 'held');
       await propagated(

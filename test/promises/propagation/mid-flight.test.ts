@@ -74,7 +74,7 @@ test('D5: of five clusters three refuse, each in its own way; two are done, and 
     ).toHaveLength(1);
 });
 
-test('D14: a spec that changes in mid fan-out: every cluster ends on the newest generation, and none goes back', async () => {
+test('D14: after a change of the spec during a rollout, every cluster ends on the newest generation, and none returns to an older one', async () => {
   await using fleet = await startEmbedded({ names: five });
   const input = (a: string) => intentOf(fleet, 'moving', [configMapOf(fleet, 'moving', { a })]);
   using changed = onFirstCopy(fleet, 'south', () => othersMerge(fleet, 'north', crPath(fleet, 'moving'), templateOf(fleet, '2')));

@@ -147,7 +147,7 @@ test.each([
   ['goes on', false],
   ['is another', true],
 ])(
-  'D18: after the hub is restored from a backup, what is newer than its inventory is not pruned; the process %s',
+  'D18: after the hub is restored from a backup, copies that are newer than its inventory are not pruned; the process %s',
   async (_what, isAnother) => {
     await using fleet = await startEmbedded();
     const north = fleet.cluster('north');

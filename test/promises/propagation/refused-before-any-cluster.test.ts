@@ -255,7 +255,7 @@ describe('A13: a manifest', () => {
     expect((await propagate(fleet, intentOf(fleet, 'wrong', [json]))).result).toBe('REFUSED');
   });
 
-  test('that is a List stands for its items in a mutation, as for kubectl; an intent refuses it', async () => {
+  test('that is a List is divided into its items in a mutation, as in kubectl; an intent refuses it', async () => {
     const json = { apiVersion: 'v1', kind: 'List', items: [configMapOf(fleet, 'one', { a: '1' }), configMapOf(fleet, 'two', { a: '1' })] };
     const { done } = await fleet.query<Done>(applyText, { manifests: [{ json }], clusters: ['south'] });
     expect(done.results.map(({ key, action }) => [key.name, action])).toEqual([

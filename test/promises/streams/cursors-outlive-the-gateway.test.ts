@@ -20,7 +20,7 @@ async function readerOf(gateway: TestGateway): Promise<PodReader> {
 }
 
 describe('after a restart', () => {
-  test.each(transports)('an old cursor gives RESET per cluster over %s, and what is held is the list again', async (over) => {
+  test.each(transports)('an old cursor gives RESET per cluster over %s, and the client then holds the list again', async (over) => {
     await using gateway = await startTwo();
     const before = await readerOf(gateway);
     await gateway.restart();

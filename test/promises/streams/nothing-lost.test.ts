@@ -20,7 +20,7 @@ async function startOne(...names: string[]) {
 
 describe('B5: an expired version', () => {
   test.each(['status', 'event', 'now'] as const)(
-    '(410 as %s) is made good by a list: what vanished is gone, what came is there',
+    '(410 as %s) is repaired by a list: deleted objects are gone, and new ones are there',
     async (as) => {
       const { gateway, north } = await startOne('old', 'stays');
       await using _gateway = gateway;

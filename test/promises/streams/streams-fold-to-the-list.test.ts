@@ -47,7 +47,7 @@ function changeUnlistened(cluster: SimCluster, change: () => void): void {
 
 describe('B5: an expired version', () => {
   test.each(['status', 'event', 'now'] as const)(
-    '(410 as %s): what vanished is deleted once, what stayed is not added again',
+    '(410 as %s): vanished objects are deleted once, and objects that stayed are not added again',
     async (as) => {
       const { gateway, north, readers, untilTrue } = await startRead('old', 'stays', 'moves');
       await using _gateway = gateway;
@@ -144,7 +144,7 @@ describe('B16: an object made anew under its name', () => {
     }
   });
 
-  test('again and again, and while nobody reads, never skips a step', async () => {
+  test('again and again, and without a reader in between, never skips a step', async () => {
     const { gateway, north, readers, untilTrue } = await startRead('web', 'api');
     await using _gateway = gateway;
     for (let n = 0; n < 5; n++) north.recreate('Pod', 'web', 'default');

@@ -170,7 +170,7 @@ describe('B15: a kind that is deleted', () => {
     }
   });
 
-  test('in one of two clusters is FAILED with GONE for that one, and the other goes on', async () => {
+  test('in one of two clusters is FAILED with GONE for that one, and the other continues', async () => {
     const widgetsOf = (name: string) => [widgetDefinition({ size: integer }), widget(name, { size: 3 })];
     await using gateway = await startGateway({ north: widgetsOf('press'), south: widgetsOf('kiln') });
     const stream = await gateway.subscribe(widgets('size'));

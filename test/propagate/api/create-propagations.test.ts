@@ -504,7 +504,7 @@ describe('the hub', () => {
     for (const ask of asked) await expect(ask()).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('--hub') });
   });
 
-  test('without the kinds of Muster gives an error that says what to apply, and is used once it has them', async () => {
+  test('without the kinds of Muster gives an error that names the files to apply, and is used once it has the kinds', async () => {
     await using hub = await startPropagations({ bareHub: true });
     await expect(hub.propagate(input())).rejects.toMatchObject({
       code: 'UNAVAILABLE',

@@ -67,7 +67,7 @@ for (const { title, available, start } of contractServers) {
     });
 
     test.each(['labels', 'annotations'] as const)(
-      'without our %s it has drifted: nobody could tell which write it shows',
+      'without our %s it has drifted, because it is unknown which write it shows',
       async (field) => {
         using bench = await createCopyBench(server.endpoint);
         const manifest = workload(bench.namespace);

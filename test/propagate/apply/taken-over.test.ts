@@ -207,7 +207,7 @@ for (const { title, available, start } of contractServers) {
       expect((await bench.live(ours))?.data).toEqual(expected.endsWith('Restored') ? { a: 'old' } : undefined);
     });
 
-    test('a rollback gives back an object that was taken by force, with a crash after each single write', async () => {
+    test('a rollback returns an object that was taken by force to its owner, with a crash after each single write', async () => {
       for (let life = 0, writes = neverCrashes; life <= writes; life += 1) {
         using bench = await createCopyBench(server.endpoint);
         const { namespace } = bench;
@@ -290,7 +290,7 @@ for (const { title, available, start } of contractServers) {
       expect(quiet.writes()).toBe(0);
     });
 
-    test('a breach gives back the objects that its generation took over, even if the previous revision wanted them', async () => {
+    test('a breach returns the objects that its generation took over to their owners, even if the previous revision wanted them', async () => {
       using bench = await createCopyBench(server.endpoint);
       const ours = settings(bench.namespace, 'theirs', { a: 'ours' });
       await bench.writeAsOther(settings(bench.namespace, 'theirs', { a: 'old' }));

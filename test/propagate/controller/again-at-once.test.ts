@@ -17,7 +17,7 @@ test.each<{ readonly how: string; readonly ask: (fleet: ControllerWorld) => Prom
   { how: 'goes on', ask: resume, generation: 1 },
   { how: 'asks for the same once more', ask: (fleet) => fleet.propagate(input), generation: 2 },
 ])(
-  'what a cluster denied is tried at once when somebody $how',
+  'a denied write is retried at once when a user $how',
   async ({ ask, generation }) => {
     await using fleet = await startControllerWorld({ hub: [], south: [] });
     fleet.startProcess();

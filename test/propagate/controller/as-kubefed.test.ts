@@ -8,7 +8,7 @@ function replicasIn({ world }: ControllerWorld, clusters: readonly string[]): re
   return clusters.map((cluster) => numberAt(world.cluster(cluster).get('Deployment.apps', 'web', 'default'), 'spec', 'replicas'));
 }
 
-test('gives a cluster that joins within the generation what is left, and moves nothing that runs', async () => {
+test('gives the unplaced replicas to a cluster that joins within the generation, and moves no running ones', async () => {
   const names = ['cluster-1', 'cluster-2', 'cluster-3'];
   await using fleet = await startControllerWorld({ 'cluster-1': [], 'cluster-2': [], 'cluster-3': [] }, { living: true });
   fleet.world.leave('cluster-3');

@@ -9,7 +9,7 @@ const south = { clusters: ['south'] };
 const settings = ({ world }: ControllerWorld) => world.cluster('south').get('ConfigMap', 'settings', 'default');
 
 test.each(['deleted', 'without it'] as const)(
-  'what another Propagation took over stays when the first is %s',
+  'an object that another Propagation took over stays when the first is %s',
   async (how) => {
     await using fleet = await startControllerWorld({ hub: [], south: [] });
     fleet.startProcess();

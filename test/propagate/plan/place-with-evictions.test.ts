@@ -199,7 +199,7 @@ describe('the plan of an eviction', () => {
     evictions: [evicted('a', { cause: 'Taint' })],
   };
 
-  test('needs no confirmation for what moves', () => {
+  test('needs no confirmation for copies that move', () => {
     const plan = planOf(factsOf(given));
     expect([plan.pruneHeld, codesOf(plan)]).toEqual([undefined, []]);
     expect(plan.leaving.map(({ cluster, isMove, objects }) => [cluster, isMove, objects[0]?.action])).toEqual([['a', true, 'DELETE']]);

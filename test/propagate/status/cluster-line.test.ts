@@ -441,7 +441,7 @@ test.each<readonly [string, ClusterFacts, 'failed' | 'open' | undefined]>([
   ['waits to be', clusterOf('north', { differs: 'watched', ...suspended }), 'open'],
   ['is denied', clusterOf('north', { problem: { reason: 'Denied', message: 'no' } }), 'failed'],
   ['is contended', clusterOf('north', { problem: { reason: 'Contended', message: 'no' } }), 'failed'],
-])('what succeeded stays so for the waves where it %s, which say whether it does', (_, facts, lost) => {
+])('a succeeded cluster stays succeeded for the waves, with what it has lost, where it %s', (_, facts, lost) => {
   const lines = linesOf([{ ...facts, previous: since(9, 'Succeeded') }], context);
   const [line] = waveLinesOf(lines, { generation: 3, held: new Set() }).values();
   expect([line?.phase, line?.lost]).toEqual(['succeeded', lost]);

@@ -97,7 +97,7 @@ test.each<[FailoverSpec['purge'], string]>([
   ['Directly', 'they are removed as soon as it answers'],
   ['Gracefully', 'they are removed when it answers and the new copies are healthy, or are still unhealthy after failover.grace'],
   ['Never', 'as soon as it answers, they are released and stay'],
-])('the warning says what purge %s does with the old copies', (purge, fate) => {
+])('the warning describes the effect of purge %s on the old copies', (purge, fate) => {
   const spec = { failover: { ...defaultFailover, purge } } as never;
   const clusters = [{ cluster: 'north', stage: 'leaving', copies: [copyOf()], member: member('UNREACHABLE') } as never];
   expect(doubledNotes({ spec, previous: { evictions: [evicted] }, clusters })[0]?.message).toContain(fate);

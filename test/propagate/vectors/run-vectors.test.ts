@@ -27,7 +27,7 @@ const ops: VectorOps = {
 };
 
 describe('a run', () => {
-  test('tells which cases fail, with what was expected and what came', () => {
+  test('reports failed cases with the expected and the actual result', () => {
     const file = written('sums.json', [vector('right', { a: 1, b: 2 }, { sum: 3 }), vector('wrong', { a: 1, b: 2 }, { sum: 4 })]);
     expect(runVectorFile(file, ops)).toEqual({
       passed: 1,
@@ -74,7 +74,7 @@ describe('npm run vectors', () => {
       (error: { readonly code: number; readonly stdout: string }) => ({ code: error.code, stdout: error.stdout }),
     );
 
-  test('closes with how many passed and failed, and tells what failed', async () => {
+  test('ends with the numbers of passed and failed cases, and names the failed ones', async () => {
     const folder = path.join(directory, 'run');
     mkdirSync(folder);
     written('run/karmada-revise-replicas.json', [vector('odd', { op: 'unheard of' }, {})]);

@@ -138,7 +138,7 @@ describe('without credentials that are accepted', () => {
     expect(logins).toEqual([{ requestId: headers['x-request-id'], method: 'oidc', reason: 'audience', address: '127.0.0.1' }]);
   });
 
-  test('the reason stands in the log, at most ten lines a second, without names and tokens', async () => {
+  test('the log has the reason, at most ten lines a second, without names and tokens', async () => {
     const token = edge.as('alice', { aud: 'other' }).authorization;
     await edge.clock.advance(1_000);
     await post({});

@@ -69,12 +69,12 @@ async function who(shown: Shown = {}, headers: Record<string, string | string[]>
 const open = (shown: Shown, headers: Record<string, string | string[]>) =>
   TestSocket.open(`wss://127.0.0.1:${edge.serving.port}/graphql`, { ca: own.ca, ...shown, headers: headers as Record<string, string> });
 
-test('there is no plain HTTP beside HTTPS', async () => {
+test('plain HTTP is not served in addition to HTTPS', async () => {
   await expect(fetch(`http://127.0.0.1:${edge.serving.port}/livez`)).rejects.toThrow();
   expect((await tlsRequest(`https://127.0.0.1:${edge.serving.port}/livez`, { ca: own.ca })).status).toBe(200);
 });
 
-test('a certificate names a caller, a token does as well, and nothing is nobody', async () => {
+test('a certificate or a token names a caller, and a request without both is refused', async () => {
   expect(await who(clients.issue({ cn: 'pat' }))).toBe('certificate pat');
   expect(await who(clients.issue({ cn: 'pat', groups: ['plant', 'ops'] }))).toBe('certificate pat ops plant');
   expect(await who({}, edge.as('alice'))).toBe(`${edge.issuer.url} oidc:alice`);

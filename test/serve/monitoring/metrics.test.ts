@@ -15,7 +15,7 @@ test('a scrape reads the clusters once for all of their series, and the next scr
   expect(reads).toBe(2);
 });
 
-test('counts applies, decisions about rights and disagreements, and tells whether this gateway leads', async () => {
+test('counts applies, decisions about rights and disagreements, and reports whether this gateway leads', async () => {
   const upstream = () => [
     { cluster: 'north', verb: 'apply', code: 'OK', count: 3 },
     { cluster: 'north', verb: 'apply', code: 'CONFLICT', count: 1 },

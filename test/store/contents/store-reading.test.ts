@@ -141,7 +141,7 @@ describe('reading', () => {
     expect(found()).toEqual([[], []]);
   });
 
-  test('returns objects that nobody writes to later', () => {
+  test('returns objects that are never changed later', () => {
     const store = emptyStore();
     const stage = store.replace();
     for (const name of ['a', 'b']) stage.add(objectOf({ name, version: 1, spec: { list: [{ a: 'a text that is long' }] } }), neverAsked);

@@ -13,7 +13,7 @@ const path = (key: string, over: Partial<ReadPath> = {}): ReadPath => ({
 });
 const cluster = { name: 'north', labels: { env: 'prod', tier: 'a' }, phase: 'SYNCED' };
 
-test('describes what paths are in the model, whatever their names', () => {
+test('describes paths by their meaning in the model, not by their names', () => {
   const ofText = createPathMeaning([path('size')])(cluster);
   expect(createPathMeaning([path('size', { text: 'Size' })])({ ...cluster, phase: 'UNREACHABLE' })).toBe(ofText);
   expect(createPathMeaning([path('size', { type: { scalar: 'Int' } })])(cluster)).not.toBe(ofText);

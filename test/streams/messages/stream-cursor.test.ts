@@ -17,7 +17,7 @@ const exact = (version: number): SourcePosition => ({ type: 'exact', epoch: 'abc
 const jobs = { group: 'batch', kind: 'Job' };
 const key = (cluster: string) => sourceKey(clusterName(cluster), jobs);
 
-test('returns what it was made of, whatever the names of clusters are', () => {
+test('parses to the printed positions, for any names of clusters', () => {
   const cursor = {
     scope: 'all',
     positions: new Map([

@@ -84,7 +84,7 @@ test('changes with a slow filter are judged in several turns, and sent as the se
   expect(lines(told).join(' ')).not.toContain('pod-1000');
 });
 
-test('a reader that resumes with such a filter receives what it has missed', async () => {
+test('a reader that resumes with such a filter receives the missed changes', async () => {
   const { clock, mirror, changes } = world(300, { lookMs: 1 });
   const first = await readEagerly(changes(), {});
   await turns(400);

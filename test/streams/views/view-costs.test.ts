@@ -167,7 +167,7 @@ describe('readers whose rights have grown', () => {
     return Object.assign(rights, { access: { ...createLocalAccess(), visibilityOf } });
   }
 
-  test('move over several turns, each as if it were alone', async () => {
+  test('move over several event-loop turns, each as if it were alone', async () => {
     const rights = growing();
     const { clusters, of, clock, streams } = await worldOf(1, { tickMs: 1, access: rights.access });
     const reads = await Promise.all(Array.from({ length: 30 }, () => readEagerly(of())));

@@ -67,7 +67,7 @@ test('is equal only for callers with equal rights', async () => {
   expect([ann, cid, dan, eve].map((one) => one?.[1])).toEqual([false, false, false, true]);
 });
 
-test('has what the caller may both list and watch', async () => {
+test('has the objects that the caller may both list and watch', async () => {
   const access: Access = {
     ...createLocalAccess(),
     visibilityOf: ({ cluster, verb }) =>

@@ -99,7 +99,7 @@ test.each<{ readonly name: string; readonly end: (of: ReturnType<typeof bench>) 
   { name: 'the end of the term', end: ({ end }) => end.abort(), told: 0 },
   { name: 'the end of its plan', end: ({ run }) => discardPlan(run), told: 0 },
   { name: 'a bug', end: () => undefined, told: 1 },
-])('$name, thrown by what is done, is told as $told bugs', async ({ end, told }) => {
+])('$name, thrown by a task, is reported as $told bugs', async ({ end, told }) => {
   const held = Promise.withResolvers<void>();
   const of = bench(async (_work, signal) => {
     await held.promise;

@@ -28,16 +28,18 @@ function runWith(outcome: CopyOutcome, failures = 1) {
 }
 
 test.each<readonly [string, CopyOutcome, readonly string[]]>([
-  ['a refusal: what stands there', failed('Invalid'), ['Widget team/web']],
+  ['a refusal: the existing object', failed('Invalid'), ['Widget team/web']],
   ['a Namespace that is missing', failed('NamespaceMissing'), ['Widget team/web', 'Namespace /team']],
-  ['a Namespace on its way out', failed('Terminating'), ['Widget team/web', 'Namespace /team']],
+  ['a Namespace that is being deleted', failed('Terminating'), ['Widget team/web', 'Namespace /team']],
   ['a quota, by its name', failed('Quota', 'refused: exceeded quota: cpu, more'), ['Widget team/web', 'ResourceQuota team/cpu']],
   ['a quota without a name', failed('Quota'), ['Widget team/web']],
-  ['a fight: nothing, as that changes it all the time', failed('Contended'), []],
-  ['what went well: nothing', { key, action: 'Created' }, []],
-])('in the way stands with %s', (_, outcome, expected) => {
-  const told = blockersOf(south, runWith(outcome).known).map(({ kind, place }) => `${kind.kind} ${place.namespace}/${place.name}`);
-  expect(told).toEqual(expected);
+  ['a contended copy: none, because its changes trigger no retry', failed('Contended'), []],
+  ['a written copy: none', { key, action: 'Created' }, []],
+])('returns the objects that block a copy with %s', (_, outcome, expected) => {
+  const shown = blockersOf(south, runWith(outcome).known).map(
+    ({ kind, objectName }) => `${kind.kind} ${objectName.namespace}/${objectName.name}`,
+  );
+  expect(shown).toEqual(expected);
   expect(blockersOf(south, runWith(outcome, 0).known)).toEqual([]);
 });
 
@@ -45,7 +47,7 @@ test.each<readonly [CopyReason, 'absent' | 'served', boolean]>([
   ['ApiMissing', 'served', true],
   ['ApiMissing', 'absent', false],
   ['Denied', 'served', false],
-])('what the cluster did not serve may be written once it does: %s, %s: %s', (reason, served, expected) => {
+])('a copy of an unserved kind may be written once the kind is served: %s, %s: %s', (reason, served, expected) => {
   const resource = {
     ...{ group: 'example.com', kind: 'Widget', version: 'v1', versions: ['v1'], resource: 'widgets', singular: 'widget' },
   };

@@ -89,7 +89,7 @@ test('reads no revisions for a cluster that does not answer', async () => {
   cut[Symbol.dispose]();
 }, 60_000);
 
-test('returns when told so, and never has fewer replicas on the way', async () => {
+test('returns with return: Back, and never has fewer replicas meanwhile', async () => {
   await using fleet = await startControllerWorld(emptyFleet, { living: true });
   fleet.startProcess();
   await fleet.propagate(divided('tide', { after: '5s', return: 'BACK', returnAfter: '20s' } as never));

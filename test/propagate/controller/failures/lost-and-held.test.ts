@@ -8,7 +8,7 @@ const linesOf = ({ status }: Propagation) => status.clusters?.map(({ cluster, ph
 const copyIn = ({ world }: ControllerWorld, cluster: string, name: string) => world.cluster(cluster).get('ConfigMap', name, 'default');
 
 test.each(['silent', 'down'] as const)(
-  'goes on with the others while a cluster is %s, and with that one when it answers',
+  'continues in the other clusters while one is %s, and in that one when it answers',
   async (how) => {
     await using fleet = await startControllerWorld({ hub: [], south: [], east: [] });
     fleet.startProcess();
@@ -128,7 +128,7 @@ test.each([
   { how: 'changed', phase: 'Paused', left: { a: '5' } },
   { how: 'deleted', phase: 'Deleting', left: undefined },
 ] as const)(
-  'D18: what later generations wrote holds a Propagation up that is $how, until somebody resumes',
+  'D18: copies of later generations hold a Propagation that is $how, until a user resumes it',
   async ({ how, phase, left }) => {
     await using fleet = await startControllerWorld({ hub: [], south: [] });
     const first = fleet.startProcess();

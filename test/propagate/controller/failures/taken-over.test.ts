@@ -125,7 +125,7 @@ test('restores taken over objects after a rollback, also if killed after any sin
   for (let life = 1; life <= writes; life++) await runOnce(fleet, { name: `run-${life}`, life });
 }, 300_000);
 
-test('a breach with Rollback gives back what the generation took over', async () => {
+test('a breach with Rollback returns the objects that the generation took over', async () => {
   await using fleet = await startControllerWorld(bare, { living: true });
   withTheirs(fleet, 'breach');
   fleet.startProcess();

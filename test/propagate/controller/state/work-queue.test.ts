@@ -12,7 +12,7 @@ interface Probe {
   readonly stop: AbortController;
 }
 
-function probe(work: (key: string, clock: ManualClock) => Promise<number | undefined>, most = 10): Probe {
+function probe(work: (key: string, clock: ManualClock) => Promise<number | undefined>, maxRunning = 10): Probe {
   const clock = createManualClock();
   const stop = new AbortController();
   const begun: string[] = [];
@@ -20,7 +20,7 @@ function probe(work: (key: string, clock: ManualClock) => Promise<number | undef
   const queue = createWorkQueue(
     {
       clock,
-      most,
+      maxRunning,
       work: (key) => {
         begun.push(`${key}@${clock.monotonic()}`);
         return work(key, clock);
@@ -112,7 +112,7 @@ test.each<{ readonly name: string; readonly thrown: (signal: AbortSignal) => unk
   { name: 'the abort of its own signal', thrown: ({ reason }) => reason, told: 0 },
   { name: 'another abort', thrown: () => new DOMException('of another', 'AbortError'), told: 1 },
   { name: 'a bug', thrown: () => new Error('a bug'), told: 1 },
-])('$name, thrown by a pass at its end, is told as $told bugs', async ({ thrown, told }) => {
+])('$name, thrown at the end of a pass, is reported as $told bugs', async ({ thrown, told }) => {
   const { queue, bugs, stop } = probe(async () => {
     stop.abort();
     throw thrown(stop.signal);
@@ -155,8 +155,8 @@ test('starts no pass after its signal has aborted, and is idle when running pass
 test('never loses an added key, in any order of adding and ending', async () => {
   const act = fc.record({ key: fc.constantFrom('a', 'b', 'c'), gapMs: fc.nat(150), lateMs: fc.option(fc.nat(300), { nil: undefined }) });
   await fc.assert(
-    fc.asyncProperty(fc.array(act, { maxLength: 30 }), fc.integer({ min: 1, max: 3 }), async (acts, most) => {
-      const { clock, queue, begun } = probe(takes(100), most);
+    fc.asyncProperty(fc.array(act, { maxLength: 30 }), fc.integer({ min: 1, max: 3 }), async (acts, maxRunning) => {
+      const { clock, queue, begun } = probe(takes(100), maxRunning);
       const owed = new Map<string, number>();
       for (const { key, gapMs, lateMs } of acts) {
         if (lateMs === undefined) queue.add(key);

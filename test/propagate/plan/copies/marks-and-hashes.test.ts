@@ -33,7 +33,7 @@ test.each<readonly [boolean, KubernetesObject]>([
   [false, live({ ours: '1' })],
   [false, live({ ours: '1', theirs: '2' })],
   [false, live({ ours: '1' }, 'uid', 'other token')],
-])('what we sent was changed: %s in %j', (isChanged, object) => {
+])('a sent field was changed: %s in %j', (isChanged, object) => {
   expect(observedHashOf(rendered, object, visibility) !== owned.observedHash).toBe(isChanged);
 });
 
@@ -93,7 +93,7 @@ test.each([
   [3, 4, false],
   [3, 3, false],
   [3, 2, true],
-])('what generation %i wrote is of a later one to generation %i: %s', (written, generation, later) => {
+])('a copy of generation %i is written by a later generation than %i: %s', (written, generation, later) => {
   const object = withMarks(desired, { owner, generation: written });
   expect(isWrittenByLaterGeneration(object, { owner, generation })).toBe(later);
   expect(isWrittenByLaterGeneration(object, { owner: { ...owner, uid: 'another' }, generation })).toBe(false);

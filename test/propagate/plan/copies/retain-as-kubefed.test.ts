@@ -101,7 +101,7 @@ describe('a replacement by the rules of KubeFed', () => {
     });
   });
 
-  test('has the annotations of an override alone, if it sets all of them, beside the marks', () => {
+  test('has only the marks and the annotations of an override that sets all of them', () => {
     const overrides = [{ op: 'add', path: '/metadata/annotations', value: { foo: 'bar' } }];
     const outcome = sentOver({ metadata: { annotations: { seen: 'theirs' } } }, { template: deployment('web'), overrides });
     const { annotations } = (outcome as { readonly manifest: Manifest }).manifest.metadata;

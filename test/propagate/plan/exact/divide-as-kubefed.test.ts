@@ -61,13 +61,13 @@ describe('a division by the rules of KubeFed', () => {
     expect(new Set(others).size).toBeGreaterThan(1);
   });
 
-  test('tells what the maximums leave over, as a number and a warning', () => {
+  test('reports the replicas above the maximums as a number and a warning', () => {
     const plan = planOf({ template, spec, clusters: clusters({ 'cluster-1': undefined, 'cluster-2': undefined }) });
     expect(countsIn(plan)).toEqual({ 'cluster-1': 3, 'cluster-2': 15 });
     expect([plan.placed, plan.unplaced, plan.ok, codesOf(plan)]).toEqual([18, 2, true, ['WARNING UNPLACED']]);
   });
 
-  test('keeps what runs if a cluster joins within the generation, unless it rebalances', () => {
+  test('keeps running replicas in their clusters if a cluster joins within the generation, unless it rebalances', () => {
     const joined = (more: object) => {
       const now = { replicas: { ...preference, ...more }, exact };
       const previous = previousOf(now, { 'cluster-1': 3, 'cluster-2': 15 });
@@ -131,7 +131,7 @@ describe('a division by the rules of KubeFed', () => {
     expect(countsIn(plan)).toEqual({ a: 5, b: 5 });
   });
 
-  test('divides again when the wanted number changes, and keeps what runs', () => {
+  test('divides again when the wanted number changes, and keeps running replicas in their clusters', () => {
     const plan = planOf({
       template: [deployment('fed-deploy', 12)],
       spec: { replicas: { mode: 'Divided' }, exact },

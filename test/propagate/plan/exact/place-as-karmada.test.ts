@@ -239,7 +239,7 @@ describe('selection', () => {
     expect(plan.ok).toBe(false);
   });
 
-  test('ignores the spread with fixed weights, but not what it requires of clusters', () => {
+  test('with fixed weights, ignores the spread but not its requirements on clusters', () => {
     const spec = { ...spreadBy({ by: 'region', min: 1, max: 1 }), replicas: { mode: 'Divided' } };
     const template = [deployment('web', 6)];
     expect(countsIn(karmadaPlan({ template, spec, clusters: four }))).toEqual({ a: 2, b: 2, c: 2 });

@@ -20,11 +20,11 @@ test.each<[string, Readonly<Record<string, unknown>>, readonly string[]]>([
   ['by rules', { replicas: { mode: 'Divided', rules: [{ set: field('region') }] } }, ['region']],
   ['by overrides', { overrides: [{ set: field('provider'), labels: [{ operator: 'Add', values: { a: 'b' } }] }] }, ['provider']],
   ['by waves', { rollout: { waves: [{ name: 'first', set: field('zone') }] } }, ['zone']],
-])('what is asked of where clusters run: %s', (_, more, fields) => {
+])('the location fields that sets use: %s', (_, more, fields) => {
   expect(locationFieldsIn(spec(more))).toEqual(fields);
 });
 
-test('each set is of those that choose, or of those that say what the chosen get', () => {
+test('each set either chooses clusters or divides between chosen ones', () => {
   const asked = spec({
     placement: { selector: { matchLabels: { tier: 'gold' } } },
     overrides: [{ set: { clusters: ['o'] }, labels: [{ operator: 'Add', values: { a: 'b' } }] }],

@@ -113,7 +113,7 @@ test('a ServiceImport needs the Service made for it, and its endpoints whatever 
   expect(labelledDependenciesOf(pod(spec))).toEqual([]);
 });
 
-test('what has no namespace needs nothing in one', () => {
+test('an object without a namespace needs no objects in a namespace', () => {
   const object: Manifest = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec };
   expect(dependenciesOf(object)).toEqual([{ apiVersion: 'v1', kind: 'ServiceAccount', name: 'runner' }]);
 });

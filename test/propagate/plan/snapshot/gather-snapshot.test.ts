@@ -57,16 +57,19 @@ test('starts from the previous counts of clusters that are not being drained', a
 test.each([
   { purpose: 'keep', held: ['needs a confirmation first: 1 of 7 objects would be deleted, 4 of 10 in total since this was decided'] },
   { purpose: 'decide', held: [] },
-] as const)('to $purpose a generation, a prune is judged by what stood since it was decided', async ({ purpose, held }) => {
-  const maps = Array.from({ length: 7 }, (_, index) => configMap(`map-${index}`));
-  const entries = maps.map((map) => entry(map, { uid: map.metadata.name }));
-  await using planner = await startPlannerWorld({ hub: [] });
-  const status = { scheduledAt: '2026-01-01T00:00:00Z', mostObjects: 10 };
-  const known = { purpose, existing: { uid: 'u', status }, shares: [shareOf('hub', entries)] };
-  const plan = await planner.plan({ template: maps.slice(1).map((json) => ({ json })) }, known);
+] as const)(
+  'to $purpose a generation, a prune is compared with the copies since that generation was decided',
+  async ({ purpose, held }) => {
+    const maps = Array.from({ length: 7 }, (_, index) => configMap(`map-${index}`));
+    const entries = maps.map((map) => entry(map, { uid: map.metadata.name }));
+    await using planner = await startPlannerWorld({ hub: [] });
+    const status = { scheduledAt: '2026-01-01T00:00:00Z', mostObjects: 10 };
+    const known = { purpose, existing: { uid: 'u', status }, shares: [shareOf('hub', entries)] };
+    const plan = await planner.plan({ template: maps.slice(1).map((json) => ({ json })) }, known);
 
-  expect(plan.notes.filter(({ code }) => code === 'PRUNE_HELD').map(({ message }) => message)).toEqual(held);
-});
+    expect(plan.notes.filter(({ code }) => code === 'PRUNE_HELD').map(({ message }) => message)).toEqual(held);
+  },
+);
 
 test('rejects clusters that do not serve a kind, but counts a kind that the template defines itself as served', async () => {
   const definition = {
