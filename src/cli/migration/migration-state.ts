@@ -116,7 +116,7 @@ export function migrationLines(state: ShownMigration, paint: Paint): readonly st
 
 function hintsOf({ namespace, name, phase }: ShownMigration): readonly string[] {
   if (phase !== 'PAUSED') return [];
-  return [`  continue with the same flags and --name ${name}; or take it back with: muster migrate undo ${name} -n ${namespace}`];
+  return [`  continue with the same flags and --name ${name}; or undo it with: muster migrate undo ${name} -n ${namespace}`];
 }
 
 /** Returns a line for each application whose step or reason differs from the state before. */

@@ -79,14 +79,14 @@ const hookCall = structureSchema({
 
 /** The records that the undo of an application needs besides its inventory. They contain no data of Secrets. */
 const undo = structureSchema({
-  isRequested: flag.exactOptional().describe('True: the application is being taken back.'),
+  isRequested: flag.exactOptional().describe('True: the application is being undone.'),
   revision: anyText
     .exactOptional()
     .describe(
       'The ControllerRevision on the hub that has the manifests of the source, and those for the target, without the data of Secrets. Saved before the first copy is created. An object that was edited in the source since then is saved again before it is deleted.',
     ),
   replicas: count.exactOptional().describe('The number of replicas that the workload had in the source.'),
-  reason: reason.exactOptional().describe('The reason of the failure because of which the application is taken back. Not set otherwise.'),
+  reason: reason.exactOptional().describe('The reason of the failure because of which the application is undone. Not set otherwise.'),
   message: message.exactOptional().describe('The message of that failure.'),
   lost: listSchema(message, { max: maxAppObjects })
     .exactOptional()

@@ -374,7 +374,7 @@ function returnedSiblingOf(pass: AppPass, app: MigratedApp): MigratedApp | undef
  */
 function returnWith(app: MigratedApp, { key, reason }: MigratedApp): StepOutcome {
   const { deadlineSince: _deadline, ...rest } = withoutReason(app);
-  const why = reason === undefined ? {} : { reason, message: `taken back with ${key.name} of the same Propagation` };
+  const why = reason === undefined ? {} : { reason, message: `undone with ${key.name} of the same Propagation` };
   return { type: 'next', app: { ...rest, ...why, undo: { ...app.undo, isRequested: true, ...why } } };
 }
 

@@ -114,6 +114,6 @@ describe('muster migrate', () => {
 
   test('a paused migration names the ways on', async () => {
     const { code, out } = await runCli(gateway, [...move, '-l', 'app=parts', '--name', 'stuck', '--deadline', '1s', '--wait']);
-    expect([code, out]).toEqual([1, expect.stringContaining('or take it back with: muster migrate undo stuck -n default')]);
+    expect([code, out]).toEqual([1, expect.stringContaining('or undo it with: muster migrate undo stuck -n default')]);
   });
 });

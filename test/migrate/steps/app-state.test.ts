@@ -77,9 +77,9 @@ describe('the phase of a Migration', () => {
       onFailure: 'Continue',
       phase: 'Degraded',
     },
-    { name: 'that takes back a failure', apps: [app('Health', begun), app('Done')], onFailure: 'Rollback', phase: 'RollingBack' },
+    { name: 'that undoes a failure', apps: [app('Health', begun), app('Done')], onFailure: 'Rollback', phase: 'RollingBack' },
     {
-      name: 'that took back a failure',
+      name: 'that has undone a failure',
       apps: [app('Undone', { ...begun, ...failed }), app('Done')],
       onFailure: 'Rollback',
       phase: 'Failed',
@@ -114,7 +114,7 @@ test.each([
   { name: 'whose source is away', one: app('Drain', away), halted: false },
   { name: 'that waits for another one', one: app('Soak', { reason: 'SurgeHeld' }), halted: false },
   { name: 'that was skipped', one: app('Skipped', { reason: 'Capacity' }), halted: false },
-  { name: 'that is taken back after a failure', one: app('Health', { ...begun, ...failed }), halted: false },
+  { name: 'that is undone after a failure', one: app('Health', { ...begun, ...failed }), halted: false },
   { name: 'whose hook refuses the undo', one: app('Soak', refused), halted: true },
 ])('an application $name waits for a person: $halted', ({ one, halted }) => {
   expect(isHalted(one)).toBe(halted);

@@ -227,9 +227,9 @@ describe('the phase', () => {
       clusterOf('north', { copies: [copyOf({ object: unhealthy, name: 'api' }), failing], previous: since(9, 'Succeeded') }),
       { phase: 'Failed', reason: 'Unhealthy', message: expect.stringContaining('Deployment web: progress deadline exceeded') },
     ],
-    ['is being taken back', clusterOf('north', { stage: 'rollingBack', copies: [failing] }), { phase: 'RollingBack' }],
-    ['is taken back', clusterOf('north', { stage: 'restored', copies: [copyOf({ entry: { appliedHash: 'h2' } })] }), { phase: 'Settled' }],
-    ['is taken back and on its way', clusterOf('north', { stage: 'restored', copies: [progressing] }), { phase: 'Progressing' }],
+    ['is being rolled back', clusterOf('north', { stage: 'rollingBack', copies: [failing] }), { phase: 'RollingBack' }],
+    ['is rolled back', clusterOf('north', { stage: 'restored', copies: [copyOf({ entry: { appliedHash: 'h2' } })] }), { phase: 'Settled' }],
+    ['is rolled back and progresses', clusterOf('north', { stage: 'restored', copies: [progressing] }), { phase: 'Progressing' }],
     ['drains', leavingOf('north', { problem: { reason: 'SurgeHeld', message: 'no room' } }), { phase: 'Draining', reason: 'SurgeHeld' }],
     ['deletes', leavingOf('north', { copies: [copyOf({ entry: { state: 'Deleting' } })] }), { phase: 'Deleting' }],
     [
