@@ -1,4 +1,5 @@
 import type { ClusterName } from '../../core/names.ts';
+import { isBeingRemoved } from '../model/inventory.ts';
 import { marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import { workloadCountOf } from '../plan/placing/workload-count.ts';
@@ -9,7 +10,7 @@ import { breachedAtOf, resumedAtMsOf } from '../rollout/resumption.ts';
 import { waveLinesOf } from '../rollout/wave-lines.ts';
 import { linesOf } from '../status/cluster-line.ts';
 import { completionIn } from '../status/completion.ts';
-import { isKept, readyOf } from '../status/copy-state.ts';
+import { readyOf } from '../status/copy-state.ts';
 import type { ClusterFacts, CopyFacts } from '../status/facts.ts';
 import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
 import type { CurrentPlan } from './state/propagation-state.ts';
@@ -102,7 +103,7 @@ function moveOf({ rendered, facts }: ClusterAssessment, mark: CountMove['mark'])
   const live = workloadReplicasOf(copies);
   const to = rendered === undefined ? 0 : rendered.share?.to;
   if (to === undefined || (rendered === undefined && live === undefined)) return [];
-  const isGoing = copies.some(({ entry }) => !isKept(entry));
+  const isGoing = copies.some(({ entry }) => isBeingRemoved(entry));
   const begun = stage === 'begun' ? mark : isGoing ? 'Progressing' : undefined;
   return [{ cluster, current: live?.wanted ?? 0, to, ready: live?.ready ?? 0, ...(begun === undefined ? {} : { mark: begun }) }];
 }

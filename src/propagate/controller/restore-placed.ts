@@ -1,11 +1,10 @@
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
-import type { ClusterShare, InventoryEntry } from '../model/inventory.ts';
+import { type ClusterShare, type InventoryEntry, isBeingRemoved } from '../model/inventory.ts';
 import { parseSpec } from '../model/spec.ts';
 import { changedMessage } from '../plan/copies/judge-object.ts';
 import { isRemoval } from '../plan/held-prune.ts';
 import { isForOneGeneration } from '../plan/snapshot/frozen-sources.ts';
-import { isKept } from '../status/copy-state.ts';
 import { type ClusterAssessment, lostCopiesOf } from './clusters/cluster-assessment.ts';
 import { startClusterJob } from './clusters/cluster-job.ts';
 import { noNeeds } from './clusters/cluster-needs.ts';
@@ -85,7 +84,7 @@ function shareToKeep(
     const text = textOfKey(entry.key);
     return stage !== 'begun' || isToRestoreFirst(plan, entry) || (kept.has(text) && !going.has(text));
   };
-  const entries = share.entries.filter((entry) => entry.uid !== undefined && isKept(entry) && isOfOlder(entry));
+  const entries = share.entries.filter((entry) => entry.uid !== undefined && !isBeingRemoved(entry) && isOfOlder(entry));
   return entries.length === 0 ? undefined : { ...share, entries };
 }
 

@@ -3,11 +3,11 @@ import { listAt, numberAt, valueAt } from '../../core/json-at.ts';
 import { compareText } from '../../core/text.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
-import type { CopyHealth } from '../model/inventory.ts';
+import { type CopyHealth, isBeingRemoved } from '../model/inventory.ts';
 import type { AggregatedStatus, ClusterLine } from '../model/propagation.ts';
 import { aggregateStatus } from './aggregate.ts';
 import { collectStatus } from './collect.ts';
-import { healthOfCopy, isKept, showsWrite } from './copy-state.ts';
+import { healthOfCopy, showsWrite } from './copy-state.ts';
 import type { ClusterFacts, CopyFacts } from './facts.ts';
 import type { StatusItem } from './status-item.ts';
 
@@ -49,7 +49,7 @@ function targetsOf(clusters: readonly ClusterFacts[], lines: ReadonlyMap<string,
   for (const { cluster, planned, copies } of clusters) {
     const line = lines.get(cluster);
     if (planned === undefined || line === undefined) continue;
-    const held = new Map(copies.filter(({ entry }) => isKept(entry)).map((copy) => [textOfKey(copy.entry.key), copy]));
+    const held = new Map(copies.filter(({ entry }) => !isBeingRemoved(entry)).map((copy) => [textOfKey(copy.entry.key), copy]));
     for (const { key, action } of planned.objects) {
       if (action === 'DELETE' || action === 'RELEASE') continue;
       const text = textOfKey(key);

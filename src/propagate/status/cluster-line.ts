@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { shortened } from '../../core/json/field-definitions.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { RolloutState } from '../../model/columns/rollout.ts';
-import type { CopyHealth } from '../model/inventory.ts';
+import { type CopyHealth, isBeingRemoved } from '../model/inventory.ts';
 import type { ClusterLine, RolloutMark } from '../model/propagation.ts';
 import { nextMark, watchMsOf } from '../rollout/rollout-mark.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import { isWanted, rolloutIn } from './cluster-rollout.ts';
-import { healthOfCopy, isJob, isKept, readyOf } from './copy-state.ts';
+import { healthOfCopy, isJob, readyOf } from './copy-state.ts';
 import { evictionSignsOf } from './eviction-signs.ts';
 import type { ClusterFacts, CopyFacts } from './facts.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
@@ -93,7 +93,7 @@ function isHeldByConflict({ problem, planned }: ClusterFacts): boolean {
  */
 function healthIn({ copies, planned }: ClusterFacts, mark: RolloutMark | undefined): CopyHealth {
   const counted = copies.filter(
-    ({ entry, mirrored }) => isKept(entry) && !(isJob(entry) && mirrored.result === 'absent' && mark?.phase === 'Succeeded'),
+    ({ entry, mirrored }) => !isBeingRemoved(entry) && !(isJob(entry) && mirrored.result === 'absent' && mark?.phase === 'Succeeded'),
   );
   const healths = counted.map(healthOfCopy);
   if (healths.includes('Unhealthy')) return 'Unhealthy';
@@ -102,7 +102,7 @@ function healthIn({ copies, planned }: ClusterFacts, mark: RolloutMark | undefin
 }
 
 function sumOfReady(copies: readonly CopyFacts[]): number | undefined {
-  const figures = copies.filter(({ entry }) => isKept(entry)).flatMap((copy) => readyOf(copy) ?? []);
+  const figures = copies.filter(({ entry }) => !isBeingRemoved(entry)).flatMap((copy) => readyOf(copy) ?? []);
   return figures.length === 0 ? undefined : figures.reduce((sum, figure) => sum + figure, 0);
 }
 

@@ -12,11 +12,6 @@ import { marks } from '../model/propagation.ts';
 import type { CopyFacts } from './facts.ts';
 import { healthOf } from './health.ts';
 
-/** True for a copy that stays: it is neither being deleted nor marked for deletion. */
-export function isKept({ state }: InventoryEntry): boolean {
-  return state !== 'Deleting' && state !== 'PendingDeletion';
-}
-
 /**
  * True if the object shows our last write, or a later state. A mirror that is behind still shows the state before the write, which may be
  * rolled out and healthy, but is not the wanted state.

@@ -1,8 +1,8 @@
 import type { RolloutState } from '../../model/columns/rollout.ts';
+import { isBeingRemoved } from '../model/inventory.ts';
 import type { CopyPhase, CopyReason, RolloutMark } from '../model/propagation.ts';
 import type { RolloutSpec } from '../model/spec-definition.ts';
 import type { ClusterRollout } from './cluster-rollout.ts';
-import { isKept } from './copy-state.ts';
 import type { ClusterFacts, PropagationFacts } from './facts.ts';
 import type { Freshness } from './freshness.ts';
 
@@ -56,7 +56,7 @@ export function linePhaseOf(judgement: ClusterJudgement, context: LineContext): 
   const why = problemReasonOf(facts);
   if (freshness.result === 'stale') return { phase: 'Unknown', reason: freshness.reason, message: freshness.message };
   if (stage === 'leaving')
-    return { phase: facts.copies.some(({ entry }) => !isKept(entry)) ? 'Deleting' : 'Draining', ...lossMessageOf(facts), ...why };
+    return { phase: facts.copies.some(({ entry }) => isBeingRemoved(entry)) ? 'Deleting' : 'Draining', ...lossMessageOf(facts), ...why };
   if (stage === 'rollingBack') return { phase: 'RollingBack', ...why };
   if (isFatal(facts, context)) return { phase: problem?.reason === 'Denied' ? 'Denied' : 'Failed', ...why };
   if (stage === 'waiting') return { phase: 'Waiting', reason: 'Wave', ...lossMessageOf(facts), ...why };

@@ -5,7 +5,7 @@ import { groupKindOfKey, namespacedNameOf, textOfKey } from '../../../manifests/
 import type { MirroredObject } from '../../../store/member-objects.ts';
 import { compareVersions } from '../../../store/versions.ts';
 import { mustGiveBack } from '../../apply/plan-take-over.ts';
-import type { ClusterShare, InventoryEntry, RecordedFault } from '../../model/inventory.ts';
+import { type ClusterShare, type InventoryEntry, isBeingRemoved, type RecordedFault } from '../../model/inventory.ts';
 import type { RenderedCluster, RenderedObject } from '../../model/plan.ts';
 import type { ClusterLine, CopyReason, Propagation } from '../../model/propagation.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
@@ -14,7 +14,6 @@ import { isRemoval, movingClusters } from '../../plan/held-prune.ts';
 import { isRestarted } from '../../rollout/resumption.ts';
 import { wantedHashOf } from '../../rollout/wanted-hash.ts';
 import { copyFactsOf } from '../../status/copy-facts.ts';
-import { isKept } from '../../status/copy-state.ts';
 import type { ClusterFacts, PlannedFacts } from '../../status/facts.ts';
 import type { DriftWatch } from '../state/drift-watch.ts';
 import type { ClusterState, CurrentPlan, PropagationState } from '../state/propagation-state.ts';
@@ -94,7 +93,7 @@ export function assessUnplanned(input: Pick<AssessmentInput, 'state' | 'propagat
 function writtenObjects({ entries }: ClusterShare): PlannedFacts['objects'] {
   return entries.flatMap((entry) => {
     const { key, uid, appliedHash: desiredHash } = entry;
-    return uid === undefined || desiredHash === undefined || !isKept(entry) ? [] : [{ key, action: 'UNCHANGED', desiredHash } as const];
+    return uid === undefined || desiredHash === undefined || isBeingRemoved(entry) ? [] : [{ key, action: 'UNCHANGED', desiredHash } as const];
   });
 }
 
