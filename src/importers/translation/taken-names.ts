@@ -22,7 +22,7 @@ export function withTakenNames(result: ImportResult, existing: ExistingPropagati
   for (const imported of result.propagations) {
     const { input, notes } = imported;
     const found = existing.find({ namespace: textAt(input, 'namespace') ?? '', name: textAt(input, 'name') ?? '' });
-    if (found !== undefined && isKept(imported, found, existing)) {
+    if (found !== undefined && isSyncedByLeader(imported, found, existing)) {
       kept.push(imported);
       continue;
     }
@@ -36,7 +36,7 @@ export function withTakenNames(result: ImportResult, existing: ExistingPropagati
 }
 
 /** True if the leader keeps the existing Propagation in sync with the resource that the imported one was made from. */
-function isKept({ system, input }: ImportedPropagation, found: Propagation, { keptFrom }: ExistingPropagations): boolean {
+function isSyncedByLeader({ system, input }: ImportedPropagation, found: Propagation, { keptFrom }: ExistingPropagations): boolean {
   const isLiving = keptFrom !== undefined && textAt(input, 'source', 'cluster') === keptFrom;
   return isLiving && system === 'MultiClusterResource' && isOwnedByName(found);
 }

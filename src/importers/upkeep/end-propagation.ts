@@ -35,16 +35,16 @@ export async function finishResourceDeletion(pass: UpkeepPass, resource: Kuberne
   if (found === 'unread') return { result: 'kept' };
   const keepsCopies = resource.metadata.finalizers?.includes(orphanFinalizer) === true;
   if (keepsCopies) pass.state.keepsCopiesOf = resource.metadata.uid;
-  const isKept = pass.state.keepsCopiesOf === resource.metadata.uid;
+  const keepsCopiesOnPurpose = pass.state.keepsCopiesOf === resource.metadata.uid;
   const isOwned = found !== 'absent' && isOwnedByName(found);
-  const orphanMs = isKept && isOwned ? await orphanPropagation(pass) : undefined;
+  const orphanMs = keepsCopiesOnPurpose && isOwned ? await orphanPropagation(pass) : undefined;
   if (orphanMs !== undefined) return { result: 'kept', againMs: orphanMs };
-  if (isKept || (found !== 'absent' && ownershipOf(found, resource, pass.ports.hub.cluster) !== 'foreign')) {
+  if (keepsCopiesOnPurpose || (found !== 'absent' && ownershipOf(found, resource, pass.ports.hub.cluster) !== 'foreign')) {
     const unrecorded = await recordPropagation(pass, resource, 'decided');
     if (unrecorded !== undefined) return { result: 'kept', againMs: recordAgainMs(pass, unrecorded) };
   }
   // No delay is needed. The mirror reports when Kubernetes has removed the finalizer, and when the Propagation has lost its owner.
-  if (keepsCopies || (isKept && isOwned)) return { result: 'kept' };
+  if (keepsCopies || (keepsCopiesOnPurpose && isOwned)) return { result: 'kept' };
   if (!isOwned) return { result: 'kept', againMs: await releaseFinalizers(pass, resource) };
   const deletion = found.metadata.deletionTimestamp === undefined ? await deleteOwned(pass) : undefined;
   const now = currentPropagation(pass);

@@ -70,8 +70,8 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
  */
 function assessAndBegin({ state, ports, drift }: Pass, { propagation, spec, plan }: PlannedPropagation): PassSnapshot {
   const nowMs = ports.clock.now();
-  const isKept = !isForOneGeneration(ports.accounts, spec);
-  const scene = { members: ports.hub.members, state, propagation, spec, plan, isKept, drift, nowMs };
+  const correctsDrift = !isForOneGeneration(ports.accounts, spec);
+  const scene = { members: ports.hub.members, state, propagation, spec, plan, correctsDrift, drift, nowMs };
   const assessments = assessClusters(scene);
   const rollout = decideRollout({ clusters: assessments, propagation, spec, plan, nowMs });
   const leftBehind = leftBehindFactsOf(ports.hub.members.objects, propagation);

@@ -63,14 +63,14 @@ export function maxObjectsOf(
   {
     existing,
     moved,
-    isKept,
+    wasDecided,
     verdict,
-  }: { readonly existing: number; readonly moved: number; readonly isKept: boolean; readonly verdict: PlanVerdict },
+  }: { readonly existing: number; readonly moved: number; readonly wasDecided: boolean; readonly verdict: PlanVerdict },
 ): number {
   const { prune, mostObjects = 0 } = status;
   const isConfirmedOnce = prune !== undefined && prune.digest === metadata.annotations[marks.confirmPrune];
   const isOver = isConfirmedOnce && verdict.result === 'do' && verdict.prune === undefined;
-  return isKept && !isOver ? Math.max(mostObjects - moved, existing) : existing;
+  return wasDecided && !isOver ? Math.max(mostObjects - moved, existing) : existing;
 }
 
 function proofsOf(objects: readonly RenderedObject[], share: ClusterShare | undefined): readonly string[] {

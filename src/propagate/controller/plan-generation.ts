@@ -75,18 +75,18 @@ async function priorDecisionOf(
 ): Promise<PriorDecision | { readonly fault: Fault }> {
   const { revisions } = ports.stores;
   const { status } = propagation;
-  const isKept = isDecided(propagation);
+  const wasDecided = isDecided(propagation);
   const target = rollbackOf(propagation);
-  if (isKept && target === undefined) return { decided: spec, revision: status.revision ?? 1 };
+  if (wasDecided && target === undefined) return { decided: spec, revision: status.revision ?? 1 };
   const kept = await revisions.list(propagation, signal);
   if ('fault' in kept) return kept;
-  const revision = isKept ? (status.revision ?? 1) : nextRevision(propagation, kept, spec);
+  const revision = wasDecided ? (status.revision ?? 1) : nextRevision(propagation, kept, spec);
   const to = target !== undefined && hasSpec(kept, target, spec) ? target : undefined;
   const rollback = to === undefined ? undefined : await takenOverSince(ports, propagation, { kept, to, revision }, signal);
   if (rollback !== undefined && 'fault' in rollback) return rollback;
   const last = kept.find((one) => one.revision === status.revision);
   const parsed = last === undefined ? undefined : parseSpec(last.document);
-  const decided = isKept ? spec : parsed === undefined || 'problems' in parsed ? undefined : parsed;
+  const decided = wasDecided ? spec : parsed === undefined || 'problems' in parsed ? undefined : parsed;
   return { revision, rollback, ...(decided === undefined ? {} : { decided }) };
 }
 
@@ -145,10 +145,10 @@ function decisionOf(
   const { propagation } = planning;
   const { metadata, status } = propagation;
   const { uid, generation } = metadata;
-  const isKept = isDecided(propagation);
-  const asked = requestedPlanOf(propagation);
+  const wasDecided = isDecided(propagation);
+  const requested = requestedPlanOf(propagation);
   const [usual, ...others] = possibleDigestsOf(rendered.content, metadata);
-  const digest = (isKept ? status.digest : undefined) ?? others.find((one) => one === asked?.digest) ?? usual ?? rendered.digest;
+  const digest = (wasDecided ? status.digest : undefined) ?? others.find((one) => one === requested?.digest) ?? usual ?? rendered.digest;
   const verdict = verdictOf(ports, planning, rendered);
   return {
     uid,
@@ -158,11 +158,11 @@ function decisionOf(
     digest,
     rendered,
     verdict,
-    sources: isKept ? (status.sources ?? []) : (rendered.contents ?? []),
+    sources: wasDecided ? (status.sources ?? []) : (rendered.contents ?? []),
     ...evictionsAfter(ports, planning, rendered),
-    mostObjects: maxObjectsOf(propagation, { ...copiesIn(planning, rendered), isKept, verdict }),
-    requested: asked,
-    isPinned: asked?.generation === generation && asked.digest === digest,
+    mostObjects: maxObjectsOf(propagation, { ...copiesIn(planning, rendered), wasDecided, verdict }),
+    requested,
+    isPinned: requested?.generation === generation && requested.digest === digest,
     lateClusters: lateClustersOf(rendered, propagation),
     rollback,
     writingClusters,
@@ -219,9 +219,10 @@ function requestedPlanOf({ metadata, status }: Propagation): RequestedPlan | und
 /** Decides whether the plan may be carried out. A digest that a user requested counts only until the generation is decided. */
 function verdictOf(ports: ControllerPorts, { state, propagation }: PlanContext, rendered: RenderedPlan): PlanVerdict {
   const { metadata, status } = propagation;
-  const asked = requestedPlanOf(propagation);
-  const isOpen = !isDecided(propagation) && asked?.generation === metadata.generation;
-  if (isOpen && !possibleDigestsOf(rendered.content, metadata).includes(asked.digest)) return { result: 'stale', asked: asked.digest };
+  const requested = requestedPlanOf(propagation);
+  const isOpen = !isDecided(propagation) && requested?.generation === metadata.generation;
+  if (isOpen && !possibleDigestsOf(rendered.content, metadata).includes(requested.digest))
+    return { result: 'stale', requested: requested.digest };
   if (rendered.notes.some(isFatal)) return { result: 'refused' };
   if (rendered.pruneHeld === undefined) return rendered.ok ? { result: 'do' } : { result: 'refused' };
   const open = openPrune(rendered, state.shares ?? new Map(), (cluster) => ports.hub.members.get(cluster) !== undefined);

@@ -2,7 +2,6 @@ import { isDecided, marks, type Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import { actOnPlan } from './act-on-plan.ts';
 import { cleanUp } from './clean-up.ts';
-import { keepEvictions } from './keep-evictions.ts';
 import { loadShares } from './load-shares.ts';
 import { newestPropagation, withRecheck } from './newest-propagation.ts';
 import { planGeneration } from './plan-generation.ts';
@@ -12,6 +11,7 @@ import { type NextPass, retryHubLater } from './retry-hub-later.ts';
 import type { Pass, PassResult } from './state/ports.ts';
 import { type CurrentPlan, discardPlan, isBusy, rescheduleMsOf, retryAllNow } from './state/propagation-state.ts';
 import { retryAfterMs } from './state/work-queue.ts';
+import { updateEvictions } from './update-evictions.ts';
 import { readAgain } from './write-status.ts';
 
 /**
@@ -19,7 +19,7 @@ import { readAgain } from './write-status.ts';
  *
  * 1. Read the Propagation from the mirror.
  * 2. Delete the shares of abandoned clusters (`releaseAbandoned`).
- * 3. Decide which clusters are evicted (`keepEvictions`).
+ * 3. Decide which clusters are evicted (`updateEvictions`).
  * 4. Plan its generation, if there is no plan or the plan is old (`planGeneration`).
  * 5. Start work in the clusters and write the status (`actOnPlan`).
  *
@@ -56,7 +56,7 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
   if ('problems' in spec) return await refuse(pass, propagation, { message: describeProblems(spec.problems) });
   if (ports.accounts === 'many' && spec.requester === undefined) return await refuse(pass, propagation, { message: requesterMissing });
   if (spec.suspend.scheduling && !isDecided(propagation)) return await refuse(pass, propagation, 'suspended');
-  const kept = await keepEvictions(pass, propagation, spec);
+  const kept = await updateEvictions(pass, propagation, spec);
   if ('againMs' in kept) return { result: 'passed', againMs: kept.againMs };
   const plan = await currentPlan(pass, kept, spec);
   if ('againMs' in plan) return { result: 'passed', againMs: plan.againMs };
@@ -94,7 +94,7 @@ async function currentPlan(pass: Pass, propagation: Propagation, spec: Propagati
   state.hubFailures = 0;
   // Another process saved the inventory in the meantime.
   if (state.shares === undefined) return { againMs: waitForWorkMs };
-  keepRetry(pass, plan);
+  scheduleReplan(pass, plan);
   state.plan = plan;
   return plan;
 }
@@ -108,7 +108,7 @@ function isWriteOver({ clusters }: Pass['state'], { writingClusters }: CurrentPl
  * Counts refused plans in a row, and schedules the next plan with a backoff of at most 5 min. A plan that does not write an object because
  * it would create a loop of Propagations (`Circle`) counts as refused. The cause may be removed without an event for the gateway.
  */
-function keepRetry({ state, ports: { clock } }: Pass, { verdict, rendered }: CurrentPlan): void {
+function scheduleReplan({ state, ports: { clock } }: Pass, { verdict, rendered }: CurrentPlan): void {
   const isInCircle = rendered.clusters.some(({ objects }) => objects.some(({ held }) => held === 'Circle'));
   state.refusals = verdict.result === 'refused' || isInCircle ? state.refusals + 1 : 0;
   state.replanAtMs = state.refusals === 0 ? Number.POSITIVE_INFINITY : clock.monotonic() + retryAfterMs(state.refusals, clock.random());
@@ -128,7 +128,7 @@ function isAnswered({ verdict }: CurrentPlan, propagation: Propagation): boolean
     case 'refused':
       return false;
     case 'stale':
-      return annotations[marks.planDigest] !== verdict.asked;
+      return annotations[marks.planDigest] !== verdict.requested;
     case 'holdPrune':
       return annotations[marks.confirmPrune] === propagation.status.prune?.digest;
     default:
@@ -151,14 +151,14 @@ async function readHub(pass: Pass, propagation: Propagation, { isFirst }: { read
     if (live?.uid !== uid || live.generation !== generation || live.deletionTimestamp !== deletionTimestamp) return { againMs: behindMs };
   }
   if (!(await loadShares(pass, propagation))) return retryHubLater(pass);
-  return (await keepFinalizer(pass)) ? 'ready' : retryHubLater(pass);
+  return (await ensureFinalizer(pass)) ? 'ready' : retryHubLater(pass);
 }
 
 /**
  * Sets the finalizer of Muster, before the first copy exists. Without it, a deletion of the Propagation would not wait for its copies. False
  * if the hub did not save the finalizer, or if this process does not lead.
  */
-async function keepFinalizer({ state, ports, term }: Pass): Promise<boolean> {
+async function ensureFinalizer({ state, ports, term }: Pass): Promise<boolean> {
   if (state.latest === undefined || !term.isLeading()) return false;
   const written = await ports.stores.propagations.setFinalizer(state.latest, 'present', term.signal);
   if (written.result === 'written') state.latest = written.propagation;

@@ -120,7 +120,7 @@ function subscribeToChanges(context: TermContext): void {
         onMemberChange(context, {
           change,
           keys: interests.keysOf(change),
-          isOtherPlace: change.type === 'cluster' && facts.isChanged(change.cluster),
+          haveFactsChanged: change.type === 'cluster' && facts.isChanged(change.cluster),
         });
     }
   }, term.signal);
@@ -179,13 +179,13 @@ interface RoutedChange {
   /** The Propagations with an interest in the changed object. */
   readonly keys: ReadonlySet<string>;
   /** True if facts of the cluster that placement uses have changed. */
-  readonly isOtherPlace: boolean;
+  readonly haveFactsChanged: boolean;
 }
 
-function onMemberChange(context: TermContext, { change, keys, isOtherPlace }: RoutedChange): void {
+function onMemberChange(context: TermContext, { change, keys, haveFactsChanged }: RoutedChange): void {
   const { states, queue } = context;
   if (change.type === 'cluster') {
-    onClusterChange(context, change, isOtherPlace);
+    onClusterChange(context, change, haveFactsChanged);
     return;
   }
   for (const key of keys) {
@@ -201,15 +201,19 @@ function onMemberChange(context: TermContext, { change, keys, isOtherPlace }: Ro
 /**
  * Queues the Propagations that a change of a cluster concerns:
  *
- * - If the cluster has joined or left, or facts that placement uses have changed (`isOtherPlace`): all Propagations. Their plans are old.
+ * - If the cluster has joined or left, or facts that placement uses have changed (`haveFactsChanged`): all Propagations. Their plans are old.
  * - For other changes, such as a change of its readiness: each Propagation with copies in the cluster. Also each Propagation that could not
  *   plan the cluster, or whose plan was refused. Those plans are old.
  */
-function onClusterChange(context: TermContext, change: Extract<MemberChange, { readonly type: 'cluster' }>, isOtherPlace: boolean): void {
+function onClusterChange(
+  context: TermContext,
+  change: Extract<MemberChange, { readonly type: 'cluster' }>,
+  haveFactsChanged: boolean,
+): void {
   const { states, queue } = context;
   const { cluster } = change;
   for (const [key, state] of states) {
-    const isPlanOld = isOtherPlace || isUnplanned(state, cluster) || isRefused(state);
+    const isPlanOld = haveFactsChanged || isUnplanned(state, cluster) || isRefused(state);
     if (isPlanOld) state.isPlanOld = true;
     retryAfterChange(context, state, change);
     if (isPlanOld || state.clusters.has(cluster) || state.shares?.has(cluster) === true) queue.addAfter(key, debounceMs);

@@ -52,7 +52,7 @@ function verdictFacts(
     case 'holdPrune':
       return { plan: planFacts(plan), ...pruneFacts(verdict), held: { reason: 'PruneHeld', message: verdict.why } };
     case 'stale': {
-      const message = `expected the plan ${short(verdict.asked)}, got ${short(plan.digest)}: the fleet or the intent has changed since`;
+      const message = `expected the plan ${short(verdict.requested)}, got ${short(plan.digest)}: the fleet or the intent has changed since`;
       const { revision: _revision, ...undone } = planFacts(plan);
       return { plan: undone, held: { reason: 'PlanStale', message } };
     }

@@ -56,7 +56,7 @@ export interface ChosenCluster {
    * True if the cluster was chosen only because it holds copies. Its location is unknown, so it is unclear whether the placement matches
    * it.
    */
-  readonly isKept?: true;
+  readonly isLocationUnknown?: true;
 }
 
 export interface RejectedCluster {

@@ -112,12 +112,12 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
   const desired = totalOf(workloads);
   const rulesChanged = previous !== undefined && textOfRules(previous.spec) !== textOfRules(spec);
   const previousOf = previousCounts(previous, workloads, snapshot.clusters);
-  const isKept = kept !== undefined;
+  const keepsDivision = kept !== undefined;
   const { divide, leavesOutEmpty } = rulesOf(spec.exact);
   const divisions = workloads.map((workload) => {
     const { index } = workload;
     const targets = chosen.clusters.map(({ chosen: one, entry }) => targetOf({ chosen: one, entry, index, previousOf, spec }));
-    return { index, division: divide({ spec, workload, chosen: targets, fresh, rulesChanged, isKept }) };
+    return { index, division: divide({ spec, workload, chosen: targets, fresh, rulesChanged, keepsDivision }) };
   });
   const failure = divisions.find(({ division }) => division.problem !== undefined)?.division.problem;
   // With mode External, an autoscaler owns the replicas: they are not divided, and the wanted number is unknown.
@@ -142,7 +142,7 @@ function placementResultOf({ snapshot, workloads, fresh, selection }: DivisionIn
     .filter((cluster) => !used.includes(cluster))
     .map(({ chosen: { cluster } }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail }));
   const problem = chosen.problem ?? failure ?? (used.length === 0 && !isLeftOut ? 'no cluster has room for a replica' : undefined);
-  const group = isKept ? previous?.affinityGroup : selection.group;
+  const group = keepsDivision ? previous?.affinityGroup : selection.group;
   return {
     clusters: used.toSorted((a, b) => byName(a.chosen, b.chosen)),
     rejected: [...chosen.rejected, ...empty].toSorted(byName),
@@ -173,7 +173,9 @@ function locationFaultOf(
   const { unknownLocation } = cluster;
   if (unknownLocation === undefined) return {};
   const isOfOthers = unknownLocation.mayBecomeKnown && otherSetsIn(spec).some((set) => dependsOnUnknown(set, cluster));
-  return chosen.isKept === true || isOfOthers ? { locationFault: copyFault(cluster.name, 'SYNCING', unknownLocation.message) } : {};
+  return chosen.isLocationUnknown === true || isOfOthers
+    ? { locationFault: copyFault(cluster.name, 'SYNCING', unknownLocation.message) }
+    : {};
 }
 
 /** Returns the wanted replicas of all clusters together: the count for mode Divided, the count times the clusters for mode Duplicated. */
@@ -251,12 +253,12 @@ function chooseClusters(
 }
 
 /**
- * Returns the `ChosenCluster` of a cluster that keeps its previous replicas. Removes `isKept` from it: a cluster with `isKept` gets no
+ * Returns the `ChosenCluster` of a cluster that keeps its previous replicas. Removes `isLocationUnknown` from it: a cluster with `isLocationUnknown` gets no
  * copies rendered until its location is known, but here the cluster stays chosen in any case.
  */
 function keptChoice(cluster: ChosenCluster['cluster'], selected: ChosenCluster | undefined): ChosenCluster {
   if (selected === undefined) return { cluster, tier: 0, score: 100 };
-  const { isKept: _isKept, ...choice } = selected;
+  const { isLocationUnknown: _isLocationUnknown, ...choice } = selected;
   return choice;
 }
 

@@ -38,7 +38,7 @@ export interface AssessmentInput {
   readonly plan: CurrentPlan;
   readonly drift: DriftWatch;
   /** True if drift of the copies is corrected. False: drift is only reported. */
-  readonly isKept: boolean;
+  readonly correctsDrift: boolean;
   readonly nowMs: number;
 }
 
@@ -93,7 +93,9 @@ export function assessUnplanned(input: Pick<AssessmentInput, 'state' | 'propagat
 function writtenObjects({ entries }: ClusterShare): PlannedFacts['objects'] {
   return entries.flatMap((entry) => {
     const { key, uid, appliedHash: desiredHash } = entry;
-    return uid === undefined || desiredHash === undefined || isBeingRemoved(entry) ? [] : [{ key, action: 'UNCHANGED', desiredHash } as const];
+    return uid === undefined || desiredHash === undefined || isBeingRemoved(entry)
+      ? []
+      : [{ key, action: 'UNCHANGED', desiredHash } as const];
   });
 }
 
@@ -180,13 +182,13 @@ function lineIn({ propagation, spec }: AssessmentInput, { cluster, rendered }: W
 
 /** Returns what the cluster needs. In a suspended cluster, changed copies are only watched, and no copy is deleted. */
 function needsIn({ input, cluster, objects, share, clusterState, isSuspended }: AssessmentContext): ClusterNeeds {
-  const { plan, spec, isKept } = input;
+  const { plan, spec, correctsDrift } = input;
   const isFree = plan.verdict.result === 'do' || movingClusters(plan.rendered.leaving).has(cluster);
   return needsOf({
     objects,
     share,
     ...mirrorFacts(input, cluster, clusterState),
-    isKept: isKept && !isSuspended,
+    correctsDrift: correctsDrift && !isSuspended,
     mayPrune: isSuspended ? 'nothing' : isFree ? 'all' : 'begun',
     isToReturn: (entry) => mustGiveBack(entry, { ...plan, spec }),
     isConfirmed: plan.verdict.result === 'do' && plan.verdict.prune !== undefined,
@@ -228,7 +230,7 @@ export function lostCopiesOf(
   objects: readonly RenderedObject[],
 ): readonly RenderedObject[] {
   const facts = mirrorFacts(input, share.cluster, state.clusters.get(share.cluster));
-  return needsOf({ objects, share, ...facts, isKept: true, mayPrune: 'nothing', isConfirmed: false }).correct;
+  return needsOf({ objects, share, ...facts, correctsDrift: true, mayPrune: 'nothing', isConfirmed: false }).correct;
 }
 
 /** True if a live read has shown that this version of the object is unchanged. */

@@ -18,7 +18,7 @@ export interface NeedsInput {
   /** True if a field that Muster sent has another value now. */
   readonly isDrifted: (object: RenderedObject, entry: InventoryEntry, mirrored: MirroredObject) => boolean;
   /** True if drift is corrected. False: drift is only reported, but objects that were never written in their wanted form are written. */
-  readonly isKept: boolean;
+  readonly correctsDrift: boolean;
   /** Which unwanted copies may be deleted: `all`, only those whose deletion has started (`begun`), or no copy (`nothing`). */
   readonly mayPrune: 'all' | 'begun' | 'nothing';
   /** True if a user confirmed the prune. All its deletions are then recorded in the inventory before the first one. */
@@ -45,7 +45,7 @@ export interface ClusterNeeds {
   /** Copies with a recorded fault that are now in their wanted state. */
   readonly healed: readonly ObjectKey[];
   /**
-   * Copies that differ from their wanted state but are not written, because the cluster is suspended or drift is only reported (`isKept` is
+   * Copies that differ from their wanted state but are not written, because the cluster is suspended or drift is only reported (`correctsDrift` is
    * false).
    */
   readonly watched: readonly RenderedObject[];
@@ -80,7 +80,7 @@ export function needsOf(facts: NeedsInput): ClusterNeeds {
       // With `CreateOnly`, an existing object is never changed.
       if (isHealed(entry, facts)) healed.push(object.key);
     } else if (!isWritten(object, entry)) apply.push(object);
-    else if (isChanged(object, entry, facts)) (facts.isKept ? correct : watched).push(object);
+    else if (isChanged(object, entry, facts)) (facts.correctsDrift ? correct : watched).push(object);
     else if (isHealed(entry, facts)) healed.push(object.key);
   }
   const finish = (facts.share?.entries ?? []).filter((entry) => isFinishing(entry, facts.mirrored(entry.key))).map(({ key }) => key);

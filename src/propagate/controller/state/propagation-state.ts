@@ -119,8 +119,8 @@ export type PlanVerdict =
   | { readonly result: 'do'; readonly prune?: HeldPrune }
   /** The deletions of the plan must be confirmed first. Everything else is carried out, and deletions that have started continue. */
   | { readonly result: 'holdPrune'; readonly why: string; readonly prune: HeldPrune }
-  /** The plan differs from the one that the user requested by the digest `asked`. */
-  | { readonly result: 'stale'; readonly asked: string }
+  /** The plan differs from the one that the user requested by the digest `requested`. */
+  | { readonly result: 'stale'; readonly requested: string }
   /** The notes of the plan contain an error. */
   | { readonly result: 'refused' };
 

@@ -8,7 +8,7 @@ interface KarmadaDivisionInput extends Omit<DivisionInput, 'rulesChanged' | 'tie
   /** `metadata.uid` of the workload in Karmada. It decides ties between clusters. Default: an empty text, and ties go by name. */
   readonly uid?: string | undefined;
   /** True if nothing requires a new division. Then every cluster keeps its previous number. */
-  readonly isKept?: boolean;
+  readonly keepsDivision?: boolean;
   /** True if the affinity group in use has overflows. */
   readonly overflows?: boolean;
 }
@@ -21,11 +21,11 @@ interface KarmadaDivisionInput extends Omit<DivisionInput, 'rulesChanged' | 'tie
  * - The uid decides ties between clusters.
  * - If not all replicas fit, none are placed. The division then has a `problem`.
  */
-export function divideAsKarmada({ uid = '', isKept = false, overflows = false, ...input }: KarmadaDivisionInput): ReplicaDivision {
+export function divideAsKarmada({ uid = '', keepsDivision = false, overflows = false, ...input }: KarmadaDivisionInput): ReplicaDivision {
   const { replicas, chosen, count, fresh } = input;
   const hasFixedWeights = replicas.mode === 'Divided' && replicas.strategy === 'Weighted';
   const rules = hasFixedWeights ? replicas.rules.filter(({ weight }) => weight > 0) : replicas.rules;
-  const rebalance = !isKept && (hasFixedWeights || replicas.rebalance);
+  const rebalance = !keepsDivision && (hasFixedWeights || replicas.rebalance);
   const division = divideReplicas({
     ...input,
     replicas: { ...replicas, rules, rebalance },

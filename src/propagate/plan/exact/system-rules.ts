@@ -35,7 +35,7 @@ interface WorkloadDivision {
   /** True if the rules of the spec changed since the last plan. */
   readonly rulesChanged: boolean;
   /** True if nothing requires a new division, and the clusters of the previous one stay. */
-  readonly isKept: boolean;
+  readonly keepsDivision: boolean;
 }
 
 /** Returns the rules of the system that `exact` names. Without `exact`: the rules of Muster. */
@@ -59,11 +59,11 @@ const karmadaRules: SystemRules = {
     return isRoomUsed && count > 0 ? count : undefined;
   },
   divide: (division) => {
-    const { spec, fresh, isKept, chosen } = division;
+    const { spec, fresh, keepsDivision, chosen } = division;
     const overflows = spec.placement.affinityGroups.some(
       ({ name, overflow }) => overflow.length > 0 && chosen.some((target) => target.chosen.group === name),
     );
-    return divideAsKarmada({ ...wantedIn(division), fresh, isKept, overflows, uid: spec.exact?.uid });
+    return divideAsKarmada({ ...wantedIn(division), fresh, keepsDivision, overflows, uid: spec.exact?.uid });
   },
   leavesOutEmpty: leavesOutEmptyAsKarmada,
   overrides: karmadaOverrideRules,

@@ -101,7 +101,7 @@ function selectWithKept(
     .map(({ cluster }) => ({ cluster: cluster.name, reason: 'SYNCING', detail }) as const);
   const chosen = [
     ...passed.filter(isChosen).map((entry) => ({ entry, chosen: chosenOf(entry, stage) })),
-    ...kept.map((entry) => ({ entry, chosen: { ...chosenOf(entry, stage), isKept: true } as const })),
+    ...kept.map((entry) => ({ entry, chosen: { ...chosenOf(entry, stage), isLocationUnknown: true } as const })),
   ];
   return {
     chosen: chosen.toSorted((a, b) => compareEligible(a.entry, b.entry)).map((one) => one.chosen),

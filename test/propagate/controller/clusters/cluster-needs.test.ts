@@ -66,7 +66,7 @@ const rows: readonly Row[] = [
   { name: 'nothing for an unchanged copy', entry: owned, seen: held('u1'), needs: 'nothing' },
   { name: 'nothing for an unchanged shared copy', entry: { ...owned, state: 'Shared' }, seen: held('u1'), needs: 'nothing' },
   { name: 'drift is corrected', entry: owned, seen: held('u1'), drifted: true, needs: 'correct' },
-  { name: 'not if the copy is only watched', entry: owned, seen: held('u1'), drifted: true, isKept: false, needs: 'watched' },
+  { name: 'not if the copy is only watched', entry: owned, seen: held('u1'), drifted: true, correctsDrift: false, needs: 'watched' },
   {
     name: 'not before the mirror has seen our write',
     entry: owned,
@@ -178,7 +178,7 @@ test.each(rows)('$name', ({ object = wanted, entry, seen, drifted = false, needs
     mirrored: () => seen,
     hasSeenWrite: () => true,
     isDrifted: () => drifted,
-    isKept: true,
+    correctsDrift: true,
     mayPrune: 'all',
     isConfirmed: false,
     ...more,
@@ -216,7 +216,7 @@ test.each<{ readonly name: string; readonly entry: Partial<InventoryEntry>; read
     mirrored: () => held('u1'),
     hasSeenWrite: () => true,
     isDrifted: () => false,
-    isKept: true,
+    correctsDrift: true,
     mayPrune: 'all',
     isConfirmed,
   });

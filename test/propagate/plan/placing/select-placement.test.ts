@@ -323,7 +323,7 @@ describe('a cluster with an unknown location', () => {
     candidate(member(name, { unknownLocation: { fields: ['region'], mayBecomeKnown, message: 'Nodes are unread' } }), { holds });
   const known = (name: string, region: string, holds = false) => candidate(member(name, { region }), { holds });
   const chosenIn = ({ chosen, rejected }: ClusterSelection) => [
-    chosen.map(({ cluster, isKept }) => `${cluster}${isKept === true ? ' (kept)' : ''}`),
+    chosen.map(({ cluster, isLocationUnknown }) => `${cluster}${isLocationUnknown === true ? ' (kept)' : ''}`),
     rejected.map(({ cluster, reason }) => `${cluster} ${reason}`),
   ];
   const selected = (parts: Partial<Placement>, candidates: readonly PlacementCandidate[]) =>

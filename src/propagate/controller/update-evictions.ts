@@ -19,7 +19,7 @@ import { writeStatus } from './write-status.ts';
  *
  * Returns the Propagation as saved or unchanged. Returns the delay until the next pass if the hub did not save it.
  */
-export async function keepEvictions(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<Propagation | NextPass> {
+export async function updateEvictions(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<Propagation | NextPass> {
   const { state } = pass;
   const { status } = propagation;
   const decision = await decideWithProbe(pass, propagation, spec);
