@@ -6,7 +6,7 @@ import { kindAndName, type NamedObject } from './object-names.ts';
 export type Maybe<T> = T | null | undefined;
 
 /** An `Int64` in an answer: text if a number cannot hold the value. */
-export type Whole = Maybe<number | string>;
+export type Int64Value = Maybe<number | string>;
 
 /** The fields that are selected for every object of a table. */
 export interface ListedItem extends NamedObject {
@@ -66,6 +66,6 @@ export function orNone(text: Maybe<string>): string {
 }
 
 /** Returns the number as text. 0 if it is absent. */
-export function countText(count: Whole): string {
+export function countText(count: Int64Value): string {
   return String(count ?? 0);
 }

@@ -15,7 +15,7 @@ import { boundedNotes } from '../model/unique-notes.ts';
 import { ImportSize } from './import-size.ts';
 import { importers } from './importers.ts';
 import { withKeptNamespace } from './kept-namespaces.ts';
-import { type Bringer, notesOfSharedObjects } from './shared-objects.ts';
+import { type ProposedIntent, notesOfSharedObjects } from './shared-objects.ts';
 
 /**
  * Translates a text of manifests of other systems to Propagations. Writes nothing.
@@ -102,7 +102,7 @@ interface SystemProposal {
 }
 
 /** A proposal with the unique name of its Propagation. */
-interface NamedProposal extends SystemProposal, Bringer {}
+interface NamedProposal extends SystemProposal, ProposedIntent {}
 
 function nameOf({ namespace = 'default', name }: Proposal, names: UniqueNames): PropagationName {
   return { namespace, name: names.take(namespace, name) };

@@ -6,8 +6,8 @@ import { warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { nameListOf } from '../model/name-list.ts';
 
-/** The facts of a Propagation that say which objects it brings. */
-export interface Bringer {
+/** The intent of a proposal, from which its objects are read. */
+export interface ProposedIntent {
   readonly namespace: string;
   readonly name: string;
   /** The spec of the custom resource. */
@@ -21,7 +21,7 @@ export interface Bringer {
  * annotation of Federation v1 propagate one Deployment. In a cluster of both, the second one finds a conflict. Propagations that name
  * different clusters have no note.
  */
-export function notesOfSharedObjects<Of extends Bringer>(all: readonly Of[]): ReadonlyMap<Of, ImportNote> {
+export function notesOfSharedObjects<Of extends ProposedIntent>(all: readonly Of[]): ReadonlyMap<Of, ImportNote> {
   const bringers = new Map<string, Of[]>();
   for (const one of all) {
     for (const key of new Set(listAt(one.spec, 'template').flatMap((entry) => keyTextOf(entry, one.namespace)))) {
@@ -43,7 +43,7 @@ export function notesOfSharedObjects<Of extends Bringer>(all: readonly Of[]): Re
 }
 
 /** Returns the Propagations that may have a cluster in common with another one. */
-function overlapping<Of extends Bringer>(all: readonly Of[]): readonly Of[] {
+function overlapping<Of extends ProposedIntent>(all: readonly Of[]): readonly Of[] {
   const placed = all.map((one) => ({ one, names: namesIn(one) })).filter(({ names }) => names === undefined || names.length > 0);
   const counts = new Map<string, number>();
   for (const { names = [] } of placed) for (const name of new Set(names)) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -54,7 +54,7 @@ function overlapping<Of extends Bringer>(all: readonly Of[]): readonly Of[] {
 }
 
 /** Returns the names of the clusters that a Propagation may choose. Undefined if its placement lists none. */
-function namesIn({ spec }: Bringer): readonly string[] | undefined {
+function namesIn({ spec }: ProposedIntent): readonly string[] | undefined {
   const clusters = valueAt(spec, 'placement', 'clusters');
   return Array.isArray(clusters) ? clusters.filter((name) => typeof name === 'string') : undefined;
 }

@@ -7,9 +7,9 @@ import { createWorkQueue } from '../../propagate/controller/state/work-queue.ts'
 import { hubKinds } from '../../propagate/hub/hub.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 import { isOwnedByName } from '../multi-cluster-resource/resource-owners.ts';
-import { keepResource } from './keep-resource.ts';
+import { reconcileResource } from './reconcile-resource.ts';
 import { createResourceStore, nameOf, resourceKind } from './resource-store.ts';
-import { keyOfResource, newResourceState, nameOfKey, type ResourceState, type UpkeepPorts } from './upkeep-pass.ts';
+import { keyOfResource, nameOfKey, newResourceState, type ResourceState, type UpkeepPorts } from './upkeep-pass.ts';
 
 /** Maximum number of passes at a time. A pass sends a few requests to the hub, one after the other. */
 const maxPasses = 8;
@@ -33,7 +33,7 @@ export async function runUpkeep(ports: UpkeepPorts, term: Term): Promise<void> {
     await slices.pause();
     const state = states.get(key) ?? newResourceState(nameOfKey(key));
     states.set(key, state);
-    const kept = await keepResource({ ports, resources, term, state, fleet, withoutStatus });
+    const kept = await reconcileResource({ ports, resources, term, state, fleet, withoutStatus });
     if (kept.result === 'kept') return kept.againMs;
     states.delete(key);
     return undefined;

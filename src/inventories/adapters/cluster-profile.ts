@@ -2,7 +2,7 @@ import type { ConfiguredInventory } from '../../config/config.ts';
 import type { Json } from '../../core/json.ts';
 import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { accessFrom, type Given, type GivenAccess } from '../given/given-access.ts';
+import { accessFrom, type GivenAccess, type LocatedValue } from '../given/given-access.ts';
 import { clusterOfKubeconfig, foundCluster, givenBase64, ownLabelsOf, refuseGiven } from './found.ts';
 import type { AdapterContext, FoundCluster, InventoryAdapter, SecretName } from './inventory-adapter.ts';
 
@@ -72,7 +72,7 @@ function providedAccess(
   const cluster = objectAt(entry, 'cluster');
   for (const key of ['insecure-skip-tls-verify', 'proxy-url', 'certificate-authority'])
     refuseGiven(valueAt(cluster, key), `${where}.${key}`);
-  const server: Given<string> = { value: textAt(cluster, 'server') ?? '', where: `${where}.server` };
+  const server: LocatedValue<string> = { value: textAt(cluster, 'server') ?? '', where: `${where}.server` };
   const caKey = 'certificate-authority-data';
   const extension = listAt(cluster, 'extensions').find((one) => textAt(one, 'name') === pluginExtension);
   const config = valueAt(extension, 'extension');

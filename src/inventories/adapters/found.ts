@@ -3,7 +3,7 @@ import type { Json } from '../../core/json.ts';
 import { labelsAt, listAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { MemberSettings } from '../../fleet/member.ts';
-import { accessOrProblem, decodeBase64, type Given, type GivenAccess, GivenProblem } from '../given/given-access.ts';
+import { accessOrProblem, decodeBase64, type GivenAccess, GivenProblem, type LocatedValue } from '../given/given-access.ts';
 import { readGivenKubeconfig } from '../given/given-kubeconfig.ts';
 import type { AdapterContext, FoundCluster, SecretData } from './inventory-adapter.ts';
 
@@ -38,7 +38,7 @@ export function ownLabelsOf(object: KubernetesObject): Readonly<Record<string, s
 }
 
 /** Returns the text of a key of the Secret. Undefined if the key does not exist or is empty. `where` of the result is the key. */
-export function givenSecretText(data: SecretData, key: string): Given<string> | undefined {
+export function givenSecretText(data: SecretData, key: string): LocatedValue<string> | undefined {
   const text = Buffer.from(data.get(key) ?? [])
     .toString()
     .trim();
@@ -46,20 +46,20 @@ export function givenSecretText(data: SecretData, key: string): Given<string> | 
 }
 
 /** Returns the bytes of a key of the Secret. Undefined if the key does not exist or is empty. */
-export function givenSecretBytes(data: SecretData, key: string): Given<Uint8Array> | undefined {
+export function givenSecretBytes(data: SecretData, key: string): LocatedValue<Uint8Array> | undefined {
   const bytes = data.get(key);
   return bytes === undefined || bytes.length === 0 ? undefined : { value: bytes, where: key };
 }
 
 /** Returns the text at a path of an object. Throws a `GivenProblem` if there is none. */
-export function demandText(object: Json, ...path: readonly string[]): Given<string> {
+export function demandText(object: Json, ...path: readonly string[]): LocatedValue<string> {
   const value = textAt(object, ...path);
   if (value === undefined || value === '') throw new GivenProblem(path.join('.'), 'text');
   return { value, where: path.join('.') };
 }
 
 /** Returns the bytes of a base64 text. Undefined without a text. Throws a `GivenProblem` if the text is no base64. */
-export function givenBase64(text: string | undefined, where: string): Given<Uint8Array> | undefined {
+export function givenBase64(text: string | undefined, where: string): LocatedValue<Uint8Array> | undefined {
   return text === undefined || text === '' ? undefined : { value: decodeBase64({ value: text, where }), where };
 }
 

@@ -7,19 +7,19 @@ import { isForbiddenAddress } from '../../cluster/transport/public-addresses.ts'
 export type GivenAccess = Omit<Endpoint, 'name' | 'impersonation' | 'proxyUrl' | 'compression'>;
 
 /** A value with its path in the document, such as `users[0].user.token`. Messages show the path. */
-export interface Given<T> {
+export interface LocatedValue<T> {
   readonly value: T;
   readonly where: string;
 }
 
 /** The values from which an access is made. Certificates and keys are in PEM. Undefined: the document does not have the value. */
 export interface AccessParts {
-  readonly server: Given<string>;
-  readonly authority?: Given<Uint8Array> | undefined;
+  readonly server: LocatedValue<string>;
+  readonly authority?: LocatedValue<Uint8Array> | undefined;
   readonly tlsServerName?: string | undefined;
-  readonly token?: Given<string> | undefined;
-  readonly certificate?: Given<Uint8Array> | undefined;
-  readonly key?: Given<Uint8Array> | undefined;
+  readonly token?: LocatedValue<string> | undefined;
+  readonly certificate?: LocatedValue<Uint8Array> | undefined;
+  readonly key?: LocatedValue<Uint8Array> | undefined;
   /** A plugin of the config that gives the credentials. With a plugin, token and certificate are not needed. */
   readonly plugin?: ExecPlugin | undefined;
   /** The path where credentials belong, for the message if there are none. */
@@ -80,23 +80,23 @@ export function accessFrom(parts: AccessParts, allowPrivate: readonly string[]):
  *
  * @throws {GivenProblem} if the text is no base64.
  */
-export function decodeBase64({ value, where }: Given<string>): Uint8Array {
+export function decodeBase64({ value, where }: LocatedValue<string>): Uint8Array {
   const text = value.replaceAll(/[\r\n]/g, '');
   if (text === '' || !/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) throw new GivenProblem(where, 'base64');
   return Buffer.from(text, 'base64');
 }
 
-function trustIn(authority: Given<Uint8Array> | undefined): GivenAccess['trust'] {
+function trustIn(authority: LocatedValue<Uint8Array> | undefined): GivenAccess['trust'] {
   if (authority === undefined) return { type: 'system' };
   firstCertificateIn(authority);
   return { type: 'authority', certificates: { type: 'data', data: authority.value } };
 }
 
-function tokenOf(token: Given<string> | undefined): GivenAccess['credentials'] {
+function tokenOf(token: LocatedValue<string> | undefined): GivenAccess['credentials'] {
   return token === undefined ? { type: 'none' } : { type: 'token', token: token.value };
 }
 
-function serverOf({ value, where }: Given<string>, allowPrivate: readonly string[]): string {
+function serverOf({ value, where }: LocatedValue<string>, allowPrivate: readonly string[]): string {
   const url = URL.parse(value);
   if (url === null || url.protocol !== 'https:') throw new GivenProblem(where, 'an https URL');
   if (url.username !== '' || url.password !== '' || /[?#]/.test(value))
@@ -114,7 +114,7 @@ function certificateOf({ certificate, key, credentials }: AccessParts): GivenAcc
   return { certificate: { type: 'data', data: certificate.value }, key: { type: 'data', data: key.value } };
 }
 
-function privateKeyIn({ value, where }: Given<Uint8Array>): KeyObject {
+function privateKeyIn({ value, where }: LocatedValue<Uint8Array>): KeyObject {
   try {
     return createPrivateKey(Buffer.from(value));
   } catch {
@@ -123,7 +123,7 @@ function privateKeyIn({ value, where }: Given<Uint8Array>): KeyObject {
 }
 
 /** Returns the first certificate of PEM. Refuses DER, which `X509Certificate` can read and TLS cannot. */
-function firstCertificateIn({ value, where }: Given<Uint8Array>): X509Certificate {
+function firstCertificateIn({ value, where }: LocatedValue<Uint8Array>): X509Certificate {
   try {
     if (Buffer.from(value).includes('-----BEGIN ')) return new X509Certificate(value);
   } catch {

@@ -1,6 +1,6 @@
 import { type Document, isScalar, parseDocument, visit } from 'yaml';
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from '../../core/json.ts';
-import { accessFrom, decodeBase64, type Given, type GivenAccess, GivenProblem } from './given-access.ts';
+import { accessFrom, decodeBase64, type GivenAccess, GivenProblem, type LocatedValue } from './given-access.ts';
 
 /** Maximum bytes of a kubeconfig in a registration or in a cluster inventory. */
 const maxBytes = 512 << 10;
@@ -125,13 +125,13 @@ function textAt(value: JsonObject, key: string, where: string): string {
   return text;
 }
 
-function givenText({ value, where }: Entry, key: string): Given<string> | undefined {
+function givenText({ value, where }: Entry, key: string): LocatedValue<string> | undefined {
   const text = value[key] ?? '';
   if (typeof text !== 'string') throw new GivenProblem(`${where}.${key}`, 'text');
   return text === '' ? undefined : { value: text, where: `${where}.${key}` };
 }
 
-function givenBytes(entry: Entry, key: string): Given<Uint8Array> | undefined {
+function givenBytes(entry: Entry, key: string): LocatedValue<Uint8Array> | undefined {
   const text = givenText(entry, key);
   return text === undefined ? undefined : { value: decodeBase64(text), where: text.where };
 }

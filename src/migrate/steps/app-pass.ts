@@ -23,7 +23,7 @@ import { withoutReason } from './app-state.ts';
 import type { MigrationPorts, ValidMigration } from './step-ports.ts';
 
 /** A cluster of the migration: the source, which applications leave, or the target. */
-export type Side = KeptManifest['side'];
+export type MigrationSide = KeptManifest['side'];
 
 /** The inputs and tools of one pass over one application. */
 export interface AppPass {
@@ -33,7 +33,7 @@ export interface AppPass {
   readonly kept: readonly KeptManifest[];
   readonly signal: AbortSignal;
   /** Returns the client of one of the clusters, with the identity of the migration. Undefined if the cluster is not in the fleet. */
-  client(side: Side): GuardedClient | undefined;
+  client(side: MigrationSide): GuardedClient | undefined;
   /** Returns the Migrations that were planned after this one. */
   laterMoves(): readonly Migration[];
   /** Reads the backup from which the migration was planned, once in a pass. Only called for migrations from a backup. */
@@ -60,7 +60,7 @@ export type StepOutcome =
 /** Maximum milliseconds until a waiting application is checked again. A change in the mirrors of its objects triggers a check at once. */
 export const recheckMs = 10_000;
 
-export function clusterOf({ migration: { spec } }: Pick<AppPass, 'migration'>, side: Side): ClusterName {
+export function clusterOf({ migration: { spec } }: Pick<AppPass, 'migration'>, side: MigrationSide): ClusterName {
   return clusterName(side === 'source' ? spec.from : spec.to);
 }
 
@@ -69,13 +69,13 @@ export function nowOf({ ports: { clock } }: Pick<AppPass, 'ports'>): string {
 }
 
 /** True if the cluster is in the fleet and answers, as far as the mirrors know. */
-export function isReachable(pass: Pick<AppPass, 'ports' | 'migration'>, side: Side): boolean {
+export function isReachable(pass: Pick<AppPass, 'ports' | 'migration'>, side: MigrationSide): boolean {
   const phase = pass.ports.hub.members.get(clusterOf(pass, side))?.phase;
   return phase !== undefined && phase !== 'UNREACHABLE';
 }
 
 /** Returns the fault of a cluster that does not answer, or that has left the fleet. */
-export function awayFault(pass: Pick<AppPass, 'ports' | 'migration'>, side: Side): Fault {
+export function awayFault(pass: Pick<AppPass, 'ports' | 'migration'>, side: MigrationSide): Fault {
   const cluster = clusterOf(pass, side);
   return pass.ports.hub.members.get(cluster) === undefined
     ? copyFault(cluster, 'GONE', 'the cluster is not in the fleet')
@@ -83,7 +83,7 @@ export function awayFault(pass: Pick<AppPass, 'ports' | 'migration'>, side: Side
 }
 
 /** Returns the address of an object in one of the clusters, or the fault why there is none. */
-export function addressIn(pass: AppPass, side: Side, key: ObjectKey): ObjectAddress | { readonly fault: Fault } {
+export function addressIn(pass: AppPass, side: MigrationSide, key: ObjectKey): ObjectAddress | { readonly fault: Fault } {
   const cluster = clusterOf(pass, side);
   const served = pass.ports.hub.members.objects.served(cluster, key);
   if (served === undefined) return { fault: copyFault(cluster, 'UNREACHABLE', 'the cluster has not answered yet') };
@@ -94,7 +94,7 @@ export function addressIn(pass: AppPass, side: Side, key: ObjectKey): ObjectAddr
 }
 
 /** Reads an object of one of the clusters from its mirror. */
-export function mirroredIn(pass: Pick<AppPass, 'ports' | 'migration'>, side: Side, key: ObjectKey): MirroredObject {
+export function mirroredIn(pass: Pick<AppPass, 'ports' | 'migration'>, side: MigrationSide, key: ObjectKey): MirroredObject {
   return pass.ports.hub.members.objects.read(clusterOf(pass, side), groupKindOfKey(key), namespacedNameOf(key));
 }
 
@@ -103,7 +103,7 @@ const definitionKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'Custom
 /** Returns the path of a count of the workload. Default: that in `spec`. Undefined if no definition of its kind is visible. */
 export function countPathIn(pass: AppPass, { key }: Pick<MigratedApp, 'key'>, field?: CountField): readonly string[] | undefined {
   const { objects } = pass.ports.hub.members;
-  const sides: readonly Side[] = ['source', 'target'];
+  const sides: readonly MigrationSide[] = ['source', 'target'];
   const definitions = sides.flatMap((side) => objects.all(clusterOf(pass, side), definitionKind) ?? []);
   return countPathOf(key, definitions, field);
 }
@@ -121,7 +121,7 @@ export type LiveObjectRead =
   | { readonly result: 'stopped' };
 
 /** Reads an object of one of the clusters from its API server. */
-export async function readInCluster(pass: AppPass, side: Side, key: ObjectKey): Promise<LiveObjectRead> {
+export async function readInCluster(pass: AppPass, side: MigrationSide, key: ObjectKey): Promise<LiveObjectRead> {
   const client = pass.client(side);
   const address = addressIn(pass, side, key);
   if (client === undefined) return { result: 'failed', fault: awayFault(pass, side) };
@@ -141,13 +141,13 @@ export async function readInCluster(pass: AppPass, side: Side, key: ObjectKey): 
 }
 
 /** Returns the entry of an object in one of the clusters. Undefined if there is none. */
-export function entryOf(app: Pick<MigratedApp, Side>, side: Side, key: ObjectKey): InventoryEntry | undefined {
+export function entryOf(app: Pick<MigratedApp, MigrationSide>, side: MigrationSide, key: ObjectKey): InventoryEntry | undefined {
   const text = textOfKey(key);
   return app[side].find((entry) => textOfKey(entry.key) === text);
 }
 
 /** Returns the application with `next` as the entry of an object. The entry is removed if `next` is undefined. */
-export function withEntry(app: MigratedApp, side: Side, key: ObjectKey, next: InventoryEntry | undefined): MigratedApp {
+export function withEntry(app: MigratedApp, side: MigrationSide, key: ObjectKey, next: InventoryEntry | undefined): MigratedApp {
   const text = textOfKey(key);
   const known = app[side].some((entry) => textOfKey(entry.key) === text);
   if (!known) return next === undefined ? app : { ...app, [side]: [...app[side], next] };

@@ -3,7 +3,7 @@ import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
 import type { HookCall, MigratedApp } from '../model/migration-status-definition.ts';
 import { callHook } from '../traffic/call-hook.ts';
 import { hookRequestOf } from '../traffic/hook-request.ts';
-import { type AppPass, clusterOf, halted, isReachable, nowOf, type Side, type StepOutcome } from './app-pass.ts';
+import { type AppPass, clusterOf, halted, isReachable, type MigrationSide, nowOf, type StepOutcome } from './app-pass.ts';
 import { callOf } from './app-state.ts';
 import { propagatedManifests } from './propagated-objects.ts';
 
@@ -101,7 +101,7 @@ function requestOf(pass: AppPass, app: MigratedApp, { operation, id }: HookCall)
   const manifests = app.propagation === undefined ? keptInSource(pass) : propagatedManifests(pass, app);
   const workload = manifests.find((manifest) => textOfKey(keyOfManifest(manifest)) === textOfKey(app.key));
   if (workload === undefined) return undefined;
-  const at = (side: Side, replicas: number) => ({ cluster: clusterOf(pass, side), replicas, reachable: isReachable(pass, side) });
+  const at = (side: MigrationSide, replicas: number) => ({ cluster: clusterOf(pass, side), replicas, reachable: isReachable(pass, side) });
   const { namespace, name } = migration.metadata;
   return hookRequestOf({
     ...{ operation, id, workload, manifests },

@@ -16,7 +16,7 @@ import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { withoutNodePorts } from '../plan/movable-manifest.ts';
 import { shownKey } from '../plan/preflight-app.ts';
-import { type AppPass, addressIn, awayFault, clusterOf, entryOf, type Side, type SourceHold, withEntry } from './app-pass.ts';
+import { type AppPass, addressIn, awayFault, clusterOf, entryOf, type MigrationSide, type SourceHold, withEntry } from './app-pass.ts';
 import { withLost } from './app-state.ts';
 import { createInCluster, readObject, unmarkObject } from './change-objects.ts';
 import { withExistingOwners } from './restored-owners.ts';
@@ -35,7 +35,7 @@ export type ChangedApp =
 
 /** The objects to create: those of one cluster in one stage. */
 export interface CreatedStage {
-  readonly side: Side;
+  readonly side: MigrationSide;
   readonly stage: KeptManifest['stage'];
   /** Default: all. */
   readonly only?: (key: ObjectKey) => boolean;
@@ -91,7 +91,7 @@ export async function findMissingShared(pass: AppPass, app: MigratedApp): Promis
 }
 
 interface CreatedCopy {
-  readonly side: Side;
+  readonly side: MigrationSide;
   readonly stage: KeptManifest['stage'];
   readonly entry: InventoryEntry;
   readonly manifest: Manifest;
@@ -193,7 +193,7 @@ function withForeign(pass: AppPass, app: MigratedApp, { side, key, object }: Fou
 }
 
 interface FoundObject {
-  readonly side: Side;
+  readonly side: MigrationSide;
   readonly key: ObjectKey;
   readonly object: KubernetesObject;
 }
@@ -281,11 +281,11 @@ export async function unmarkRestored(pass: AppPass, given: MigratedApp): Promise
   return { result: 'done', app };
 }
 
-function takenFault(pass: AppPass, side: Side, key: ObjectKey): Fault {
+function takenFault(pass: AppPass, side: MigrationSide, key: ObjectKey): Fault {
   return copyFault(clusterOf(pass, side), 'CONFLICT', `${shownKey(key)} exists already, and was not created by this migration`);
 }
 
-function deletionFault(pass: AppPass, side: Side, key: ObjectKey): Fault {
+function deletionFault(pass: AppPass, side: MigrationSide, key: ObjectKey): Fault {
   return copyFault(clusterOf(pass, side), 'TIMED_OUT', `${shownKey(key)} is being deleted`);
 }
 
@@ -297,11 +297,11 @@ function deletionFault(pass: AppPass, side: Side, key: ObjectKey): Fault {
 async function withSecretData(
   pass: AppPass,
   app: MigratedApp,
-  { side, manifest }: { readonly side: Side; readonly manifest: Manifest },
+  { side, manifest }: { readonly side: MigrationSide; readonly manifest: Manifest },
 ): Promise<FilledManifest | LostSecret> {
   if (!isSecretKey(manifest)) return { result: 'read', value: manifest };
   const key = keyOfManifest(manifest);
-  const other: Side = side === 'target' ? 'source' : 'target';
+  const other: MigrationSide = side === 'target' ? 'source' : 'target';
   const isFromBackup = side === 'target' && pass.migration.spec.source === 'Velero';
   const found = isFromBackup ? await secretInBackup(pass, key) : await liveSecret(pass, app, { side: other, key });
   if (found.result !== 'read') return found.result === 'lost' && side === 'target' ? unread(lostFault(pass, key)) : found;
@@ -363,7 +363,7 @@ async function secretInBackup(pass: AppPass, key: ObjectKey): Promise<ReadResult
 async function liveSecret(
   pass: AppPass,
   app: MigratedApp,
-  { side, key }: { readonly side: Side; readonly key: ObjectKey },
+  { side, key }: { readonly side: MigrationSide; readonly key: ObjectKey },
 ): Promise<ReadResult<KubernetesObject> | LostSecret> {
   const client = pass.client(side);
   const address = addressIn(pass, side, key);

@@ -5,7 +5,7 @@ import { apiVersionOf } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { type DeletedOwner, isClaimKey, isKeptFromOwner, outlivingKinds } from '../discover/owned-objects.ts';
-import { type AppPass, addressIn, awayFault, clusterOf, type Side } from './app-pass.ts';
+import { type AppPass, addressIn, awayFault, clusterOf, type MigrationSide } from './app-pass.ts';
 import { disownObject } from './change-objects.ts';
 
 /** Maximum wait for mirrors that were never read before, in milliseconds. */
@@ -54,7 +54,7 @@ export function isClaimPolicySeen(object: KubernetesObject): boolean {
  * the mirrors. Skips kinds that the gateway may not read. If claims may not be read, this is a fault. Stops at the first fault: the owner
  * must not be deleted then.
  */
-export async function keepOwned(pass: AppPass, side: Side, owner: DeletedOwner): Promise<{ readonly fault: Fault } | undefined> {
+export async function keepOwned(pass: AppPass, side: MigrationSide, owner: DeletedOwner): Promise<{ readonly fault: Fault } | undefined> {
   const owned = await findOwned(pass, side, owner);
   if ('fault' in owned) return owned;
   for (const { key, uid } of owned) {
@@ -72,7 +72,7 @@ export async function keepOwned(pass: AppPass, side: Side, owner: DeletedOwner):
 
 async function findOwned(
   pass: AppPass,
-  side: Side,
+  side: MigrationSide,
   owner: DeletedOwner,
 ): Promise<readonly { readonly key: ObjectKey; readonly uid: string }[] | { readonly fault: Fault }> {
   const { objects } = pass.ports.hub.members;

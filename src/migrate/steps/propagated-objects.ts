@@ -9,10 +9,10 @@ import {
   clusterOf,
   countPathIn,
   isReachable,
+  type MigrationSide,
   mirroredIn,
   outcomeOfFault,
   readInCluster,
-  type Side,
   type StepOutcome,
 } from './app-pass.ts';
 import { waitUnhealthy } from './health-wait.ts';
@@ -52,7 +52,7 @@ export function propagatedManifests(pass: AppPass, app: MigratedApp): readonly M
 }
 
 /** True if the copies in the cluster have the current generation, and are rolled out. */
-export function isSettledIn(pass: AppPass, { metadata, status }: Propagation, side: Side): boolean {
+export function isSettledIn(pass: AppPass, { metadata, status }: Propagation, side: MigrationSide): boolean {
   if (status.observedGeneration !== metadata.generation) return false;
   const line = status.clusters?.find(({ cluster }) => cluster === clusterOf(pass, side));
   return line?.phase === 'Settled' || line?.phase === 'Soaking';

@@ -19,11 +19,11 @@ import {
   countPathIn,
   halted,
   isReachable,
+  type MigrationSide,
   nowOf,
   outcomeOfFault,
   readInCluster,
   recheckMs,
-  type Side,
   type SourceHold,
   type StepOutcome,
 } from './app-pass.ts';
@@ -303,7 +303,7 @@ async function released(
  * True if the status has a line of the cluster: the current plan gives it copies, or copies are left there. Also true while the status is that of an
  * earlier generation.
  */
-function isExpectedIn(pass: AppPass, { metadata, status }: Propagation, side: Side): boolean {
+function isExpectedIn(pass: AppPass, { metadata, status }: Propagation, side: MigrationSide): boolean {
   return (
     status.observedGeneration !== metadata.generation || status.clusters?.some(({ cluster }) => cluster === clusterOf(pass, side)) === true
   );
@@ -316,7 +316,7 @@ function isExpectedIn(pass: AppPass, { metadata, status }: Propagation, side: Si
 async function waitUntilGone(
   pass: AppPass,
   app: MigratedApp,
-  { propagation, side }: { readonly propagation: Propagation | undefined; readonly side: Side },
+  { propagation, side }: { readonly propagation: Propagation | undefined; readonly side: MigrationSide },
 ): Promise<StepOutcome | undefined> {
   if (propagation === undefined) return undefined;
   const { ports, signal } = pass;
@@ -333,7 +333,7 @@ async function waitUntilGone(
  * True if the Propagation has no copies in the cluster that must go. Copies of a cluster that the current plan chooses are to stay, so they do not
  * count.
  */
-function isGoneFrom(pass: AppPass, { metadata, status }: Propagation, side: Side): boolean {
+function isGoneFrom(pass: AppPass, { metadata, status }: Propagation, side: MigrationSide): boolean {
   const cluster = clusterOf(pass, side);
   // A line with a wave belongs to a cluster that the plan has chosen. After an undo, that may be the target.
   return (

@@ -8,7 +8,7 @@ import { deletionOf } from '../../propagate/plan/copies/copy-marks.ts';
 import { isClaimKey } from '../discover/owned-objects.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { shownKey } from '../plan/preflight-app.ts';
-import { type AppPass, addressIn, awayFault, clusterOf, mirroredIn, type Side, withEntry } from './app-pass.ts';
+import { type AppPass, addressIn, awayFault, clusterOf, type MigrationSide, mirroredIn, withEntry } from './app-pass.ts';
 import { withDiffering, withHeld, withLost, withReplaced } from './app-state.ts';
 import { changeSpec, deleteFromCluster, type JudgeChange, type StepChange } from './change-objects.ts';
 import { type ChangedApp, leftAction } from './create-copies.ts';
@@ -20,7 +20,7 @@ import { judgeSourceChange, type ReadObject, recordEdited } from './source-edits
 
 /** The objects to remove. */
 export interface RemovedObjects {
-  readonly side: Side;
+  readonly side: MigrationSide;
   /** Default: all. */
   readonly only?: (key: ObjectKey) => boolean;
 }
@@ -93,7 +93,7 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
 }
 
 interface RemovedObject {
-  readonly side: Side;
+  readonly side: MigrationSide;
   readonly entry: InventoryEntry;
   readonly client: GuardedClient;
   readonly address: ObjectAddress;
@@ -135,7 +135,11 @@ async function judgeRemoval(pass: AppPass, app: MigratedApp, read: ReadObject): 
  * Adds a note if an object stays because it has been replaced: any object of the source, and the workload in the target, which may run in
  * both clusters now.
  */
-function withForeignLeft(pass: AppPass, app: MigratedApp, { side, key }: { readonly side: Side; readonly key: ObjectKey }): MigratedApp {
+function withForeignLeft(
+  pass: AppPass,
+  app: MigratedApp,
+  { side, key }: { readonly side: MigrationSide; readonly key: ObjectKey },
+): MigratedApp {
   const isWorkload = textOfKey(key) === textOfKey(app.key);
   const cluster = clusterOf(pass, side);
   if (side === 'source' && isWorkload) return withReplacedWorkload(pass, app);

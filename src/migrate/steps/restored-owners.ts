@@ -3,7 +3,7 @@ import type { Json } from '../../core/json.ts';
 import { listAt, textAt } from '../../core/json-at.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
-import { type AppPass, addressIn, awayFault, clusterOf, type Side } from './app-pass.ts';
+import { type AppPass, addressIn, awayFault, clusterOf, type MigrationSide } from './app-pass.ts';
 import { withOwners } from './source-manifest.ts';
 
 /** A manifest whose owners exist, and a text for each owner that does not. */
@@ -19,7 +19,7 @@ interface OwnedManifest {
  */
 export async function withExistingOwners(
   pass: AppPass,
-  side: Side,
+  side: MigrationSide,
   manifest: Manifest,
 ): Promise<OwnedManifest | { readonly fault: Fault }> {
   const references = listAt(manifest, 'metadata', 'ownerReferences');

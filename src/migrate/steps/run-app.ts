@@ -10,7 +10,7 @@ import type { KeptManifest } from '../hub/app-revision-store.ts';
 import { isReturning, unrevertedMoveOf } from '../model/migrated-app.ts';
 import type { Migration, MigrationSpec } from '../model/migration.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
-import { type AppPass, clusterOf, recheckMs, type Side, type StepOutcome } from './app-pass.ts';
+import { type AppPass, clusterOf, type MigrationSide, recheckMs, type StepOutcome } from './app-pass.ts';
 import { runnableApps } from './app-state.ts';
 import { moveForward } from './forward-steps.ts';
 import type { MigrationRecord } from './migration-record.ts';
@@ -36,7 +36,7 @@ export interface AppRun {
  */
 export async function runApp(run: AppRun): Promise<number | undefined> {
   const { ports, term, record, index } = run;
-  const clients = new Map<Side, GuardedClient>();
+  const clients = new Map<MigrationSide, GuardedClient>();
   for (let app = appIn(run); app !== undefined; app = appIn(run)) {
     const kept = await keptManifestsOfApp(run, app);
     if (kept === undefined) return term.signal.aborted ? undefined : recheckMs;
@@ -78,14 +78,18 @@ function stepOf(pass: AppPass, app: MigratedApp): StepOutcome | Promise<StepOutc
 
 /** Returns the objects whose changes concern an application. */
 export function interestsOfApp(hub: ClusterName, migration: ValidMigration, app: MigratedApp): readonly Interest[] {
-  const at = (side: Side) => {
+  const at = (side: MigrationSide) => {
     const cluster: ClusterName = clusterOf({ migration }, side);
     const keys = [app.key, ...app[side].map(({ key }) => key)];
     return keys.map((key): Interest => ({ cluster, kind: groupKindOfKey(key), objectName: namespacedNameOf(key) }));
   };
   const { propagation } = app;
   const objectName = propagation && { namespace: propagation.namespace, name: propagation.name };
-  return [...at('source'), ...at('target'), ...(objectName === undefined ? [] : [{ cluster: hub, kind: hubKinds.propagation, objectName }])];
+  return [
+    ...at('source'),
+    ...at('target'),
+    ...(objectName === undefined ? [] : [{ cluster: hub, kind: hubKinds.propagation, objectName }]),
+  ];
 }
 
 /** Returns the application if it may run now. */
@@ -115,7 +119,11 @@ async function keptManifestsOfApp(
   return undefined;
 }
 
-function appPassOf({ ports, term, record, laterMoves }: AppRun, kept: readonly KeptManifest[], clients: Map<Side, GuardedClient>): AppPass {
+function appPassOf(
+  { ports, term, record, laterMoves }: AppRun,
+  kept: readonly KeptManifest[],
+  clients: Map<MigrationSide, GuardedClient>,
+): AppPass {
   let backup: Promise<BackupRead> | undefined;
   const pass: AppPass = {
     ...{ ports, kept, laterMoves, signal: term.signal },

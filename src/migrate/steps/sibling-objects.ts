@@ -6,11 +6,11 @@ import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import { isHalted, isReturning } from '../model/migrated-app.ts';
 import { migrationMarks } from '../model/migration.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
-import { type AppPass, addressIn, clusterOf, entryOf, type Side, withEntry } from './app-pass.ts';
+import { type AppPass, addressIn, clusterOf, entryOf, type MigrationSide, withEntry } from './app-pass.ts';
 
 /** An object in one of the clusters. */
 interface SharedObject {
-  readonly side: Side;
+  readonly side: MigrationSide;
   readonly key: ObjectKey;
 }
 

@@ -23,9 +23,9 @@ import {
   countPathIn,
   entryOf,
   type LiveObjectRead,
+  type MigrationSide,
   mirroredIn,
   readInCluster,
-  type Side,
   type SourceHold,
 } from './app-pass.ts';
 import { withDiffering } from './app-state.ts';
@@ -189,7 +189,7 @@ function hasOtherVersion(app: MigratedApp, { key, object }: ReadObject): boolean
 /** Returns the paths of the fields in which an object of the source differs from the plan. */
 function editedFields(pass: AppPass, read: ReadObject): readonly Path[] {
   const text = textOfKey(read.key);
-  const planned = (side: Side) => pass.kept.find((one) => one.side === side && textOfKey(keyOfManifest(one.manifest)) === text);
+  const planned = (side: MigrationSide) => pass.kept.find((one) => one.side === side && textOfKey(keyOfManifest(one.manifest)) === text);
   const { manifest, side } = planned('target') ?? planned('source') ?? {};
   if (manifest === undefined || side === undefined) return [];
   const before = comparedManifest(pass, side, { key: read.key, object: manifest as unknown as KubernetesObject });
@@ -200,7 +200,7 @@ function editedFields(pass: AppPass, read: ReadObject): readonly Path[] {
 }
 
 /** Returns an object as a manifest for the target, so that objects of both clusters can be compared. Secrets have no data. */
-function comparedManifest(pass: AppPass, side: Side, { key, object }: ReadObject): Manifest {
+function comparedManifest(pass: AppPass, side: MigrationSide, { key, object }: ReadObject): Manifest {
   const { manifest } = movableManifest({ key, object }, clusterOf(pass, side));
   const bounded = side === 'source' ? withMovedBounds(manifest, pass.migration.spec.copies) : manifest;
   return isSecretKey(key) ? withoutMembers(withoutSecretData(bounded), ['type', 'immutable']) : bounded;

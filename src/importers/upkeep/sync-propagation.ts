@@ -22,7 +22,7 @@ const maxAttempts = 3;
 const calmMs = 600_000;
 
 /** The outcome of a pass, and the delay until the next one. */
-export interface BroughtPropagation {
+export interface SyncedPropagation {
   /** The outcome for the status of the resource. Absent if nothing new is known, so the status stays. */
   readonly outcome?: UpkeepOutcome;
   /** The delay until the next pass, in milliseconds. Default: only a change triggers it. */
@@ -39,7 +39,7 @@ interface ResourcePair {
  * Creates the Propagation of a resource, or corrects it if it differs from the resource. A foreign Propagation is not changed. An invalid
  * resource keeps the Propagation that it had. Every write is guarded by the version that was read.
  */
-export async function bringPropagation(pass: UpkeepPass, resource: KubernetesObject): Promise<BroughtPropagation> {
+export async function syncPropagation(pass: UpkeepPass, resource: KubernetesObject): Promise<SyncedPropagation> {
   const translation = translationOf(pass, resource);
   let found = currentPropagation(pass);
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
@@ -80,7 +80,7 @@ function ownershipIn({ ports }: UpkeepPass, { resource, propagation }: ResourceP
 async function staleResource(
   pass: UpkeepPass,
   { metadata: { uid } }: KubernetesObject,
-): Promise<Pick<BroughtPropagation, 'againMs'> | undefined> {
+): Promise<Pick<SyncedPropagation, 'againMs'> | undefined> {
   const live = await pass.resources.fetch(pass.state.name, pass.term.signal);
   if (live.result === 'failed') return { againMs: retryUpkeepLater(pass, live.fault) };
   if (live.result !== 'written') return { againMs: hubRecheckMs };
@@ -89,7 +89,7 @@ async function staleResource(
 }
 
 /** Returns the outcome if nothing is to be written now. Undefined if the Propagation must be created or corrected. */
-function settledWithoutWrite(pass: UpkeepPass, pair: ResourcePair, translation: ResourceTranslation): BroughtPropagation | undefined {
+function settledWithoutWrite(pass: UpkeepPass, pair: ResourcePair, translation: ResourceTranslation): SyncedPropagation | undefined {
   const { resource, propagation } = pair;
   const { notes } = translation;
   const ownership = ownershipIn(pass, pair);
@@ -130,7 +130,7 @@ function hasWantedSpec(
 }
 
 /** Returns the outcome with a delay if other clients keep changing the Propagation. Undefined if it may be corrected now. */
-function delayedCorrection({ ports, state }: UpkeepPass, outcome: UpkeepOutcome, wanted: string): BroughtPropagation | undefined {
+function delayedCorrection({ ports, state }: UpkeepPass, outcome: UpkeepOutcome, wanted: string): SyncedPropagation | undefined {
   // A correction is delayed only after this process has written this spec. Before that, no other client can have changed it back.
   if (state.accepted?.wanted !== wanted) return undefined;
   const waitMs = state.corrections.dueMs - ports.clock.monotonic();
@@ -166,7 +166,7 @@ interface FailedWrite {
   readonly notes: UpkeepOutcome['notes'];
 }
 
-function failedWrite(pass: UpkeepPass, { propagation }: ResourcePair, { fault, notes }: FailedWrite): BroughtPropagation {
+function failedWrite(pass: UpkeepPass, { propagation }: ResourcePair, { fault, notes }: FailedWrite): SyncedPropagation {
   const againMs = retryUpkeepLater(pass, fault);
   // The status cannot be written either if the hub does not answer.
   return fault.status === undefined ? { againMs } : { outcome: { propagation, problem: describeFault(fault), notes }, againMs };

@@ -1,8 +1,8 @@
 import { textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { bringPropagation } from './bring-propagation.ts';
 import { finishResourceDeletion, removeLeftPropagation } from './end-propagation.ts';
 import { recordAgainMs, recordPropagation } from './propagation-record.ts';
+import { syncPropagation } from './sync-propagation.ts';
 import { logOnce, type UpkeepPass, type UpkeepResult } from './upkeep-pass.ts';
 import { writeResourceStatus } from './write-resource-status.ts';
 
@@ -10,11 +10,11 @@ import { writeResourceStatus } from './write-resource-status.ts';
  * Runs one pass over one resource: makes its Propagation and its status match the resource. If the resource is gone, removes its
  * Propagation. While the resources of the hub are unread, for example because their kind is not served, nothing changes.
  */
-export async function keepResource(pass: UpkeepPass): Promise<UpkeepResult> {
+export async function reconcileResource(pass: UpkeepPass): Promise<UpkeepResult> {
   const { resources, state } = pass;
   const read = resources.read(state.name);
   const { failures } = state;
-  const result = read.result === 'held' ? await keepHeld(pass, read.object) : await withoutResource(pass, read.result);
+  const result = read.result === 'held' ? await reconcileExisting(pass, read.object) : await withoutResource(pass, read.result);
   if (state.failures === failures) state.failures = 0;
   return result;
 }
@@ -24,9 +24,9 @@ function withoutResource(pass: UpkeepPass, result: 'absent' | 'unread'): UpkeepR
   return result === 'unread' ? { result: 'kept' } : removeLeftPropagation(pass);
 }
 
-async function keepHeld(pass: UpkeepPass, resource: KubernetesObject): Promise<UpkeepResult> {
+async function reconcileExisting(pass: UpkeepPass, resource: KubernetesObject): Promise<UpkeepResult> {
   if (textAt(resource, 'metadata', 'deletionTimestamp') !== undefined) return finishResourceDeletion(pass, resource);
-  const { outcome, againMs } = await bringPropagation(pass, resource);
+  const { outcome, againMs } = await syncPropagation(pass, resource);
   if (outcome === undefined) return { result: 'kept', againMs };
   if (outcome.problem === undefined) pass.state.logged = undefined;
   else logOnce(pass, outcome.problem);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { bringPropagation } from '../../../src/importers/upkeep/bring-propagation.ts';
 import { createResourceStore } from '../../../src/importers/upkeep/resource-store.ts';
+import { syncPropagation } from '../../../src/importers/upkeep/sync-propagation.ts';
 import { newResourceState, type UpkeepPass } from '../../../src/importers/upkeep/upkeep-pass.ts';
 import { deleteResource, resource, startUpkeepWorld, type UpkeepWorld } from './upkeep-world.ts';
 
@@ -35,7 +35,7 @@ test.each([
     if (!isKept) fleet.world.cluster('hub').remove('Propagation.muster.dev', 'web', 'default');
     await fleet.world.until(() => fleet.mirrored('web')?.metadata.owners.length === (isKept ? 0 : undefined));
 
-    const brought = await fleet.world.pumped(bringPropagation(passIn(fleet), before));
+    const brought = await fleet.world.pumped(syncPropagation(passIn(fleet), before));
     expect(brought).toEqual({ againMs: expect.any(Number) });
     expect((await fleet.stored('web'))?.metadata.owners).toEqual(isKept ? [] : undefined);
   },
