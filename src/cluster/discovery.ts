@@ -177,7 +177,7 @@ function combineVersions(
   const kinds = kindsByKey(fresh);
   const kept = known.filter((kind) => stale.some((version) => version.group === kind.group) && !kinds.has(keyOfKind(kind)));
   const partial = stale.map(({ group, version, fault }) => {
-    const message = `discovery of ${group === '' ? version : `${group}/${version}`} failed: what was known of it stays`;
+    const message = `discovery of ${group === '' ? version : `${group}/${version}`} failed: its known kinds stay`;
     return faultOfFailure({ ...(fault ?? clusterFailure('SERVER_ERROR', message)), message }, { cluster });
   });
   return {

@@ -89,7 +89,7 @@ export const callerKeys = {
   authentication: mapping(authenticationKeys)
     .exactOptional()
     .describe(
-      'The ways in which callers show who they are, at least one. Default: local mode, in which every caller has the rights of the kubeconfig.',
+      'The ways in which callers authenticate, at least one. Default: local mode, in which every caller has the rights of the kubeconfig.',
     ),
   audit: mapping(auditKeys)
     .exactOptional()

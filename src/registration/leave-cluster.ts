@@ -55,7 +55,7 @@ export async function leaveCluster(request: LeaveRequest, ports: LeavePorts, sig
     if (copies.length > 0)
       await abandonCopies(name, copies, { steps, hub, clock, signal: until, hasLeader: await hasLeader(steps, hub, namespace) });
     const notes = member === undefined || inMember === undefined ? [] : await leaveMember(steps, member, { inMember, signal: until });
-    if (steps.done().length === 0) throw new RegistrationProblem(`${name} has not joined: nothing of it was found`);
+    if (steps.done().length === 0) throw new RegistrationProblem(`${name} has not joined: none of its objects were found`);
     return [...(dryRun ? [] : leftBehindNotes(name, copies)), ...notes];
   });
 }
@@ -104,7 +104,10 @@ async function objectsInMember(
     uidOfCluster(steps, hub),
     steps.list(member, secret, { namespace: memberNamespace, labels: ownSelector }),
     steps.read(member, { resource: namespace, name: memberNamespace }),
-    ...accountObjects.map(async ({ resource, objectName }) => ({ resource, object: await steps.read(member, { resource, ...objectName }) })),
+    ...accountObjects.map(async ({ resource, objectName }) => ({
+      resource,
+      object: await steps.read(member, { resource, ...objectName }),
+    })),
   ]);
   // A member may itself be a hub. Then it also has Secrets of `muster join` to which no token is bound: those of its own members.
   const bound = secrets.filter(isBound);

@@ -127,7 +127,7 @@ describe.skipIf(realPrograms === undefined)(`joining and leaving on ${realServer
       'serviceaccount/muster-member',
       'namespace/muster-system',
     ]);
-    const nothing = { result: 'failed', steps: [], message: 'south has not joined: nothing of it was found' };
+    const nothing = { result: 'failed', steps: [], message: 'south has not joined: none of its objects were found' };
     // The namespace is being deleted for a while. Its deletion is not reported again.
     expect(await leave()).toMatchObject(nothing);
     await clusters.endNamespace();

@@ -33,7 +33,7 @@ interface CanIFlags extends AuthFlags {
 export function addAuthCommand(program: Commander, run: RunCommand): void {
   const auth = program.command('auth').description('show who you are and what you may do');
   withGatewayOptions(auth.command('whoami'))
-    .description('show the user as whom the gateway knows you')
+    .description('show your user and groups, as the gateway sees them')
     .addOption(outputOption())
     .addHelpText('after', whoamiHelp)
     .action((flags: AuthFlags) => run(flags, (session) => showCaller(session, flags)));

@@ -159,7 +159,7 @@ function readCredential(text: string, plugin: ExecPlugin): ExecOutcome {
   const answer = tryParseJson(text);
   if (!isJsonObject(answer) || answer.kind !== 'ExecCredential') return failedPlugin('wrote no ExecCredential', '');
   if (answer.apiVersion !== plugin.apiVersion)
-    return failedPlugin(`wrote another version than the ${plugin.apiVersion} it was asked for`, '');
+    return failedPlugin(`wrote an ExecCredential of another version than the requested ${plugin.apiVersion}`, '');
   const status = isJsonObject(answer.status) ? answer.status : {};
   const { token, clientCertificateData: certificate, clientKeyData: key, expirationTimestamp } = status;
   const expiresMs = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : Number.NaN;

@@ -21,7 +21,7 @@ export async function* streamListPage(exchange: Exchange, page: ListPageRequest,
   using scope = openRequestScope([signal, exchange.life], exchange.clock);
   const failed = (broken: ClusterFailure): ListPart => ({ type: 'failed', fault: exchange.fault(scope.failure ?? broken, page.resource) });
   const path = collectionPath(page.resource, page.namespace);
-  if (path === undefined) return yield failed(clusterFailure('INVALID', 'expected a namespace that can stand in a path', 'NEVER'));
+  if (path === undefined) return yield failed(clusterFailure('INVALID', 'expected a namespace that is one segment of a path', 'NEVER'));
 
   scope.setDeadline(firstByteMs, clusterFailure('TIMED_OUT', `no answer to a list within ${firstByteMs / 1_000} s`));
   const request = {

@@ -18,7 +18,7 @@ export async function sendLiveRequest(exchange: Exchange, request: LiveRequest, 
   using scope = openRequestScope([signal, exchange.life], exchange.clock);
   const path = requestPath(request.path);
   const failed = (broken: ClusterFailure): LiveAnswer => ({ type: 'failed', fault: exchange.fault(scope.failure ?? broken, undefined) });
-  if (path === undefined) return failed(clusterFailure('INVALID', 'expected names that can stand in a path', 'NEVER'));
+  if (path === undefined) return failed(clusterFailure('INVALID', 'expected names that are one segment of a path each', 'NEVER'));
   const { method, query = {}, body, contentType, accept = 'application/json', expected, ifNoneMatch, as, requestId } = request;
   const bytes = body === undefined ? undefined : bytesOfJson(body);
   if (bytes !== undefined && bytes.length > maxRequestBytes) {

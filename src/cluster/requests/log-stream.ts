@@ -19,7 +19,7 @@ export async function* streamLog(exchange: Exchange, request: LogRequest, signal
   using scope = openRequestScope([signal, exchange.life], exchange.clock);
   const failed = (broken: ClusterFailure): LogPart => ({ type: 'failed', fault: exchange.fault(scope.failure ?? broken, kind) });
   const path = requestPath(['api', 'v1', 'namespaces', request.namespace, 'pods', request.pod, 'log']);
-  if (path === undefined) return yield failed(clusterFailure('INVALID', 'expected names that can stand in a path', 'NEVER'));
+  if (path === undefined) return yield failed(clusterFailure('INVALID', 'expected names that are one segment of a path each', 'NEVER'));
 
   scope.setDeadline(
     deadlineMs,

@@ -22,7 +22,7 @@ export async function* streamWatch(exchange: Exchange, start: WatchRequest, sign
     fault: exchange.fault(scope.failure ?? broken, start.resource),
   });
   const path = collectionPath(start.resource, start.namespace);
-  if (path === undefined) return yield failed(clusterFailure('INVALID', 'expected a namespace that can stand in a path', 'NEVER'));
+  if (path === undefined) return yield failed(clusterFailure('INVALID', 'expected a namespace that is one segment of a path', 'NEVER'));
 
   const idle = () =>
     scope.setDeadline(

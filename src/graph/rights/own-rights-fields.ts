@@ -40,7 +40,7 @@ export function addOwnRights(builder: GraphBuilder): void {
     whoami: t.field({
       type: caller,
       nullable: false,
-      description: 'The user as whom the gateway knows you.',
+      description: 'Your user, as the gateway sees it.',
       resolve: (_root, _args, { read }): CallerView => ({ user: read.caller.user }),
     }),
     canI: t.field({

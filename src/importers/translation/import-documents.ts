@@ -15,7 +15,7 @@ import { boundedNotes } from '../model/unique-notes.ts';
 import { ImportSize } from './import-size.ts';
 import { importers } from './importers.ts';
 import { withKeptNamespace } from './kept-namespaces.ts';
-import { type ProposedIntent, notesOfSharedObjects } from './shared-objects.ts';
+import { notesOfSharedObjects, type ProposedIntent } from './shared-objects.ts';
 
 /**
  * Translates a text of manifests of other systems to Propagations. Writes nothing.
@@ -228,7 +228,7 @@ function noteOfUnclaimed(document: SourceDocument, { propagations, refusedPolici
   }
   const { apiVersion, kind, name } = document.key;
   if (groupOfApiVersion(apiVersion).endsWith('.karmada.io')) {
-    const own = `${kind} ${name} belongs to Karmada itself, and a Propagation has no counterpart. The guide says what to use instead`;
+    const own = `${kind} ${name} belongs to Karmada itself, and a Propagation has no counterpart. The guide names alternatives`;
     return warningNote('UNCLAIMED', document.path, own);
   }
   if (kind === 'Namespace' && apiVersion === 'v1' && isFederated(name, propagations)) {

@@ -68,7 +68,7 @@ function selectorIn(value: Json, { path, problems }: Translation): Json | undefi
   if (typeof value !== 'string') return value;
   try {
     const document = selectorDocument(parseLabelSelector(value));
-    if (document === undefined) problems.push({ path, message: 'expected a selector without < and >, which no resource can say' });
+    if (document === undefined) problems.push({ path, message: 'expected a selector without < and >: a resource has no such operator' });
     return document;
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;

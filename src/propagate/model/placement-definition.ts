@@ -146,7 +146,7 @@ export const placement = checkedSchema(
             `self.all(s, self.exists_one(o, (has(o.by) ? o.by : 'cluster') == (has(s.by) ? s.by : 'cluster')))`,
             'expected each of by only once',
           ],
-          [`self.filter(s, has(s.by) && s.by != 'cluster').size() <= 1`, 'expected one grouping beside cluster'],
+          [`self.filter(s, has(s.by) && s.by != 'cluster').size() <= 1`, 'expected at most one grouping besides cluster'],
         ),
       )
       .default([])
@@ -179,7 +179,7 @@ export const placement = checkedSchema(
       'by',
     );
     const groupings = new Set(spreads.map(({ by }) => by).filter((by) => by !== 'cluster'));
-    if (groupings.size > 1) report(`expected one grouping beside cluster, got ${[...groupings].join(', ')}`, 'spread');
+    if (groupings.size > 1) report(`expected at most one grouping besides cluster, got ${[...groupings].join(', ')}`, 'spread');
   },
 );
 

@@ -36,7 +36,7 @@ const manifest = z
     'x-kubernetes-preserve-unknown-fields': true,
     ...rules([
       `self.kind != 'Secret' || self.apiVersion != 'v1'`,
-      'expected a Secret by ref only: its data would stand here for everybody to read',
+      'expected a Secret by ref only: every reader of the intent could read its data',
     ]),
   });
 
@@ -94,7 +94,7 @@ function sourcesIn(read: ManifestsRead, report: ReportProblem): readonly Templat
   manifests.forEach((one, index) => {
     if (kindTextOf(one) !== 'Secret') return;
     const path = manifests.length === 1 ? '' : `[${index}]`;
-    report('expected a Secret by ref only: its data would stand here for everybody to read', path);
+    report('expected a Secret by ref only: every reader of the intent could read its data', path);
   });
   return manifests.map((one) => ({ type: 'manifest', manifest: one }));
 }

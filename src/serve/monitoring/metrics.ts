@@ -66,20 +66,20 @@ export class Metrics {
   });
   readonly #authFailures = new Counter({
     name: 'muster_auth_failures_total',
-    help: 'Requests without the right credentials.',
+    help: 'Credentials that were not accepted, or could not be checked.',
     labelNames: ['method', 'reason'],
     registers: [this.#registry],
   });
   readonly #streamsClosed = new Counter({
     name: 'muster_stream_closed_total',
-    help: 'Streams that are over, by why: CLIENT, LIFETIME, or a code.',
+    help: 'Streams that ended, by reason: CLIENT, LIFETIME, or a code.',
     labelNames: ['reason'],
     registers: [this.#registry],
   });
 
   readonly #executionBails = new Counter({
     name: 'muster_execution_bails_total',
-    help: 'Operations whose compiled code gave up, so that graphql-js ran them, by why.',
+    help: 'Operations whose compiled code gave up, so that graphql-js ran them, by reason.',
     labelNames: ['reason'],
     registers: [this.#registry],
   });
@@ -172,18 +172,18 @@ export class Metrics {
       for (const { cluster, verb, code, count } of upstream())
         if (verb === 'apply') to.inc({ cluster: this.#clusterLabel(cluster), result: code }, count);
     });
-    count('muster_watch_restarts_total', 'Watches that ended and were opened again, by why they ended.', ['cluster', 'reason'], (to) => {
+    count('muster_watch_restarts_total', 'Watches that ended and were opened again, by reason of the end.', ['cluster', 'reason'], (to) => {
       for (const { cluster, verb, code, count } of upstream())
         if (verb === 'watch') to.inc({ cluster: this.#clusterLabel(cluster), reason: code === 'OK' ? 'ended' : code }, count);
     });
-    count('muster_watch_anomalies_total', 'What was odd in watching and was dealt with, by what it was.', ['cluster', 'type'], (to) => {
+    count('muster_watch_anomalies_total', 'Unusual events of watches that were handled, by type.', ['cluster', 'type'], (to) => {
       for (const { cluster, type, count } of anomalies()) to.inc({ cluster: this.#clusterLabel(cluster), type }, count);
     });
   }
 
   #countDecisions(access: Pick<DecisionCounts, 'decisions' | 'disagreements'>): void {
     const count = this.#scraped(Counter<string>);
-    count('muster_authz_decisions_total', 'Decisions about rights that were made, by how and by outcome.', ['mode', 'result'], (to) => {
+    count('muster_authz_decisions_total', 'Decisions about rights, by mode and result.', ['mode', 'result'], (to) => {
       for (const { mode, result, count } of access.decisions) to.inc({ mode, result }, count);
     });
     const help = 'API servers that decided differently from their RBAC objects. Reviews decide in these clusters from then on.';
@@ -194,10 +194,10 @@ export class Metrics {
 
   #gaugeClusters(): void {
     const gauge = this.#scraped(Gauge<string>);
-    gauge('muster_cluster_phase', 'One for the phase a cluster is in.', ['cluster', 'phase'], (to) => {
+    gauge('muster_cluster_phase', 'One for the phase of a cluster.', ['cluster', 'phase'], (to) => {
       for (const { cluster, phase } of this.#clusters) to.inc({ cluster: this.#clusterLabel(cluster), phase });
     });
-    gauge('muster_mirror_objects', 'Objects held of a cluster.', ['cluster'], (to) => {
+    gauge('muster_mirror_objects', 'Objects in the mirrors of a cluster.', ['cluster'], (to) => {
       for (const { cluster, objects } of this.#clusters) to.inc({ cluster: this.#clusterLabel(cluster) }, objects);
     });
     gauge('muster_mirror_age_seconds', 'Seconds since the oldest mirror of a cluster was known to be in sync.', ['cluster'], (to) => {

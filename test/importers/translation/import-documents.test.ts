@@ -76,7 +76,7 @@ spec: { template: { spec: { containers: [{ name: x, image: x, envFrom: [{ config
 test('a resource of Karmada that becomes nothing has a note that says so', () => {
   const text = 'apiVersion: autoscaling.karmada.io/v1alpha1\nkind: FederatedHPA\nmetadata: { name: a }\n';
   const { notes } = runAtOnce(importText(text, { isExact: false, clusters: [] }));
-  const message = 'FederatedHPA a belongs to Karmada itself, and a Propagation has no counterpart. The guide says what to use instead';
+  const message = 'FederatedHPA a belongs to Karmada itself, and a Propagation has no counterpart. The guide names alternatives';
   expect(notes).toMatchObject([{ code: 'UNCLAIMED', message }]);
 });
 
