@@ -93,6 +93,20 @@ export function addressIn(pass: AppPass, side: MigrationSide, key: ObjectKey): O
   return { resource: { ...served, version: versionOfApiVersion(key.apiVersion) }, name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
+/** The client and the address with which one object is read and changed. */
+interface ReachedObject {
+  readonly client: GuardedClient;
+  readonly address: ObjectAddress;
+}
+
+/** Returns the client and the address of an object in one of the clusters, or the fault why the object cannot be reached. */
+export function reachObject(pass: AppPass, side: MigrationSide, key: ObjectKey): ReachedObject | { readonly fault: Fault } {
+  const client = pass.client(side);
+  if (client === undefined) return { fault: awayFault(pass, side) };
+  const address = addressIn(pass, side, key);
+  return 'fault' in address ? address : { client, address };
+}
+
 /** Reads an object of one of the clusters from its mirror. */
 export function mirroredIn(pass: Pick<AppPass, 'ports' | 'migration'>, side: MigrationSide, key: ObjectKey): MirroredObject {
   return pass.ports.hub.members.objects.read(clusterOf(pass, side), groupKindOfKey(key), namespacedNameOf(key));
@@ -122,11 +136,9 @@ export type LiveObjectRead =
 
 /** Reads an object of one of the clusters from its API server. */
 export async function readInCluster(pass: AppPass, side: MigrationSide, key: ObjectKey): Promise<LiveObjectRead> {
-  const client = pass.client(side);
-  const address = addressIn(pass, side, key);
-  if (client === undefined) return { result: 'failed', fault: awayFault(pass, side) };
-  if ('fault' in address) return { result: 'failed', fault: address.fault };
-  const answer = await client.get(address);
+  const reached = reachObject(pass, side, key);
+  if ('fault' in reached) return { result: 'failed', ...reached };
+  const answer = await reached.client.get(reached.address);
   switch (answer.result) {
     case 'answered':
       return { result: 'read', object: answer.object };

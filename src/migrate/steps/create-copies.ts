@@ -16,7 +16,17 @@ import type { KeptManifest } from '../hub/app-revision-store.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { withoutNodePorts } from '../plan/movable-manifest.ts';
 import { shownKey } from '../plan/preflight-app.ts';
-import { type AppPass, addressIn, awayFault, clusterOf, entryOf, type MigrationSide, type SourceHold, withEntry } from './app-pass.ts';
+import {
+  type AppPass,
+  addressIn,
+  awayFault,
+  clusterOf,
+  entryOf,
+  type MigrationSide,
+  reachObject,
+  type SourceHold,
+  withEntry,
+} from './app-pass.ts';
 import { withLost } from './app-state.ts';
 import { createInCluster, readObject, unmarkObject } from './change-objects.ts';
 import { withExistingOwners } from './restored-owners.ts';
@@ -76,11 +86,9 @@ export async function createCopies(
 export async function findMissingShared(pass: AppPass, app: MigratedApp): Promise<ChangedApp | undefined> {
   for (const { key, state, intent } of app.target) {
     if (state !== 'Shared' || intent !== undefined) continue;
-    const client = pass.client('target');
-    const address = addressIn(pass, 'target', key);
-    if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'target') };
-    if ('fault' in address) return { result: 'failed', app, fault: address.fault };
-    const answer = await client.get(address);
+    const reached = reachObject(pass, 'target', key);
+    if ('fault' in reached) return { result: 'failed', app, ...reached };
+    const answer = await reached.client.get(reached.address);
     if (answer.result === 'failed') return { ...answer, app };
     if (answer.result === 'stopped') return answer;
     if (answer.result === 'answered') continue;
@@ -223,12 +231,10 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
     const entry = entryOf(app, 'source', key);
     const isLeft = entry?.state === 'Shared' && entry.action === leftAction;
     if (side !== 'source' || entry?.state === 'Intended' || (entry?.state === 'Shared' && !isLeft)) continue;
-    const client = pass.client('source');
-    const address = addressIn(pass, 'source', key);
-    if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'source') };
-    if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+    const reached = reachObject(pass, 'source', key);
+    if ('fault' in reached) return { result: 'failed', app, ...reached };
     const intended = { key, state: 'Intended', health: 'Unknown', intent: randomUUID() } as const;
-    const change = entry === undefined ? ({ result: 'gone' } as const) : await readObject(client, address, entry);
+    const change = entry === undefined ? ({ result: 'gone' } as const) : await readObject(reached.client, reached.address, entry);
     switch (change.result) {
       case 'gone':
         app = withEntry(app, 'source', key, intended);
@@ -268,11 +274,9 @@ export async function unmarkRestored(pass: AppPass, given: MigratedApp): Promise
     const key = keyOfManifest(manifest);
     const entry = side === 'source' ? entryOf(app, 'source', key) : undefined;
     if (entry?.state !== 'Owned' || entry.intent === undefined) continue;
-    const client = pass.client('source');
-    const address = addressIn(pass, 'source', key);
-    if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'source') };
-    if ('fault' in address) return { result: 'failed', app, fault: address.fault };
-    const change = await unmarkObject(client, address, { entry, manifest });
+    const reached = reachObject(pass, 'source', key);
+    if ('fault' in reached) return { result: 'failed', app, ...reached };
+    const change = await unmarkObject(reached.client, reached.address, { entry, manifest });
     if (change.result === 'failed') return { ...change, app };
     if (change.result === 'stopped') return change;
     const { intent: _intent, action: _action, ...unmarked } = entry;
@@ -365,11 +369,9 @@ async function liveSecret(
   app: MigratedApp,
   { side, key }: { readonly side: MigrationSide; readonly key: ObjectKey },
 ): Promise<ReadResult<KubernetesObject> | LostSecret> {
-  const client = pass.client(side);
-  const address = addressIn(pass, side, key);
-  if (client === undefined) return unread(awayFault(pass, side));
-  if ('fault' in address) return unread(address.fault);
-  const answer = await client.get(address);
+  const reached = reachObject(pass, side, key);
+  if ('fault' in reached) return unread(reached.fault);
+  const answer = await reached.client.get(reached.address);
   const uid = entryOf(app, side, key)?.uid;
   if (answer.result === 'answered' && (uid === undefined || answer.object.metadata.uid === uid))
     return { result: 'read', value: answer.object };

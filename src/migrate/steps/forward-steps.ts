@@ -5,8 +5,6 @@ import { copyReasonOf } from '../../propagate/plan/copies/copy-reason.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import {
   type AppPass,
-  addressIn,
-  awayFault,
   countIn,
   countPathIn,
   entryOf,
@@ -15,6 +13,7 @@ import {
   mirroredIn,
   nowOf,
   outcomeOfFault,
+  reachObject,
   recheckMs,
   type StepOutcome,
   waitFor,
@@ -182,15 +181,13 @@ function isSameInventory(a: MigratedApp, b: MigratedApp): boolean {
 async function scaleDown(pass: AppPass, app: MigratedApp): Promise<ChangedApp> {
   const entry = entryOf(app, 'source', app.key);
   if (entry === undefined || entry.state === 'Shared') return { result: 'done', app };
-  const client = pass.client('source');
-  const address = addressIn(pass, 'source', app.key);
-  if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'source') };
-  if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+  const reached = reachObject(pass, 'source', app.key);
+  if ('fault' in reached) return { result: 'failed', app, ...reached };
   const check = await checkLeave(pass, app);
   if (check.result !== 'ready') return check.result === 'stopped' ? { result: 'stopped' } : { ...check, app };
   const judge: JudgeChange = (object) => judgeSourceChange(pass, app, { key: app.key, object });
   const patchOf = (object: KubernetesObject) => ({ ...patchOfReplicas(object, countPathIn(pass, app), 0), ...patchToKeepClaims(object) });
-  const change = await changeSpec(client, address, { entry, patchOf, judge });
+  const change = await changeSpec(reached.client, reached.address, { entry, patchOf, judge });
   if (change.result === 'failed') return { ...change, app };
   if (change.result === 'refused') return await recordEdited(pass, app, { key: app.key, object: change.object });
   return change.result === 'stopped' ? change : { result: 'done', app };

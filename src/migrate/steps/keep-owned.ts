@@ -5,7 +5,7 @@ import { apiVersionOf } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { type DeletedOwner, isClaimKey, isKeptFromOwner, outlivingKinds } from '../discover/owned-objects.ts';
-import { type AppPass, addressIn, awayFault, clusterOf, type MigrationSide } from './app-pass.ts';
+import { type AppPass, awayFault, clusterOf, type MigrationSide, reachObject } from './app-pass.ts';
 import { disownObject } from './change-objects.ts';
 
 /** Maximum wait for mirrors that were never read before, in milliseconds. */
@@ -58,11 +58,9 @@ export async function keepOwned(pass: AppPass, side: MigrationSide, owner: Delet
   const owned = await findOwned(pass, side, owner);
   if ('fault' in owned) return owned;
   for (const { key, uid } of owned) {
-    const client = pass.client(side);
-    const address = addressIn(pass, side, key);
-    if (client === undefined) return { fault: awayFault(pass, side) };
-    if ('fault' in address) return address;
-    const change = await disownObject(client, address, { uid, owner: owner.uid });
+    const reached = reachObject(pass, side, key);
+    if ('fault' in reached) return reached;
+    const change = await disownObject(reached.client, reached.address, { uid, owner: owner.uid });
     if (change.result === 'failed') return { fault: change.fault };
     // The guarded client sends no more writes, so the owner is not deleted either.
     if (change.result === 'stopped') return undefined;

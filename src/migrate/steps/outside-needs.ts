@@ -7,7 +7,7 @@ import { outsideHolderOf } from '../discover/find-apps.ts';
 import { readLiveSource } from '../discover/source-objects.ts';
 import { isEnded, isReturning } from '../model/migrated-app.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
-import { type AppPass, addressIn, clusterOf } from './app-pass.ts';
+import { type AppPass, clusterOf, reachObject } from './app-pass.ts';
 
 /**
  * Finds out whether an object outside the migration needs this object of the source now. Call it directly before the removal: the need may be newer
@@ -34,10 +34,9 @@ export async function outsideNeedOf(
   if (unread !== undefined) return { fault: unread };
   const holder = outsideHolderOf(key, read.objects, leavingIn(pass, app));
   if (holder === undefined) return 'unneeded';
-  const client = pass.client('source');
-  const address = addressIn(pass, 'source', holder.key);
-  if (client === undefined || 'fault' in address) return 'unclear';
-  const live = await client.get(address);
+  const reached = reachObject(pass, 'source', holder.key);
+  if ('fault' in reached) return 'unclear';
+  const live = await reached.client.get(reached.address);
   if (live.result === 'failed') return live.fault.code === 'FORBIDDEN' ? 'needed' : { fault: live.fault };
   if (live.result !== 'answered' || deletionOf(live.object) !== undefined) return 'unclear';
   return live.object.metadata.uid === holder.object.metadata.uid ? 'needed' : 'unclear';

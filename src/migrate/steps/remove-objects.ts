@@ -8,7 +8,7 @@ import { deletionOf } from '../../propagate/plan/copies/copy-marks.ts';
 import { isClaimKey } from '../discover/owned-objects.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { shownKey } from '../plan/preflight-app.ts';
-import { type AppPass, addressIn, awayFault, clusterOf, type MigrationSide, mirroredIn, withEntry } from './app-pass.ts';
+import { type AppPass, awayFault, clusterOf, type MigrationSide, mirroredIn, reachObject, withEntry } from './app-pass.ts';
 import { withDiffering, withHeld, withLost, withReplaced } from './app-state.ts';
 import { changeSpec, deleteFromCluster, type JudgeChange, type StepChange } from './change-objects.ts';
 import { type ChangedApp, leftAction } from './create-copies.ts';
@@ -56,13 +56,11 @@ export async function removeObjects(pass: AppPass, given: MigratedApp, { side, o
       app = withLost(withEntry(app, side, key, leftEntry(entry)), message);
       continue;
     }
-    const client = pass.client(side);
-    const address = addressIn(pass, side, key);
-    if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, side) };
-    if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+    const reached = reachObject(pass, side, key);
+    if ('fault' in reached) return { result: 'failed', app, ...reached };
     const check = side === 'source' ? await checkLeave(pass, app) : await checkReturn(pass, app);
     if (check.result !== 'ready') return check.result === 'stopped' ? { result: 'stopped' } : { ...check, app };
-    const change = await removeObject(pass, app, { side, entry, client, address });
+    const change = await removeObject(pass, app, { side, entry, ...reached });
     switch (change.result) {
       case 'changed':
         // The next pass deletes the workload, once its controller has seen that the claims stay.

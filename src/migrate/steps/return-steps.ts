@@ -8,7 +8,6 @@ import type { MigratedApp } from '../model/migration-status-definition.ts';
 import { shownKey } from '../plan/preflight-app.ts';
 import {
   type AppPass,
-  addressIn,
   awayFault,
   countIn,
   countPathIn,
@@ -16,6 +15,7 @@ import {
   isReachable,
   nowOf,
   outcomeOfFault,
+  reachObject,
   readInCluster,
   type StepOutcome,
   waitFor,
@@ -141,10 +141,8 @@ function hasNewIntents(after: MigratedApp, before: MigratedApp): boolean {
 async function restoreReplicas(pass: AppPass, app: MigratedApp): Promise<ChangedApp> {
   const entry = entryOf(app, 'source', app.key);
   if (entry === undefined || entry.state === 'Shared') return { result: 'done', app };
-  const client = pass.client('source');
-  const address = addressIn(pass, 'source', app.key);
-  if (client === undefined) return { result: 'failed', app, fault: awayFault(pass, 'source') };
-  if ('fault' in address) return { result: 'failed', app, fault: address.fault };
+  const reached = reachObject(pass, 'source', app.key);
+  if ('fault' in reached) return { result: 'failed', app, ...reached };
   const replicas = app.undo?.replicas ?? app.from;
   const { manifest } = recordedIn(pass, app.key) ?? {};
   // Only a workload without replicas gets them back. Any other number was set by another client.
@@ -152,7 +150,7 @@ async function restoreReplicas(pass: AppPass, app: MigratedApp): Promise<Changed
     ...(countIn(pass, app, object) === 0 ? patchOfReplicas(object, countPathIn(pass, app), replicas) : {}),
     ...(manifest === undefined ? {} : patchOfClaimPolicy(object, manifest)),
   });
-  const change = await changeSpec(client, address, { entry, patchOf });
+  const change = await changeSpec(reached.client, reached.address, { entry, patchOf });
   if (change.result === 'failed') return { ...change, app };
   return change.result === 'stopped' ? change : { result: 'done', app };
 }

@@ -6,7 +6,7 @@ import type { InventoryEntry } from '../../propagate/model/inventory.ts';
 import { isHalted, isReturning } from '../model/migrated-app.ts';
 import { migrationMarks } from '../model/migration.ts';
 import type { MigratedApp } from '../model/migration-status-definition.ts';
-import { type AppPass, addressIn, clusterOf, entryOf, type MigrationSide, withEntry } from './app-pass.ts';
+import { type AppPass, clusterOf, entryOf, type MigrationSide, reachObject, withEntry } from './app-pass.ts';
 
 /** An object in one of the clusters. */
 interface SharedObject {
@@ -81,10 +81,9 @@ export async function adoptRestored(pass: AppPass, given: MigratedApp): Promise<
     const { key, uid, intent } = entry;
     const uids = restored.flatMap((one) => entryOf(one, 'source', key)?.uid ?? []);
     if (intent === undefined || uid === undefined || uids.length === 0 || uids.includes(uid)) continue;
-    const client = pass.client('target');
-    const address = addressIn(pass, 'target', key);
-    if (client === undefined || 'fault' in address) continue;
-    const live = await client.get(address);
+    const reached = reachObject(pass, 'target', key);
+    if ('fault' in reached) continue;
+    const live = await reached.client.get(reached.address);
     if (live.result === 'failed') return { ...live, app };
     if (live.result === 'stopped') return live;
     const { metadata } = live.result === 'answered' ? live.object : { metadata: undefined };
