@@ -1,6 +1,7 @@
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import { type Fault, fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { Waiters } from '../../core/scheduling/waiters.ts';
 import type { FollowPlaces, WaitingFollow } from './follow-places.ts';
 import { type FollowedRun, type FollowRunOptions, followRun, type RunOutcome, type RunState } from './follow-run.ts';
 import type { LogOutbox } from './log-outbox.ts';
@@ -29,7 +30,7 @@ const everything: LogBegin = {};
 export class FollowedContainer implements WaitingFollow {
   readonly target: LogTarget;
   readonly #host: ContainerHost;
-  readonly #waiters = new Set<() => void>();
+  readonly #waiters = new Waiters();
   #life: AbortController | undefined;
   /** The latest state of the Pod. Undefined after the Pod is gone. */
   #pod: KubernetesObject | undefined;
@@ -58,14 +59,14 @@ export class FollowedContainer implements WaitingFollow {
   /** Applies the new state of the Pod, which may start or end a run. */
   update(pod: KubernetesObject): void {
     this.#pod = pod;
-    this.#wake();
+    this.#waiters.wake();
     this.#consider();
   }
 
   /** Handles the end of the Pod. A run that is followed is read to its end. */
   gone(): void {
     this.#pod = undefined;
-    this.#wake();
+    this.#waiters.wake();
     this.#withdraw();
   }
 
@@ -123,7 +124,7 @@ export class FollowedContainer implements WaitingFollow {
       begin: this.#begin,
       api: () => this.#host.api(),
       state: () => this.#runState(run),
-      changed: (signal) => this.#changed(signal),
+      changed: (signal) => this.#waiters.wait(signal),
       lines: (lines) => {
         this.#reported = undefined;
         this.#host.outbox.lines(target, lines);
@@ -170,23 +171,6 @@ export class FollowedContainer implements WaitingFollow {
     if (failure === this.#reported) return;
     this.#reported = failure;
     this.#host.outbox.failed(this.target, fault);
-  }
-
-  #changed(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal.aborted) return resolve();
-      const wake = () => {
-        this.#waiters.delete(wake);
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      this.#waiters.add(wake);
-      signal.addEventListener('abort', wake, { once: true });
-    });
-  }
-
-  #wake(): void {
-    for (const wake of [...this.#waiters]) wake();
   }
 }
 

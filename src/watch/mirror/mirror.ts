@@ -2,6 +2,7 @@ import type { ObjectForm } from '../../cluster/cluster-api.ts';
 import { type Fault, type FaultCode, fault } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../../core/names.ts';
+import { Waiters } from '../../core/scheduling/waiters.ts';
 import type { MirrorStore } from '../../store/mirror-store.ts';
 import type { MirrorReader, SyncState } from '../mirrors.ts';
 import type { ReflectorContext } from '../reflector/reflector-context.ts';
@@ -74,7 +75,7 @@ export function createMirror(options: MirrorOptions): OwnedMirror {
 
 class ReflectedMirror implements OwnedMirror {
   readonly #options: MirrorOptions;
-  readonly #waiters = new Set<() => void>();
+  readonly #waiters = new Waiters();
   #resource: ServedResource;
   #reflectors: ScopeReflectors | undefined;
   #ended: Fault | undefined;
@@ -190,16 +191,7 @@ class ReflectedMirror implements OwnedMirror {
   }
 
   whenSettled(signal: AbortSignal): Promise<void> {
-    if (signal.aborted || this.settled()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = () => {
-        this.#waiters.delete(end);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      this.#waiters.add(end);
-      signal.addEventListener('abort', end, { once: true });
-    });
+    return this.settled() ? Promise.resolve() : this.#waiters.wait(signal);
   }
 
   requestNamespaces(namespaces: readonly string[]): void {
@@ -226,7 +218,7 @@ class ReflectedMirror implements OwnedMirror {
     this.#timer?.abort();
     reflectors?.stop();
     this.#options.store.gone(fault);
-    for (const resolve of [...this.#waiters]) resolve();
+    this.#waiters.wake();
   }
 
   #judge(): ScopeSync {
@@ -266,7 +258,7 @@ class ReflectedMirror implements OwnedMirror {
       // The result of `unmirroredFault` has changed.
       this.#options.onSync(this.sync());
     }
-    if (this.settled()) for (const resolve of [...this.#waiters]) resolve();
+    if (this.settled()) this.#waiters.wake();
   }
 
   #notifyReaders(

@@ -5,6 +5,7 @@ import type { Fault } from '../../core/faults.ts';
 import { type GroupKind, keyOfKind, kindsByKey, type ServedResource } from '../../core/kinds.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
+import { Waiters } from '../../core/scheduling/waiters.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { createDiscoveryLoop, type DiscoveryLoop } from './discovery-loop.ts';
 import { createIdentityChecks, type IdentityChecks } from './identity-checks.ts';
@@ -89,7 +90,7 @@ class ObservedServer implements ClusterServer {
   readonly #listener: ServerListener;
   readonly #loop: DiscoveryLoop;
   readonly #checks: IdentityChecks;
-  readonly #waiters = new Set<() => void>();
+  readonly #waiters = new Waiters();
   #answeredMs: number | undefined;
   #version: string | undefined;
   #uid: string | undefined;
@@ -168,16 +169,7 @@ class ObservedServer implements ClusterServer {
   }
 
   whenDiscovered(signal: AbortSignal): Promise<void> {
-    if (signal.aborted || this.#attempted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = () => {
-        this.#waiters.delete(end);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      this.#waiters.add(end);
-      signal.addEventListener('abort', end, { once: true });
-    });
+    return this.#attempted ? Promise.resolve() : this.#waiters.wait(signal);
   }
 
   #answered(nowMs: number): void {
@@ -214,7 +206,7 @@ class ObservedServer implements ClusterServer {
     }
     this.#attempted = true;
     if (found.type !== 'failed') this.#listener.onDiscovered();
-    for (const resolve of [...this.#waiters]) resolve();
+    this.#waiters.wake();
     this.#listener.onChange();
     return found.type !== 'failed' && this.#identified;
   }
