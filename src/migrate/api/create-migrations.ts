@@ -30,7 +30,7 @@ export function createMigrations(ports: MigrationsPorts): Migrations {
     plan: (context, input) => planRequested(ports, readMigrateInput(ports, context, input), context.signal),
     migrate: (context, request) => auditedMigrate(ports, context, request),
     undo: (context, name) =>
-      recorded(ports, { context, name, field: 'undoMigration' }, async () => {
+      auditedChange(ports, { context, name, field: 'undoMigration' }, async () => {
         await demandChange(ports, context, name);
         return undo(ports, { hub: await onHub(context.signal), name }, context.signal);
       }),
@@ -79,7 +79,7 @@ interface MigrationChange {
 }
 
 /** Carries out a change with `run`, and writes it to the audit log. Denied changes are logged too. */
-function recorded(
+function auditedChange(
   { audit, hub }: MigrationsPorts,
   { context, name: { namespace, name }, field, dryRun }: MigrationChange,
   run: () => Promise<MigrationView>,
@@ -100,7 +100,7 @@ function recorded(
  */
 function auditedMigrate(ports: MigrationsPorts, context: WriteContext, request: MigrateRequest): Promise<MigrationView> {
   const { namespace, name } = request.input;
-  return recorded(ports, { context, name: { namespace, name }, field: 'migrate', dryRun: request.isDryRun }, async () => {
+  return auditedChange(ports, { context, name: { namespace, name }, field: 'migrate', dryRun: request.isDryRun }, async () => {
     const requested = readMigrateInput(ports, context, request.input);
     const refusal = await ports.rights?.refusalOf(context, requested.name, ['create', 'get', 'patch']);
     if (refusal === undefined) return migrate(ports, context, { request, requested });

@@ -95,21 +95,21 @@ export function createMigrationStore(hub: Hub, signal: AbortSignal): MigrationSt
       return { fault: answer.result === 'failed' ? answer.fault : hubFault(hub, 'CONFLICT', 'expected an answer to a read') };
     },
     create: async (objectName, { document, annotations = {} }, until) =>
-      written(await writes.create(objectName, { labels: {}, annotations, spec: document }, until)),
-    annotate: async ({ metadata }, annotations, until) => written(await writes.annotate(metadata, annotations, until)),
+      migrationWriteOf(await writes.create(objectName, { labels: {}, annotations, spec: document }, until)),
+    annotate: async ({ metadata }, annotations, until) => migrationWriteOf(await writes.annotate(metadata, annotations, until)),
     async patchStatus(before, after, until) {
       const status = { before: printMigrationStatus(before.status), after: printMigrationStatus(after) };
       const answer = await writes.patchStatus(before.metadata, status, until);
-      return answer === 'unchanged' ? { result: 'written', migration: before } : written(answer);
+      return answer === 'unchanged' ? { result: 'written', migration: before } : migrationWriteOf(answer);
     },
     async setFinalizer(before, state, until) {
       const answer = await writes.setFinalizer(before.metadata, state, until);
-      return answer === 'unchanged' ? { result: 'written', migration: before } : written(answer);
+      return answer === 'unchanged' ? { result: 'written', migration: before } : migrationWriteOf(answer);
     },
   };
 }
 
-function written(answer: HubObjectAnswer): MigrationWrite {
+function migrationWriteOf(answer: HubObjectAnswer): MigrationWrite {
   return answer.result === 'written' ? { result: 'written', migration: migrationOf(answer.object) } : answer;
 }
 

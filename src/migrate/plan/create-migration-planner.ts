@@ -67,13 +67,13 @@ interface AppDraft {
 async function planMigration(ports: MigrationPlannerPorts, request: MigrationPlanRequest): Promise<MigrationPlan> {
   const { spec, signal } = request;
   if (ports.visibility !== undefined && spec.requester === undefined)
-    return refused(ports, request, { notes: [requesterMissing], faults: [] });
+    return refusedPlan(ports, request, { notes: [requesterMissing], faults: [] });
   const isVisible = await ports.visibility?.clusters(spec, signal);
-  const [from, to] = [spec.from, spec.to].map((name) => reached(ports, name, isVisible)) as [MigrationCluster, MigrationCluster];
+  const [from, to] = [spec.from, spec.to].map((name) => migrationClusterOf(ports, name, isVisible)) as [MigrationCluster, MigrationCluster];
   const blocked = [to, ...(spec.source === 'Live' ? [from] : [])].flatMap((one) => (one.fault === undefined ? [] : [one.fault]));
-  if (blocked.length > 0) return refused(ports, request, { notes: blocked.map((one) => unreachableNote(one, spec)), faults: blocked });
+  if (blocked.length > 0) return refusedPlan(ports, request, { notes: blocked.map((one) => unreachableNote(one, spec)), faults: blocked });
   const read = await readSource(ports, request, from);
-  if ('note' in read) return refused(ports, request, { notes: [read.note], faults: read.faults });
+  if ('note' in read) return refusedPlan(ports, request, { notes: [read.note], faults: read.faults });
   await ports.members.objects.whenRead(
     roomKinds.map((kind) => ({ cluster: to.name, kind, inSync: true })),
     timeLimitMs,
@@ -81,7 +81,7 @@ async function planMigration(ports: MigrationPlannerPorts, request: MigrationPla
   );
   signal.throwIfAborted();
   const room = readFreeRoom(ports.members, to.name);
-  if ('fault' in room) return refused(ports, request, { notes: [unreadableNote(room.fault)], faults: [room.fault] });
+  if ('fault' in room) return refusedPlan(ports, request, { notes: [unreadableNote(room.fault)], faults: [room.fault] });
   const hidden = await hiddenRoomFault(ports, request, to.name);
   signal.throwIfAborted();
   const facts = { read, room, isSourceThere: from.fault === undefined };
@@ -115,9 +115,9 @@ async function planApps(ports: MigrationPlannerPorts, request: MigrationPlanRequ
   const { apps: found, unknown } = findApps(spec, namespace, source);
   const places = (spec.namespaces ?? [namespace]).join(', ');
   const noApps = note('ERROR', 'NO_APPS', `expected workloads with these labels in ${places} of ${spec.from}, found none`);
-  if (found.length === 0) return refused(ports, request, { notes: [...read.notes, noApps], faults: [], source });
+  if (found.length === 0) return refusedPlan(ports, request, { notes: [...read.notes, noApps], faults: [], source });
   if (found.length > maxApps)
-    return refused(ports, request, { notes: [tooLarge(`at most ${maxApps} applications`, found.length)], faults: [], source });
+    return refusedPlan(ports, request, { notes: [tooLarge(`at most ${maxApps} applications`, found.length)], faults: [], source });
   const free = room.free();
   using deadline = startDeadline(ports.clock, timeLimitMs, signal);
   const context = contextOf(ports, request, facts);
@@ -157,7 +157,7 @@ async function planApps(ports: MigrationPlannerPorts, request: MigrationPlanRequ
 }
 
 function clustersOf(ports: MigrationPlannerPorts, { spec }: MigrationPlanRequest): Pick<MigrationPlan, 'from' | 'to'> {
-  return { from: reached(ports, spec.from).name, to: reached(ports, spec.to).name };
+  return { from: migrationClusterOf(ports, spec.from).name, to: migrationClusterOf(ports, spec.to).name };
 }
 
 /** A cluster of the migration. `fault` is why it cannot be reached, and absent if it can. */
@@ -167,7 +167,7 @@ interface MigrationCluster {
 }
 
 /** Finds a cluster. A cluster that is hidden from the requester is no member for the requester. Default: none is hidden. */
-function reached(
+function migrationClusterOf(
   { members }: MigrationPlannerPorts,
   name: string,
   isVisible: (cluster: ClusterName) => boolean = () => true,
@@ -353,7 +353,7 @@ interface Refusal {
 }
 
 /** Returns the plan of a migration that cannot start. It has no applications. */
-function refused(ports: MigrationPlannerPorts, request: MigrationPlanRequest, { notes, faults, source }: Refusal): MigrationPlan {
+function refusedPlan(ports: MigrationPlannerPorts, request: MigrationPlanRequest, { notes, faults, source }: Refusal): MigrationPlan {
   const backup = source?.backup === undefined ? {} : { backup: source.backup.used };
   const digest = migrationDigestOf(request.spec, { apps: [], ...backup });
   return {

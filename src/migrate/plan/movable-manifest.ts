@@ -26,10 +26,10 @@ export function movableManifest(
     {},
   );
   const unmarked = withoutEmpty(withoutValueAt(manifest, ['metadata', 'labels', migrationMarks.migration]), 'labels');
-  return { manifest: prune(unmarked, keyOfKind(kind)), ...(sourceVersion === undefined ? {} : { sourceVersion }) };
+  return { manifest: withoutClusterFields(unmarked, keyOfKind(kind)), ...(sourceVersion === undefined ? {} : { sourceVersion }) };
 }
 
-function prune(manifest: Manifest, kind: string): Manifest {
+function withoutClusterFields(manifest: Manifest, kind: string): Manifest {
   switch (kind) {
     case 'Service':
       return withoutNodePorts(manifest);
@@ -74,11 +74,11 @@ function withoutEmpty(manifest: Manifest, map: 'labels' | 'annotations'): Manife
  * none.
  */
 export function movedReplicas(replicas: number, factor: number): number {
-  return replicas === 0 ? 0 : Math.max(1, Math.ceil(round(replicas * factor)));
+  return replicas === 0 ? 0 : Math.max(1, Math.ceil(withoutFloatError(replicas * factor)));
 }
 
 /** Removes the error of floating-point multiplication: 10 × 0.7 is 7, and not a little more. */
-function round(value: number): number {
+function withoutFloatError(value: number): number {
   return Number(value.toPrecision(12));
 }
 

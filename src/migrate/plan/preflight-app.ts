@@ -113,7 +113,7 @@ async function dryRunTarget(
       return skip('NamespaceMissing', `${to} has no namespace ${object.key.namespace ?? ''}`);
     case 'failed':
       if (answer.fault.code !== 'CONFLICT') return skipOf(answer.fault, object.key);
-      return shared(context, { object, address, wanted: sent.manifest }, signal);
+      return sharedTarget(context, { object, address, wanted: sent.manifest }, signal);
     default:
       return answer satisfies never;
   }
@@ -126,7 +126,7 @@ const sharedKinds: ReadonlySet<string> = new Set(['ConfigMap', 'Secret', 'Servic
  * Returns the planned object as `UNCHANGED` if the existing object is equal to the wanted one, else the reason to skip the application. The
  * data of the existing object are compared, but not stored.
  */
-async function shared(
+async function sharedTarget(
   { toClient, to }: PreflightContext,
   { object, address, wanted }: AddressedObject & { readonly wanted: Manifest },
   signal: AbortSignal,

@@ -87,7 +87,7 @@ export function returnedPlacement(present: PropagationSpec['placement'], move: P
       overflow: group.overflow.map((tier) => ({ ...tier, set: back(`${group.name}/${tier.name}`, tier.set) })),
     })),
   };
-  return namedSets(placement).some(([, set]) => allows(set, from)) ? placement : undefined;
+  return namedSets(placement).some(([, set]) => allowsCluster(set, from)) ? placement : undefined;
 }
 
 type MovableSet = Pick<ClusterSet, 'clusters' | 'exclude'>;
@@ -101,12 +101,12 @@ function namedSets(placement: PropagationSpec['placement']): readonly (readonly 
   ]);
 }
 
-function allows({ clusters, exclude = [] }: MovableSet, cluster: string): boolean {
+function allowsCluster({ clusters, exclude = [] }: MovableSet, cluster: string): boolean {
   return (clusters?.includes(cluster) ?? true) && !exclude.includes(cluster);
 }
 
 function returnedSet<Set extends MovableSet>(set: Set, before: MovableSet | undefined, { from, to }: PlacementMove): Set {
-  if (before === undefined || allows(set, from) || !allows(before, from)) return set;
+  if (before === undefined || allowsCluster(set, from) || !allowsCluster(before, from)) return set;
   if (set.clusters === undefined) {
     const { exclude = [], ...rest } = set;
     const left = exclude.filter((name) => name !== from);

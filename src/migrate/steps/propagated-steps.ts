@@ -41,12 +41,12 @@ export async function movePropagated(pass: AppPass, app: MigratedApp): Promise<S
   const next = (step: MigratedApp['step']): StepOutcome => ({ type: 'next', app: atStep(app, step, nowOf(pass)) });
   const propagation = propagationOfApp(pass, app);
   const returned = returnedSiblingOf(pass, app);
-  if (returned !== undefined && !isEnded(app)) return returnWith(app, returned);
+  if (returned !== undefined && !isEnded(app)) return undoWithSibling(app, returned);
   switch (app.step) {
     case 'Preflight':
       return next('Surge');
     case 'Surge': {
-      if (propagation === undefined) return missing(pass, app);
+      if (propagation === undefined) return missingPropagation(pass, app);
       const { spec } = propagation;
       if ('problems' in spec) return halted(pass, app, { reason: 'Invalid', message: 'the spec of its Propagation is not valid' });
       const { from, to } = pass.migration.spec;
@@ -55,7 +55,7 @@ export async function movePropagated(pass: AppPass, app: MigratedApp): Promise<S
       return written ?? { type: 'next', app: { ...atStep(app, 'Health', nowOf(pass)), deadlineSince: nowOf(pass) } };
     }
     case 'Health':
-      if (propagation === undefined) return missing(pass, app);
+      if (propagation === undefined) return missingPropagation(pass, app);
       return isSettledIn(pass, propagation, 'target') ? next('Traffic') : targetOutcome(pass, app, propagation);
     case 'Traffic': {
       const called = await callAppHook(pass, app, 'Shift');
@@ -67,11 +67,11 @@ export async function movePropagated(pass: AppPass, app: MigratedApp): Promise<S
       if (propagation !== undefined && !isReachable(pass, 'source')) return withPendingCopies(pass, app, propagation);
       return (
         (await unhealthyTarget(pass, app, propagation)) ??
-        (await released(pass, withoutPendingCopies(app), propagation)) ?? { type: 'next', app: removing(pass, app) }
+        (await releaseHeldDrain(pass, withoutPendingCopies(app), propagation)) ?? { type: 'next', app: atRemove(pass, app) }
       );
     case 'Remove':
       if (propagation !== undefined && !isReachable(pass, 'source')) return withPendingCopies(pass, app, propagation);
-      return (await heldAgain(pass, app, propagation)) ?? (await finish(pass, withoutPendingCopies(app), propagation));
+      return (await renewHeldDrain(pass, app, propagation)) ?? (await finish(pass, withoutPendingCopies(app), propagation));
     case 'Done':
     case 'Undone':
     case 'Skipped':
@@ -85,10 +85,10 @@ export async function movePropagated(pass: AppPass, app: MigratedApp): Promise<S
  * Writes the annotation `held-drain` again while copies are left in the source and those in the target are not healthy. Removes it once
  * they are healthy. Undefined if neither is necessary.
  */
-async function heldAgain(pass: AppPass, app: MigratedApp, propagation: Propagation | undefined): Promise<StepOutcome | undefined> {
+async function renewHeldDrain(pass: AppPass, app: MigratedApp, propagation: Propagation | undefined): Promise<StepOutcome | undefined> {
   if (propagation === undefined || isGoneFrom(pass, propagation, 'source')) return undefined;
   const unhealthy = await unhealthyTarget(pass, app, propagation);
-  if (unhealthy === undefined) return await released(pass, withoutPendingCopies(app), propagation);
+  if (unhealthy === undefined) return await releaseHeldDrain(pass, withoutPendingCopies(app), propagation);
   if (propagation.metadata.annotations[marks.heldDrain] !== undefined) return unhealthy;
   const { ports, signal } = pass;
   await ports.propagations.annotate(propagation, { [marks.heldDrain]: pass.migration.spec.from }, signal);
@@ -106,7 +106,7 @@ function soak(pass: AppPass, given: MigratedApp, propagation: Propagation | unde
   return { type: 'wait', app: given.message === message ? given : { ...app, reason: 'SurgeHeld', message }, againMs: recheckMs };
 }
 
-function removing(pass: AppPass, app: MigratedApp): MigratedApp {
+function atRemove(pass: AppPass, app: MigratedApp): MigratedApp {
   return atStep(withoutPendingCopies(app), 'Remove', nowOf(pass));
 }
 
@@ -145,8 +145,9 @@ export async function movePropagatedBack(pass: AppPass, app: MigratedApp): Promi
   if (app.step === 'Preflight') return { type: 'next', app: undone };
   const propagation = propagationOfApp(pass, app);
   const before = app.undo?.placement;
-  if (propagation === undefined && isPropagationGone(pass, app)) return { type: 'next', app: withLost(undone, goneText(app)) };
-  if (propagation === undefined || before === undefined) return missing(pass, app);
+  if (propagation === undefined && isPropagationGone(pass, app))
+    return { type: 'next', app: withLost(undone, missingPropagationMessage(app)) };
+  if (propagation === undefined || before === undefined) return missingPropagation(pass, app);
   // A plan that is made while the source is away does not choose it.
   if (!isReachable(pass, 'source')) return outcomeOfFault(pass, app, awayFault(pass, 'source'));
   const placement = placementBack(pass, propagation, before);
@@ -162,7 +163,7 @@ export async function movePropagatedBack(pass: AppPass, app: MigratedApp): Promi
   }
   // The copies in the target stay until the traffic of each application of the Propagation is back.
   if (siblingsOf(pass, app).some(hasTrafficInTarget)) return { type: 'wait', app, againMs: recheckMs };
-  const left = (await released(pass, app, propagation)) ?? (await waitUntilGone(pass, app, { propagation, side: 'target' }));
+  const left = (await releaseHeldDrain(pass, app, propagation)) ?? (await waitUntilGone(pass, app, { propagation, side: 'target' }));
   return left ?? { type: 'next', app: undone };
 }
 
@@ -289,7 +290,7 @@ const retryWriteMs = 1_000;
  * Removes the annotation `held-drain` from a Propagation, so that it deletes the copies that were held. Undefined if it does not have the
  * annotation.
  */
-async function released(
+async function releaseHeldDrain(
   { ports, signal }: AppPass,
   app: MigratedApp,
   propagation: Propagation | undefined,
@@ -372,7 +373,7 @@ function returnedSiblingOf(pass: AppPass, app: MigratedApp): MigratedApp | undef
  * Returns the outcome that requests the undo of an application because another application of its Propagation is being undone: both have the same
  * placement.
  */
-function returnWith(app: MigratedApp, { key, reason }: MigratedApp): StepOutcome {
+function undoWithSibling(app: MigratedApp, { key, reason }: MigratedApp): StepOutcome {
   const { deadlineSince: _deadline, ...rest } = withoutReason(app);
   const why = reason === undefined ? {} : { reason, message: `undone with ${key.name} of the same Propagation` };
   return { type: 'next', app: { ...rest, ...why, undo: { ...app.undo, isRequested: true, ...why } } };
@@ -383,10 +384,10 @@ function hasTrafficInTarget(app: MigratedApp): boolean {
   return isReturning(app) && callOf(app, 'Shift') !== undefined && callOf(app, 'Undo')?.state !== 'Done';
 }
 
-function missing(pass: AppPass, app: MigratedApp): StepOutcome {
-  return outcomeOfFault(pass, app, copyFault(pass.ports.hub.cluster, 'INVALID', goneText(app)));
+function missingPropagation(pass: AppPass, app: MigratedApp): StepOutcome {
+  return outcomeOfFault(pass, app, copyFault(pass.ports.hub.cluster, 'INVALID', missingPropagationMessage(app)));
 }
 
-function goneText({ propagation: { namespace, name } = { namespace: '', name: '', uid: '' } }: MigratedApp): string {
+function missingPropagationMessage({ propagation: { namespace, name } = { namespace: '', name: '', uid: '' } }: MigratedApp): string {
   return `the Propagation ${namespace}/${name} does not exist any more`;
 }

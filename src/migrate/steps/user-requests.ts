@@ -13,11 +13,12 @@ export function withUserRequests({ metadata, status }: Migration, now: string): 
   const [undo, resumedAt] = [annotations[migrationMarks.undo], annotations[migrationMarks.resumedAt]];
   let next = status;
   if (resumedAt !== undefined && resumedAt !== status.resumedAt) {
-    next = { ...withApps(next, (app) => (isHalted(app) ? resumed(app, now) : app)), resumedAt };
+    next = { ...withApps(next, (app) => (isHalted(app) ? withResumption(app, now) : app)), resumedAt };
   }
-  if (undo !== undefined && undo !== status.undoSince) next = { ...withApps(next, returned), undoSince: undo };
+  if (undo !== undefined && undo !== status.undoSince) next = { ...withApps(next, withUndoRequest), undoSince: undo };
   const isLeft = (app: MigratedApp) => !isEnded(app) && !isReturning(app);
-  if (deletionTimestamp !== undefined && next.apps?.some(isLeft)) next = withApps(next, (app) => (isLeft(app) ? returned(app) : app));
+  if (deletionTimestamp !== undefined && next.apps?.some(isLeft))
+    next = withApps(next, (app) => (isLeft(app) ? withUndoRequest(app) : app));
   return next === status ? undefined : next;
 }
 
@@ -29,12 +30,12 @@ function withApps(status: MigrationStatus, change: (app: MigratedApp) => Migrate
  * Returns a failed application so that it continues: without its failure, with a new deadline, and with its failed calls of the hook to be
  * made again.
  */
-function resumed({ fault: _fault, ...app }: MigratedApp, now: string): MigratedApp {
+function withResumption({ fault: _fault, ...app }: MigratedApp, now: string): MigratedApp {
   return { ...withRenewedCalls(withoutReason(app)), deadlineSince: now };
 }
 
 /** Requests the undo of the application. If it is being undone already, its failed calls of the hook are made again. */
-function returned({ fault: _fault, ...app }: MigratedApp): MigratedApp {
+function withUndoRequest({ fault: _fault, ...app }: MigratedApp): MigratedApp {
   if (app.step === 'Undone' || app.step === 'Skipped') return app;
   if (isReturning(app)) return withRenewedCalls(withoutReason(app));
   const { deadlineSince: _deadline, ...rest } = withoutReason(app);

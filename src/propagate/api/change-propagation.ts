@@ -29,7 +29,7 @@ const notFound: PropagationOutcome = { result: 'NOT_FOUND', notes: [], faults: [
 /** Pauses a rollout. Work goes on in clusters that have started, and no further cluster starts. */
 export function pausePropagation(ports: HubPorts, { context, name }: PropagationRequest): Promise<PropagationOutcome> {
   return changePropagation(ports, { context, name }, async (before) => {
-    if (before.metadata.annotations[marks.paused] !== undefined) return unchanged(ports, before);
+    if (before.metadata.annotations[marks.paused] !== undefined) return unchangedOutcome(ports, before);
     return await annotate(ports, { before, annotations: { [marks.paused]: timestampOf(ports.clock) } }, context.signal);
   });
 }
@@ -54,7 +54,7 @@ export function resumePropagation(
     const isPaused = metadata.annotations[marks.paused] !== undefined || status.paused === true || status.phase === 'Paused';
     const isConfirmed = confirmPrune && status.prune !== undefined && metadata.annotations[marks.confirmPrune] !== status.prune.digest;
     const isResumed = isPaused || hasFailed(before);
-    if (!isResumed && !isConfirmed && given.abandoned.length === 0) return unchanged(ports, before);
+    if (!isResumed && !isConfirmed && given.abandoned.length === 0) return unchangedOutcome(ports, before);
     const annotations = {
       ...(isResumed ? { [marks.paused]: null, [marks.resumedAt]: timestampOf(ports.clock) } : {}),
       ...(isConfirmed ? { [marks.confirmPrune]: status.prune?.digest ?? null } : {}),
@@ -119,8 +119,8 @@ export function rollBackPropagation(
     const target = kept.find((one) =>
       revision === undefined ? !one.isRolledBack && !hasSameSpec(before, one) : one.revision === revision,
     );
-    if (target === undefined) return refusedOutcome([missing(kept, revision)]);
-    if (hasSameSpec(before, target)) return unchanged(ports, before);
+    if (target === undefined) return refusedOutcome([missingRevision(kept, revision)]);
+    if (hasSameSpec(before, target)) return unchangedOutcome(ports, before);
     const spec = parseSpec(target.document);
     if ('problems' in spec) return refusedOutcome(spec.problems.map(inputNoteOf));
     const document = printSpec({ ...spec, requester: requesterOf(ports, context.caller) });
@@ -137,7 +137,7 @@ function hasSameSpec({ document }: Propagation, revision: PropagationRevision): 
   return now === then;
 }
 
-function missing(kept: readonly PropagationRevision[], revision: number | undefined) {
+function missingRevision(kept: readonly PropagationRevision[], revision: number | undefined) {
   const numbers = kept.map((one) => one.revision).join(', ');
   const have = numbers === '' ? 'there is none yet' : `there are ${numbers}`;
   const wanted =
@@ -161,12 +161,14 @@ export function deletePropagation(
     if ('problems' in parsed) return refusedOutcome(parsed.problems.map(inputNoteOf));
     const isGoing = before.metadata.deletionTimestamp !== undefined;
     const document = parsed.deletion === undefined ? undefined : withDeletion(before, parsed.deletion);
-    if (document === undefined) return isGoing ? unchanged(ports, before) : await deleteOnHub(ports, before, context.signal);
+    if (document === undefined) return isGoing ? unchangedOutcome(ports, before) : await deleteOnHub(ports, before, context.signal);
     const requester = { ...requesterOf(ports, context.caller) };
     const written = await ports.stores.propagations.update(before, { document: { ...document, requester } }, context.signal);
     if (written.result === 'failed') throw hubUnavailable(written.fault);
     if (written.result !== 'written') return 'again';
-    return isGoing ? accepted(ports, written.propagation, context.signal) : await deleteOnHub(ports, written.propagation, context.signal);
+    return isGoing
+      ? acceptedOutcome(ports, written.propagation, context.signal)
+      : await deleteOnHub(ports, written.propagation, context.signal);
   });
 }
 
@@ -185,7 +187,7 @@ async function deleteOnHub(ports: HubPorts, before: Propagation, signal: AbortSi
   if (gone.result === 'conflict') return 'again';
   const after = gone.result === 'absent' ? before : gone.propagation;
   const deletionTimestamp = after.metadata.deletionTimestamp ?? timestampOf(ports.clock);
-  return await accepted(ports, { ...after, metadata: { ...after.metadata, deletionTimestamp } }, signal);
+  return await acceptedOutcome(ports, { ...after, metadata: { ...after.metadata, deletionTimestamp } }, signal);
 }
 
 interface PropagationRequest {
@@ -208,11 +210,11 @@ function changePropagation(
   });
 }
 
-function unchanged({ stores }: HubPorts, propagation: Propagation): PropagationOutcome {
+function unchangedOutcome({ stores }: HubPorts, propagation: Propagation): PropagationOutcome {
   return { result: 'UNCHANGED', propagation: propagationViewOf(stores, propagation, []), notes: [], faults: [] };
 }
 
-async function accepted(ports: HubPorts, propagation: Propagation, signal: AbortSignal): Promise<PropagationOutcome> {
+async function acceptedOutcome(ports: HubPorts, propagation: Propagation, signal: AbortSignal): Promise<PropagationOutcome> {
   await waitUntilMirrored(ports, propagation, signal);
   return { result: 'ACCEPTED', propagation: propagationViewOf(ports.stores, propagation, []), notes: [], faults: [] };
 }
@@ -225,7 +227,7 @@ async function annotate(
   const written = await ports.stores.propagations.annotate(before, annotations, signal);
   switch (written.result) {
     case 'written':
-      return await accepted(ports, written.propagation, signal);
+      return await acceptedOutcome(ports, written.propagation, signal);
     case 'conflict':
       return 'again';
     case 'absent':

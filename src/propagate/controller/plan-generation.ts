@@ -48,7 +48,7 @@ export async function planGeneration(
   const isFrozen = purpose === 'keep' && isForOneGeneration(ports.accounts, spec);
   const frozen = isFrozen ? (status.sources ?? []) : undefined;
   const request: PlanRequest = { namespace, name, spec, purpose, existing, frozen, shares, isReturn, signal };
-  const rendered = await checked(ports, request);
+  const rendered = await renderChecked(ports, request);
   const changed = purpose === 'decide' ? unacceptedSourceNotes(spec, rendered) : [];
   const ok = rendered.ok && changed.length === 0;
   return decisionOf(ports, planning, { ...kept, writingClusters, rendered: { ...rendered, ok, notes: [...rendered.notes, ...changed] } });
@@ -130,7 +130,7 @@ function nextRevision({ status }: Propagation, kept: readonly PropagationRevisio
  * Renders the plan. For a new decision with `onFailure: Rollback`, also checks rights and makes dry runs, so that no breach comes from an
  * error that could be known before (docs/internals/propagation.md 5.5).
  */
-async function checked({ planner }: ControllerPorts, request: PlanRequest): Promise<RenderedPlan> {
+async function renderChecked({ planner }: ControllerPorts, request: PlanRequest): Promise<RenderedPlan> {
   const rendered = await planner.render(request);
   if (!rendered.ok || request.purpose === 'keep' || request.spec.rollout.onFailure !== 'Rollback') return rendered;
   const { ok, notes } = await planner.preflight(request);

@@ -181,13 +181,13 @@ const maxNames = 3;
 
 function messageOf(astray: readonly ObjectKey[], gone: readonly ObjectKey[]): string | undefined {
   const parts = [
-    ...(astray.length === 0 ? [] : [`deleted or changed since it was written: ${listed(astray)}`]),
-    ...(gone.length === 0 ? [] : [`deleted, and no kept revision has it: ${listed(gone)}`]),
+    ...(astray.length === 0 ? [] : [`deleted or changed since it was written: ${textOfKeys(astray)}`]),
+    ...(gone.length === 0 ? [] : [`deleted, and no kept revision has it: ${textOfKeys(gone)}`]),
   ];
   return parts.length === 0 ? undefined : parts.join('; ');
 }
 
-function listed(keys: readonly ObjectKey[]): string {
+function textOfKeys(keys: readonly ObjectKey[]): string {
   const names = keys.slice(0, maxNames).map(({ kind, name }) => `${kind} ${name}`);
   return names.join(', ') + (keys.length > maxNames ? ` and ${keys.length - maxNames} more` : '');
 }

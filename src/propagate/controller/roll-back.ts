@@ -30,7 +30,7 @@ export async function rollBackAfterBreach(
 ): Promise<PassSnapshot | NextPass> {
   const { state } = pass;
   if (snapshot.rollout.waves.breach?.action !== 'Rollback') {
-    if (isRestarted(planned.propagation, planned.spec) && !(await mark(pass, planned, 'inEffect'))) return retryHubLater(pass);
+    if (isRestarted(planned.propagation, planned.spec) && !(await markRevision(pass, planned, 'inEffect'))) return retryHubLater(pass);
     state.breachRollback = undefined;
     return snapshot;
   }
@@ -46,7 +46,7 @@ export async function rollBackAfterBreach(
 }
 
 /** Marks the revision of the plan on the hub as rolled back or as in effect. False if the hub refuses, or if this process does not lead. */
-async function mark({ ports, term }: Pass, { propagation, plan }: PlannedPropagation, as: RevisionRange['as']): Promise<boolean> {
+async function markRevision({ ports, term }: Pass, { propagation, plan }: PlannedPropagation, as: RevisionRange['as']): Promise<boolean> {
   if (!term.isLeading()) return false;
   const { revision } = plan;
   const marked = await ports.stores.revisions.markRange(propagation, { from: revision, to: revision, as }, term.signal);
@@ -64,7 +64,7 @@ async function currentRollback(pass: Pass, planned: PlannedPropagation): Promise
   if (known !== undefined && known.unknown.size === 0) return known;
   const found = await rollbackFor(pass, planned);
   if (found === undefined || 'why' in found) return known ?? found;
-  if (known === undefined && !(await mark(pass, planned, 'rolledBack'))) return undefined;
+  if (known === undefined && !(await markRevision(pass, planned, 'rolledBack'))) return undefined;
   state.breachRollback = { ...found, doneClusters: known?.doneClusters ?? found.doneClusters };
   return state.breachRollback;
 }

@@ -52,7 +52,7 @@ function verdictFacts(
     case 'holdPrune':
       return { plan: planFacts(plan), ...pruneFacts(verdict), held: { reason: 'PruneHeld', message: verdict.why } };
     case 'stale': {
-      const message = `expected the plan ${short(verdict.requested)}, got ${short(plan.digest)}: the fleet or the intent has changed since`;
+      const message = `expected the plan ${shortDigest(verdict.requested)}, got ${shortDigest(plan.digest)}: the fleet or the intent has changed since`;
       const { revision: _revision, ...undone } = planFacts(plan);
       return { plan: undone, held: { reason: 'PlanStale', message } };
     }
@@ -91,6 +91,6 @@ function textOf({ path, message }: Note): string {
   return path === undefined ? message : `${path}: ${message}`;
 }
 
-function short(digest: string): string {
+function shortDigest(digest: string): string {
   return digest.slice(0, 12);
 }

@@ -106,19 +106,19 @@ type PropagationWrites = Pick<
 function createWrites(hub: Hub): PropagationWrites {
   const writes = createResourceWrites(hub, hubKinds.propagation, marks.finalizer);
   return {
-    create: (objectName, change, signal) => written(writes.create(objectName, creationOf(change), signal)),
-    update: ({ metadata }, change, signal) => written(writes.replace(metadata, replacementOf(metadata, change), signal)),
-    annotate: ({ metadata }, annotations, signal) => written(writes.annotate(metadata, annotations, signal)),
-    annotateUnchanged: ({ metadata }, annotations, signal) => written(writes.annotateUnchanged(metadata, annotations, signal)),
+    create: (objectName, change, signal) => propagationWriteOf(writes.create(objectName, creationOf(change), signal)),
+    update: ({ metadata }, change, signal) => propagationWriteOf(writes.replace(metadata, replacementOf(metadata, change), signal)),
+    annotate: ({ metadata }, annotations, signal) => propagationWriteOf(writes.annotate(metadata, annotations, signal)),
+    annotateUnchanged: ({ metadata }, annotations, signal) => propagationWriteOf(writes.annotateUnchanged(metadata, annotations, signal)),
     async patchStatus(before, after, signal) {
       const answer = await writes.patchStatus(before.metadata, { before: printStatus(before.status), after: printStatus(after) }, signal);
-      return answer === 'unchanged' ? { result: 'written', propagation: before } : written(answer);
+      return answer === 'unchanged' ? { result: 'written', propagation: before } : propagationWriteOf(answer);
     },
     async setFinalizer(before, state, signal) {
       const answer = await writes.setFinalizer(before.metadata, state, signal);
-      return answer === 'unchanged' ? { result: 'written', propagation: before } : written(answer);
+      return answer === 'unchanged' ? { result: 'written', propagation: before } : propagationWriteOf(answer);
     },
-    delete: async ({ metadata }, signal) => written(await writes.delete(metadata, signal)),
+    delete: async ({ metadata }, signal) => propagationWriteOf(await writes.delete(metadata, signal)),
   };
 }
 
@@ -130,7 +130,7 @@ function problemOf(hub: Hub): Fault | undefined {
   return undefined;
 }
 
-async function written(answer: HubObjectAnswer | Promise<HubObjectAnswer>): Promise<PropagationWrite> {
+async function propagationWriteOf(answer: HubObjectAnswer | Promise<HubObjectAnswer>): Promise<PropagationWrite> {
   const settled = await answer;
   return settled.result === 'written' ? { result: 'written', propagation: propagationOf(settled.object) } : settled;
 }

@@ -91,17 +91,19 @@ export function createRevisionStore(hub: Hub): RevisionStore {
         ...(requester === undefined ? {} : { requester }),
         ...(hadNoCopies === true ? { fromNothing: true } : {}),
       };
-      const recorded = await create(
+      const recorded = await createRevision(
         hub,
         manifestOf(owner, { content: 'spec', revision: revision.revision, data, key: '', annotations }),
         signal,
       );
       if (recorded.result === 'failed') return recorded;
       const { revision: number } = revision;
-      const marked = recorded.isNew ? recorded : await mark(hub, owner, { from: number, to: number, as: 'inEffect', annotations }, signal);
+      const marked = recorded.isNew
+        ? recorded
+        : await markRevisions(hub, owner, { from: number, to: number, as: 'inEffect', annotations }, signal);
       return marked.result === 'failed' ? marked : deleteOldRevisions(hub, owner, { recorded: number }, signal);
     },
-    markRange: (owner, range, signal) => mark(hub, owner, range, signal),
+    markRange: (owner, range, signal) => markRevisions(hub, owner, range, signal),
     async list(owner, signal) {
       const found = await listRevisions(hub, owner, { content: 'spec' }, signal);
       return 'fault' in found ? found : found.map(revisionOf).toSorted((a, b) => b.revision - a.revision);
@@ -110,7 +112,11 @@ export function createRevisionStore(hub: Hub): RevisionStore {
       if (values.length === 0) return { result: 'written' };
       for (const objects of inParts(values.map(printOldValues))) {
         const data = { objects };
-        const kept = await create(hub, manifestOf(owner, { content: 'old-values', revision, data, key: canonicalJson(data) }), signal);
+        const kept = await createRevision(
+          hub,
+          manifestOf(owner, { content: 'old-values', revision, data, key: canonicalJson(data) }),
+          signal,
+        );
         if (kept.result === 'failed') return kept;
       }
       return { result: 'written' };
@@ -160,7 +166,7 @@ function manifestOf(
 }
 
 /** Creates a ControllerRevision. `isNew` is false if one of this name exists. That one stays as it is, and counts as written. */
-async function create(
+async function createRevision(
   hub: Hub,
   manifest: Manifest,
   signal: AbortSignal,
@@ -173,7 +179,7 @@ async function create(
 }
 
 /** Marks a range of revisions, and sets further annotations. Revisions that have all of them already are not written. */
-async function mark(
+async function markRevisions(
   hub: Hub,
   owner: Propagation,
   { from, to, as, annotations: more = {} }: RevisionRange & { readonly annotations?: Readonly<Record<string, string>> },

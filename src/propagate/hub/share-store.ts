@@ -41,8 +41,8 @@ export function createShareStore(hub: Hub, signal: AbortSignal): HubShares {
       const found = await listOnHub(hub, { kind, namespace, labels: { [marks.propagation]: uid } }, until);
       return 'fault' in found ? found : found.map(parseShare).filter((share) => share !== undefined);
     },
-    save: (share, until) => save(hub, share, until),
-    remove: (share, until) => remove(hub, share, until),
+    save: (share, until) => saveShare(hub, share, until),
+    remove: (share, until) => deleteShare(hub, share, until),
   };
 }
 
@@ -50,7 +50,7 @@ function refersTo({ metadata: { labels, ownerReferences = [] } }: KubernetesObje
   return labels?.[marks.propagation] === uid || ownerReferences.some((reference) => reference.uid === uid);
 }
 
-async function save(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise<ShareSaved> {
+async function saveShare(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise<ShareSaved> {
   if (share.entries.length > maxEntries) {
     const message = `expected at most ${maxEntries} objects in one cluster, got ${share.entries.length}`;
     return { result: 'failed', fault: hubFault(hub, 'TOO_LARGE', message) };
@@ -83,7 +83,7 @@ async function save(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise
  * Deletes a share in two steps: first marks it as being deleted, guarded by its version, then removes the finalizer. So the share proves
  * its copies until the last step. After a crash between the two steps, the next pass finds the share in deletion and continues.
  */
-async function remove(hub: Hub, share: ClusterShare, signal: AbortSignal): ReturnType<ShareStore['remove']> {
+async function deleteShare(hub: Hub, share: ClusterShare, signal: AbortSignal): ReturnType<ShareStore['remove']> {
   const { uid, version } = share;
   if (version === undefined) return { result: 'removed' };
   const at = { kind: hubKinds.clusterShare, objectName: share };

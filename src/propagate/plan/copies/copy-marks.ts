@@ -79,11 +79,14 @@ export function withMarksOf(manifest: Manifest, marked: Manifest): Manifest {
 export function marksRemovalPatch(object: KubernetesObject): JsonObject {
   const { metadata } = object;
   const records = recordAnnotations.filter((name) => name.startsWith(`${musterGroup}/`) || isMarkOfMuster(object, ['annotations', name]));
-  return { ...removed('labels', metadata, [marks.propagation]), ...removed('annotations', metadata, [...annotations, ...records]) };
+  return {
+    ...removalPatchOf('labels', metadata, [marks.propagation]),
+    ...removalPatchOf('annotations', metadata, [...annotations, ...records]),
+  };
 }
 
 /** Returns a merge patch that removes the names that exist. A null for a missing name would create the map. */
-function removed(field: 'labels' | 'annotations', metadata: JsonObject, names: readonly string[]): JsonObject {
+function removalPatchOf(field: 'labels' | 'annotations', metadata: JsonObject, names: readonly string[]): JsonObject {
   const present = names.filter((name) => textAt(metadata, field, name) !== undefined);
   return present.length === 0 ? {} : { [field]: Object.fromEntries(present.map((name) => [name, null])) };
 }

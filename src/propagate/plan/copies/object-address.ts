@@ -29,7 +29,7 @@ export function copyAddressOf(
 }
 
 function definedAmong(made: readonly RenderedObject[], key: ObjectKey): ServedResource | undefined {
-  const found = made.find(({ desired }) => defines(desired, key));
+  const found = made.find(({ desired }) => isDefinitionOf(desired, key));
   if (found === undefined) return undefined;
   const spec = objectAt(found.desired, 'spec');
   const version = versionOfApiVersion(key.apiVersion);
@@ -47,7 +47,7 @@ function definedAmong(made: readonly RenderedObject[], key: ObjectKey): ServedRe
   };
 }
 
-function defines(manifest: Manifest, { apiVersion, kind }: ObjectKey): boolean {
+function isDefinitionOf(manifest: Manifest, { apiVersion, kind }: ObjectKey): boolean {
   if (manifest.kind !== 'CustomResourceDefinition') return false;
   const spec = objectAt(manifest, 'spec');
   const versions = listAt(spec, 'versions').map((one) => textAt(one, 'name'));

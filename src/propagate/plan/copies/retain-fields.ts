@@ -25,7 +25,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['Pod', retainPod],
   ['Service', retainService],
   ['PersistentVolumeClaim', (desired, live) => retained(keptText(desired, live, ['spec', 'volumeName']))],
-  ['PersistentVolume', (desired, live) => retained(kept(desired, live, ['spec', 'claimRef']))],
+  ['PersistentVolume', (desired, live) => retained(withLiveValue(desired, live, ['spec', 'claimRef']))],
   ['ServiceAccount', (desired, live) => retained(withReferencesOf(withReferencesOf(desired, live, 'secrets'), live, 'imagePullSecrets'))],
   ['Job.batch', retainJob],
   ['Secret', retainToken],
@@ -41,24 +41,24 @@ function retained(object: JsonObject): RetainResult {
 }
 
 /** Copies the value at this path from the live object, if it has one. */
-function kept(desired: JsonObject, live: JsonObject, keys: readonly string[]): JsonObject {
+function withLiveValue(desired: JsonObject, live: JsonObject, keys: readonly string[]): JsonObject {
   const value = valueAt(live, ...keys);
   return value === undefined || value === null ? desired : withValueAt(desired, keys, value);
 }
 
 function keptText(desired: JsonObject, live: JsonObject, keys: readonly string[]): JsonObject {
-  return (textAt(live, ...keys) ?? '') === '' ? desired : kept(desired, live, keys);
+  return (textAt(live, ...keys) ?? '') === '' ? desired : withLiveValue(desired, live, keys);
 }
 
 function retainReplicas(desired: JsonObject, live: JsonObject): RetainResult {
   if (textAt(desired, 'metadata', 'labels', retainReplicasLabel) !== 'true') return retained(desired);
-  if (typeof valueAt(live, 'spec', 'replicas') === 'number') return retained(kept(desired, live, ['spec', 'replicas']));
+  if (typeof valueAt(live, 'spec', 'replicas') === 'number') return retained(withLiveValue(desired, live, ['spec', 'replicas']));
   return { result: 'failed', path: 'spec.replicas', message: 'expected a count to keep in the live object, got none' };
 }
 
 function retainPod(desired: JsonObject, live: JsonObject): RetainResult {
   const fields = ['nodeName', 'serviceAccountName', 'volumes'];
-  const scheduled = fields.reduce((pod, field) => kept(pod, live, ['spec', field]), desired);
+  const scheduled = fields.reduce((pod, field) => withLiveValue(pod, live, ['spec', field]), desired);
   return retained(['containers', 'initContainers'].reduce((pod, list) => withMounts(pod, live, list), scheduled));
 }
 
@@ -69,7 +69,7 @@ function withMounts(pod: JsonObject, live: JsonObject, list: string): JsonObject
   const alive = listAt(live, 'spec', list);
   const mounted = containers.map((container): Json => {
     const same = alive.find((other) => textAt(other, 'name') === textAt(container, 'name'));
-    return isJsonObject(container) && isJsonObject(same) ? kept(container, same, ['volumeMounts']) : container;
+    return isJsonObject(container) && isJsonObject(same) ? withLiveValue(container, same, ['volumeMounts']) : container;
   });
   return withValueAt(pod, ['spec', list], mounted);
 }
@@ -80,7 +80,7 @@ function retainService(desired: JsonObject, live: JsonObject): RetainResult {
     return { result: 'failed', path: 'spec.healthCheckNodePort', message: 'expected a number in the live object' };
   const address = valueAt(live, 'spec', 'clusterIP') ?? '';
   if (typeof address !== 'string') return { result: 'failed', path: 'spec.clusterIP', message: 'expected a text in the live object' };
-  const checked = port > 0 ? kept(desired, live, ['spec', 'healthCheckNodePort']) : desired;
+  const checked = port > 0 ? withLiveValue(desired, live, ['spec', 'healthCheckNodePort']) : desired;
   return retained(keptText(checked, live, ['spec', 'clusterIP']));
 }
 
@@ -93,10 +93,10 @@ function withReferencesOf(desired: JsonObject, live: JsonObject, field: string):
 }
 
 function retainJob(desired: JsonObject, live: JsonObject): RetainResult {
-  const selected = kept(desired, live, ['spec', 'selector', 'matchLabels']);
-  return retained(kept(selected, live, ['spec', 'template', 'metadata', 'labels']));
+  const selected = withLiveValue(desired, live, ['spec', 'selector', 'matchLabels']);
+  return retained(withLiveValue(selected, live, ['spec', 'template', 'metadata', 'labels']));
 }
 
 function retainToken(desired: JsonObject, live: JsonObject): RetainResult {
-  return retained(isTokenSecret(desired) ? kept(desired, live, ['data']) : desired);
+  return retained(isTokenSecret(desired) ? withLiveValue(desired, live, ['data']) : desired);
 }

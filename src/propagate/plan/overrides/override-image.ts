@@ -58,43 +58,43 @@ function changedReference(reference: ImageReference, { component, operator, valu
   switch (component) {
     case 'registry':
     case 'repository':
-      return renamed(
+      return withName(
         reference,
         component,
         operator === 'Remove' ? '' : operator === 'Add' ? `${reference[component] ?? ''}${value}` : value,
       );
     case 'tag':
-      if (operator === 'Remove') return { ...named(reference) };
-      return retagged(reference, operator === 'Add' ? `${reference.tag ?? reference.digest ?? ''}${value}` : value);
+      if (operator === 'Remove') return { ...withoutTagAndDigest(reference) };
+      return withTag(reference, operator === 'Add' ? `${reference.tag ?? reference.digest ?? ''}${value}` : value);
     case 'digest':
-      return digested(reference, operator === 'Remove' ? undefined : operator === 'Add' ? `${reference.digest ?? ''}${value}` : value);
+      return withDigest(reference, operator === 'Remove' ? undefined : operator === 'Add' ? `${reference.digest ?? ''}${value}` : value);
     default:
       return component satisfies never;
   }
 }
 
-function renamed(reference: ImageReference, component: 'registry' | 'repository', value: string): ImageReference {
+function withName(reference: ImageReference, component: 'registry' | 'repository', value: string): ImageReference {
   if (component === 'repository') return { ...reference, repository: value };
   const { registry: _registry, ...rest } = reference;
   return value === '' ? rest : { ...rest, registry: value };
 }
 
 /** Replaces tag and digest by `value`, which is a tag or a digest. Undefined if it is neither. */
-function retagged(reference: ImageReference, value: string): ImageReference | undefined {
-  if (isImageTag(value)) return { ...named(reference), tag: value };
-  return isImageDigest(value) ? { ...named(reference), digest: value } : undefined;
+function withTag(reference: ImageReference, value: string): ImageReference | undefined {
+  if (isImageTag(value)) return { ...withoutTagAndDigest(reference), tag: value };
+  return isImageDigest(value) ? { ...withoutTagAndDigest(reference), digest: value } : undefined;
 }
 
 /**
  * Replaces the digest, or removes it if `value` is undefined. An existing tag stays, as information for people. Undefined if the value is
  * not a digest.
  */
-function digested(reference: ImageReference, value: string | undefined): ImageReference | undefined {
+function withDigest(reference: ImageReference, value: string | undefined): ImageReference | undefined {
   const { digest: _digest, ...rest } = reference;
   if (value === undefined) return rest;
   return isImageDigest(value) ? { ...rest, digest: value } : undefined;
 }
 
-function named({ registry, repository }: ImageReference): ImageReference {
+function withoutTagAndDigest({ registry, repository }: ImageReference): ImageReference {
   return registry === undefined ? { repository } : { registry, repository };
 }

@@ -29,12 +29,12 @@ function dividedNotes({ replicas: { strategy, rules }, count, shares, unplaced }
   const short = shares.filter(({ to, min = 0 }) => to < min);
   if (short.length > 0) {
     notes.push(
-      warning('MIN_NOT_MET', `fewer replicas than the minimum of the rules: ${listed(short, ({ to, min }) => `${to} of ${min}`)}`),
+      warning('MIN_NOT_MET', `fewer replicas than the minimum of the rules: ${textOfShares(short, ({ to, min }) => `${to} of ${min}`)}`),
     );
   }
   const over = weighted ? shares.filter(({ to, from, capacity }) => capacity !== undefined && to > capacity + from) : [];
   if (over.length > 0) {
-    const text = listed(over, ({ to, from, capacity = 0 }) => `${to} where ${capacity + from} fit`);
+    const text = textOfShares(over, ({ to, from, capacity = 0 }) => `${to} where ${capacity + from} fit`);
     notes.push(
       warning('OVER_CAPACITY', `some clusters get more replicas by weight than are estimated to fit: ${text}`, 'replicas.strategy'),
     );
@@ -43,7 +43,7 @@ function dividedNotes({ replicas: { strategy, rules }, count, shares, unplaced }
   return notes;
 }
 
-function listed(shares: readonly ReplicaShare[], textOf: (share: ReplicaShare) => string): string {
+function textOfShares(shares: readonly ReplicaShare[], textOf: (share: ReplicaShare) => string): string {
   return shares.map((share) => `${share.cluster} ${textOf(share)}`).join(', ');
 }
 

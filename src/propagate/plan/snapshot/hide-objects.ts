@@ -43,7 +43,8 @@ export async function hideObjects(
       if (first === undefined) return;
       const same = [first, ...others];
       const objects = await visibility.objects(spec, { cluster, kind: groupKindOfKey(first), ...namespacesOf(same) }, signal);
-      for (const key of same) if (!objects.has(key.namespace)) visible.set(textOfKey(key), hidden(live.get(textOfKey(key)), objects.fault));
+      for (const key of same)
+        if (!objects.has(key.namespace)) visible.set(textOfKey(key), hiddenObject(live.get(textOfKey(key)), objects.fault));
     }),
   );
   signal.throwIfAborted();
@@ -84,7 +85,7 @@ function namespacesOf(keys: readonly ObjectKey[]): { readonly namespaces?: reado
   return namespaces.length === 0 ? {} : { namespaces };
 }
 
-function hidden(
+function hiddenObject(
   object: MirroredObject | undefined,
   fault: Extract<MirroredObject, { result: 'unread' }>['fault'] | undefined,
 ): MirroredObject {
