@@ -5,7 +5,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['module-sync', 'node', 'import'] } },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/cluster/tell-skipped.ts'],
+    globalSetup: ['test/support/cluster/report-skipped.ts'],
     testTimeout: 30_000,
     hookTimeout: 120_000,
     // One more than the two cores of a small machine: tests of real servers and clocks wait a quarter of their time.

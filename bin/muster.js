@@ -1,20 +1,20 @@
 #!/usr/bin/env node
-// Runs on the Node that a machine has: only syntax and functions of Node 20, and no build. Functions that call
-// `process.getBuiltinModule` run only on a Node that is new enough. Unlike an `import`, the call reads no export that is not used, so a start is faster.
+// This file runs without a build on the Node of the machine, so it uses only the syntax and functions of Node 20. Functions that call
+// `process.getBuiltinModule` run only on Node `minMajor` or newer. Unlike an `import`, this call loads only the exports that are used, so a start is faster.
 
-/** The oldest Node that knows all that the rest is written in. */
-const leastMajor = 24;
+/** The oldest major version of Node that can run the program. */
+const minMajor = 24;
 
-/** Of a command line that cannot be served, as in `exitCodes`. */
+/** The exit code of a command line that cannot be served, as in `exitCodes`. */
 const refused = 2;
 
-if (Number.parseInt(process.versions.node, 10) >= leastMajor) {
+if (Number.parseInt(process.versions.node, 10) >= minMajor) {
   keepCompiled();
   await import(main());
 } else {
   const runtime = await runtimeOfPackages();
   if (runtime === undefined) refuse();
-  else await runBy(runtime);
+  else await runWith(runtime);
 }
 
 /** Returns the URL of the program. A checkout may have no build, or an older one: then it runs its source. An installed package has only `dist`. */
@@ -38,7 +38,7 @@ function main() {
   }
 }
 
-/** The Node that an optional dependency has brought for this platform, wherever npm has put it; undefined if there is none. */
+/** Returns the path of the Node from the optional dependency for this platform, in any folder where npm installs it. Undefined if there is none. */
 async function runtimeOfPackages() {
   const { spawnSync } = await import('node:child_process');
   const { createRequire } = await import('node:module');
@@ -54,7 +54,7 @@ async function runtimeOfPackages() {
       // One for another C library or another platform cannot run here.
       if (spawnSync(runtime, ['--version']).status === 0) return runtime;
     } catch {
-      // It was not installed: optional dependencies are not where they cannot run.
+      // npm does not install an optional dependency where it cannot run.
     }
   }
   return undefined;
@@ -75,8 +75,8 @@ function keepCompiled() {
   }
 }
 
-/** Runs this program by that Node, as if it were this process: it has its terminal, its signals and its end. */
-async function runBy(runtime) {
+/** Runs this program by the other Node, with the terminal of this process. Passes signals on, and ends with the same exit code or signal. */
+async function runWith(runtime) {
   const { spawn } = await import('node:child_process');
   const { fileURLToPath } = await import('node:url');
   const child = spawn(runtime, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
@@ -91,6 +91,6 @@ async function runBy(runtime) {
 }
 
 function refuse() {
-  process.stderr.write(`muster needs Node ${leastMajor} or newer, this is ${process.version}\n`);
+  process.stderr.write(`muster needs Node ${minMajor} or newer, this is ${process.version}\n`);
   process.exitCode = refused;
 }

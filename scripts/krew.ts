@@ -58,7 +58,7 @@ interface LockedPackage {
 
 const readJson = (file: string) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
 
-/** The program of an archive. It starts the Node beside it, wherever links to the program are. */
+/** The program of an archive. It follows links to itself, and starts the Node in its own folder. */
 const launcher = `#!/bin/sh
 set -e
 self=$0

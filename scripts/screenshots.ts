@@ -14,7 +14,7 @@ interface Shot {
   readonly dark?: boolean;
   /** A text that is visible once the page has its rows. */
   readonly expects: string;
-  /** Brings the page to what is shown. Default: nothing but to load it. */
+  /** Prepares the page for the screenshot. Default: the page is only loaded. */
   readonly show?: (page: Page) => Promise<void>;
 }
 

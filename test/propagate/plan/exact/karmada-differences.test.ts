@@ -233,5 +233,5 @@ test('exact plans differ from those of Muster only where a rule of Karmada appli
   );
   // Enough scenes have no such rule, so the comparison is no empty one.
   expect(compared).toBeGreaterThan(30);
-  // 800 scenes take 5 s on an idle machine, and six times as long beside other tests.
+  // 800 scenes take 5 s on an idle machine, and six times as long next to other tests.
 }, 120_000);
