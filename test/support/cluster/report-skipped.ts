@@ -3,7 +3,7 @@ import { browserTitle } from '../browser.ts';
 import { realServerTitle } from './real-cluster.ts';
 
 /** Vitest's global setup. At the end of a run it reports how many cases were skipped, and what they need. */
-export default function tellSkipped(project: TestProject): () => void {
+export default function reportSkipped(project: TestProject): () => void {
   return () => {
     const modules = project.vitest.state.getTestModules();
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
