@@ -218,7 +218,7 @@ describe('an existing Propagation', () => {
     ['Settled', 'Paused'],
     ['Held', 'Held'],
     ['Failed', 'Failed'],
-  ])('says that it is paused, and that it goes on, before its status does: %s is %s', async (phase, paused) => {
+  ])('shows a requested pause or resumption before its status does: %s is %s', async (phase, paused) => {
     await using hub = await startPropagations();
     const { propagations, context, world } = hub;
     await hub.propagate(input());
@@ -270,7 +270,7 @@ describe('an existing Propagation', () => {
     { status: { observedGeneration: 1, phase: 'Settled', clusters: [line('west')] }, result: 'UNCHANGED' },
     { status: { observedGeneration: 0, phase: 'Failed' }, result: 'UNCHANGED' },
   ])(
-    'is tried again by going on, or by asking for the same, only where something failed: $status.phase, $result',
+    'is retried by a resume or an equal request only if it has failed: $status.phase, $result',
     async ({ status, result }) => {
       await using hub = await startPropagations();
       const { propagations, context, world } = hub;
@@ -481,7 +481,7 @@ describe('a shown Propagation', () => {
 });
 
 describe('the hub', () => {
-  test('is not needed for a plan; other operations say how to name one', async () => {
+  test('is not needed for a plan; the errors of other operations say how to configure it', async () => {
     await using hub = await startPropagations();
     const { planner, world, context } = hub;
     const without = createPropagations({

@@ -42,7 +42,7 @@ test('a change that may create is refused without the right to get, whether or n
   });
 });
 
-test('a hidden hub hides everything on it, and no right is asked for', async () => {
+test('a hidden hub hides everything on it, without a check of rights', async () => {
   const asked: AccessRequest[] = [];
   const rights = rightsWith(
     (request) => {

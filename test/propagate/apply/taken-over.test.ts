@@ -195,7 +195,7 @@ for (const { title, available, start } of contractServers) {
       { to: 1, adopted: 1, expected: 'theirs Deleted' },
       { to: 1, adopted: 2, expected: 'theirs Restored' },
       { to: 3, adopted: 3, expected: 'theirs Deleted' },
-    ])('going back to revision $to, what revision $adopted adopted: $expected', async ({ to, adopted, expected }) => {
+    ])('a rollback to revision $to, with an object that revision $adopted adopted: $expected', async ({ to, adopted, expected }) => {
       using bench = await createCopyBench(server.endpoint);
       const { namespace } = bench;
       await bench.writeAsOther(settings(namespace, 'theirs', { a: 'old' }));
@@ -276,7 +276,7 @@ for (const { title, available, start } of contractServers) {
     test.each([
       { conflict: 'Overwrite', expected: 'theirs Unchanged' },
       { conflict: 'Adopt', expected: 'theirs Configured' },
-    ] as const)('where $conflict takes it again it is taken, once', async ({ conflict, expected }) => {
+    ] as const)('with $conflict, the object is taken over again, once', async ({ conflict, expected }) => {
       using bench = await createCopyBench(server.endpoint);
       const theirs = settings(bench.namespace, 'theirs', { a: 'same' });
       await bench.writeAsOther(theirs);

@@ -97,7 +97,7 @@ describe('an input of the schema', () => {
   test.each([
     ['a > 3', 'no resource can say'],
     ['a in (', 'label selector'],
-  ])('has a problem where no resource can say its selector: %s', (selector, message) => {
+  ])('has a problem if a resource cannot express its selector: %s', (selector, message) => {
     const { problems } = documentOf({ ...place, overrides: [{ set: { selector } }] });
     expect(problems).toEqual([{ path: 'overrides[0].set.selector', message: expect.stringContaining(message) }]);
   });

@@ -73,7 +73,7 @@ describe('divided replicas', () => {
     });
   });
 
-  test('stay as far as the others take no more', () => {
+  test('stay if the other clusters take no more', () => {
     const spec = {
       replicas: {
         mode: 'Divided',

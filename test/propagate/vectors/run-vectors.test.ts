@@ -87,7 +87,7 @@ describe('npm run vectors', () => {
     );
   });
 
-  test('ends well where all passed, and not where there is nothing to run', async () => {
+  test('exits with 0 if all cases passed, and with 2 if there are none', async () => {
     const own = path.join(import.meta.dirname, 'own');
     const passed = vectorFilesIn(own).reduce((sum, file) => sum + runVectorFile(file, vectorOps).passed, 0);
     expect(await runIn(own)).toEqual({ code: 0, stdout: `${passed} passed, 0 failed\n` });
@@ -112,7 +112,7 @@ describe('answers are the same', () => {
     [{ assignment: { x: 2 } }, { anyOf: [{ y: 1 }, { x: 1 }] }, false],
   ])('%j, %j: %s', (got, expected, same) => expect(sameAnswer(got, expected)).toBe(same));
 
-  test('in any order, and without some keys, where it is said', () => {
+  test('in any order, and without some keys, if the vector file says so', () => {
     const comparison = { unordered: ['a'], ignored: ['time'] };
     expect(sameAnswer({ a: [{ n: 2 }, { n: 1, time: 3 }] }, { a: [{ n: 1 }, { n: 2 }], time: 4 }, comparison)).toBe(true);
     expect(sameAnswer({ a: [{ n: 2 }, { n: 2 }] }, { a: [{ n: 1 }, { n: 2 }] }, comparison)).toBe(false);

@@ -145,7 +145,7 @@ describe('describeFault', () => {
     'expected string, got hunter2',
     'expected map: "hunter2"',
     'expected map, got &value{Value:hunter2}',
-  ])('nor one of the wrong type: %s', (text) => {
+  ])('a value of the wrong type stays out too: %s', (text) => {
     const said = describeFault(refused(500, `failed to create typed patch object (n/a; v1, Kind=ConfigMap): .data.key: ${text}`));
     expect(said).not.toMatch(/hunter2|ter2/);
     expect(said).toContain('.data.key');
