@@ -58,7 +58,7 @@ test('a conflict over fields differs from a stale version by its causes', () => 
   expect(answer(409, status(409, { reason: 'Conflict' }))).toMatchObject({ retry: 'LATER' });
 });
 
-test('a version from the future keeps its cause and its time', () => {
+test('a resource version that is too large keeps its cause and its retry time', () => {
   const details = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 };
   expect(answer(504, status(504, { reason: 'Timeout', details }))).toMatchObject({
     code: 'TIMED_OUT',

@@ -123,7 +123,7 @@ test('reports that nothing changed, and requests both documents again after a ch
   expect(kindNamed(second.resources, 'Pod')).toBeDefined();
 });
 
-test('a group that cannot be asked stays as it was known, its fault names it, and nothing is taken for unchanged', async () => {
+test('a group that does not answer keeps its known kinds, its fault names it, and the result counts as changed', async () => {
   const sim = await start();
   sim.aggregate({
     group: 'metrics.k8s.io',
@@ -204,14 +204,14 @@ test('requests each group version of an old server, and reports those that faile
   expect(old.asked.toSorted()).toEqual(['api', 'api/v1', 'apis', 'apis/apps/v1', 'apis/apps/v1beta1', 'apis/broken.io/v1']);
 });
 
-test('a server that cannot be asked at all is a fault', async () => {
+test('a server that does not answer at all is a fault', async () => {
   expect(await discover(serverOf({ api: { kind: 'APIVersions', versions: [] } }), {}, never)).toMatchObject({
     type: 'failed',
     fault: { code: 'SERVER_ERROR' },
   });
 });
 
-test('rubbish in a document is passed over', async () => {
+test('invalid parts of a document are skipped', async () => {
   const strange = serverOf({
     api: {
       kind: 'APIGroupDiscoveryList',

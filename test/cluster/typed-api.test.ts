@@ -125,7 +125,7 @@ describe('a typed call', () => {
     });
   });
 
-  test.each(['', '.', '..', '%2e%2e/x'])('sends no request about the name %j that leaves its place', async (name) => {
+  test.each(['', '.', '..', '%2e%2e/x'])('sends no request for the name %j, which would lead to another path', async (name) => {
     using south = connect(endpointFor(sim));
     const answer = await callTyped(south.api, readNamespace(name), { signal: never });
     expect(answer).toMatchObject({ result: 'failed', fault: { code: name.includes('x') ? 'NOT_FOUND' : 'INVALID' } });

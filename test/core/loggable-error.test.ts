@@ -63,7 +63,7 @@ test('a thrown value that is not an error is not shown', () => {
   expect(loggableError({ password: canary }).message).toBe('expected an error to be thrown, got: object');
 });
 
-test('our own words and those about code stay', () => {
+test('messages of Muster and those about code stay', () => {
   for (const error of [new InvariantError('a bug'), new MusterError('GONE', 'gone'), new Error('ours')])
     expect(loggableError(error)).toBe(error);
   const none = undefined as unknown as { readonly metadata: { readonly name: string } };

@@ -24,7 +24,7 @@ test('long texts are not held', () => {
   expect(texts).toEqual([held, long, long]);
 });
 
-test('4,096 texts are held, and one more has all forgotten', () => {
+test('4,096 texts are held, and one more empties the cache', () => {
   const { texts, read } = counting();
   for (const round of [1, 2]) {
     for (let index = 0; index < 4_096; index += 1) read(`t${index}`);

@@ -199,7 +199,7 @@ test('an empty sum is undefined, and an infinite number is not an amount', () =>
   for (const number of [Number.POSITIVE_INFINITY, Number.NaN]) expect(quantityOfNumber(number)).toBeUndefined();
 });
 
-test('so many times is so many summands', () => {
+test('a multiple equals the sum of as many summands', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(quantities, fc.integer({ min: 1, max: 5 }))), (terms) => {
       const counted = terms.map(([text, times]) => ({ quantity: parse(text), times }));

@@ -74,7 +74,7 @@ test('never compiles a mutation, a field that was not declared, or an argument t
   expect((await run()).by).toBe('compiled');
 });
 
-test('a bail never repeats the request of a resolver', async () => {
+test('a fall back to graphql-js never repeats the request of a resolver', async () => {
   const { run, requests } = executing([null], '{ live(live: 1) { n } }');
   for (let n = 0; n < 4; n += 1) await run();
   expect(requests).toHaveLength(4);

@@ -106,7 +106,7 @@ test.each([
   ['a\nb', 'a?b (invalid name)'],
   ['', '? (invalid name)'],
   ['x'.repeat(300), `${'x'.repeat(80)} (invalid name)`],
-])('a context whose name is invalid (%j) spoils only itself', async (name, shown) => {
+])('a context whose name is invalid (%j) is the only invalid one', async (name, shown) => {
   const problem = 'expected a name of 1 to 253 characters without control characters';
   const invalid = { ...contextOf('odd', { problem }), name };
   const candidates = await firstOf(open(kubeconfigWith([invalid, contextOf('north')])));

@@ -133,7 +133,7 @@ describe('a wrong option is reported in one line, with exit code 2', () => {
     expect(await refused([], { MUSTER_KUBECONFIG: '/nowhere/other' })).toContain('/nowhere/other');
   });
 
-  test('a kubeconfig that is none', async () => {
+  test('a file that is not a kubeconfig', async () => {
     const file = path.join(folder, 'config');
     await writeFile(file, 'clusters: [');
     expect(await refused(['--kubeconfig', file])).toContain(file);
@@ -177,7 +177,7 @@ describe('a wrong option is reported in one line, with exit code 2', () => {
   });
 });
 
-test('a token file opens another host, and is demanded there', async () => {
+test('a token file allows another host, and the token is required there', async () => {
   await writeFile(path.join(folder, 'token'), 'correct-horse\n');
   await using gateway = run(['--demo', '--port', '0', '--host', '0.0.0.0', '--token-file', path.join(folder, 'token')]);
   const at = (await url(gateway)).replace('0.0.0.0', '127.0.0.1');
@@ -187,7 +187,7 @@ test('a token file opens another host, and is demanded there', async () => {
   expect((await post({ authorization: 'Bearer correct-horse' })).status).toBe(200);
 });
 
-test('the key that seals cursors outlives the process', async () => {
+test('the key that encrypts cursors is the same after a restart', async () => {
   const page = 'query ($after: String) { pods(first: 1, after: $after) { items { id } pageInfo { endCursor } } }';
   let after: unknown;
   for (const _ of ['first', 'second']) {
@@ -228,7 +228,7 @@ describe('commands', () => {
     expect(deleted.err()).toMatch(demoLine);
   });
 
-  test('ask one that runs, with its token', async () => {
+  test('query a running gateway, with its token', async () => {
     await writeFile(path.join(folder, 'token'), 'correct-horse\n');
     const token = ['--token-file', path.join(folder, 'token')];
     await using gateway = run(['--demo', '--port', '0', ...token]);

@@ -69,7 +69,7 @@ describe('values without a schema', () => {
     expect(fieldAt(free, 'spec', key).shape).toEqual({ scalar: 'JSON' });
   });
 
-  test('a list of lists stays one', () => {
+  test('a list of lists stays a list of lists', () => {
     expect(fieldAt(free, 'spec', 'matrix').shape).toEqual({ list: { list: { scalar: 'Float' } } });
   });
 

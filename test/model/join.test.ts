@@ -103,7 +103,7 @@ describe('joins of kinds', () => {
     );
   });
 
-  test('list each place that became JSON, but none beneath another', () => {
+  test('list each path that became JSON, but none beneath another', () => {
     const thing = (scalar: Shape): KindSchema => ({ ...base, shape: { fields: [{ key: 'spec', shape: scalar }] } });
     const inner = (key: string, scalar: ScalarName) => thing({ fields: [{ key, shape: { scalar } }] });
     expect(joinKindSchemas(inner('a.b', 'String'), inner('a.b', 'Boolean')).conflicts).toEqual(['spec["a.b"]']);

@@ -153,7 +153,7 @@ describe('built-in definitions', () => {
     expect(() => convertBuiltIns(reserved, [{ ...thing, kind: 'Cluster' }])).toThrow('belongs to a type written by hand');
   });
 
-  test('that are not there are missed', () => {
+  test('that are absent are refused', () => {
     expect(() => convertBuiltIns({}, [thing])).toThrow('expected a definition of /v1 Thing, got none');
   });
 

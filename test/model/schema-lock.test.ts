@@ -173,7 +173,7 @@ test.each([
     withShape({ fields: ['a', 'a'].map((key) => ({ key, shape: { scalar: 'Int' } })) }),
     'kinds[0].schema.shape.fields: expected the key "a" once',
   ],
-])('%s is refused, by the place', (_, value, at) => {
+])('%s is refused, with the path', (_, value, at) => {
   expect(() => parseSchemaLock(value)).toThrow(`not a schema lock: ${at}`);
 });
 

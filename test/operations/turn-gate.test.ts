@@ -57,7 +57,7 @@ test('when many requests come in one turn, late ones wait for the next turns, an
   expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-test('after a quiet turn the gate is open again', async () => {
+test('after a turn without requests the next one is let in at once', async () => {
   const { come, done } = createCrowd();
   for (let round = 0; round < 5; round++) {
     void come(round, 10);
@@ -68,7 +68,7 @@ test('after a quiet turn the gate is open again', async () => {
   }
 });
 
-test('callers take turns, and one whose request took long rests as long while others are present', async () => {
+test('callers take turns, and one whose request took long waits as long while others are present', async () => {
   const rest = Promise.withResolvers<void>();
   const { come, done, wait } = createCallers(() => rest.promise);
   void come('eve', 20);
@@ -87,7 +87,7 @@ test('callers take turns, and one whose request took long rests as long while ot
   expect(done).toEqual(['eve', 'ann', 'eve']);
 });
 
-test('callers that come while another one rests and has more requests do not wait for it', async () => {
+test('callers that come while another one must wait and has more requests do not wait for it', async () => {
   const rests: PromiseWithResolvers<void>[] = [];
   const { come, done, wait } = createCallers(() => {
     const rest = Promise.withResolvers<void>();
@@ -127,7 +127,7 @@ test('a caller whose request took longer than others count as present rests too,
   expect(done).toEqual(['ann', 'eve', 'ann']);
 });
 
-test('a caller that is alone never rests', async () => {
+test('a caller that is alone never has to wait', async () => {
   const { come, done } = createCrowd();
   for (let name = 0; name < 3; name++) void come(name, 50);
   for (let turn = 0; turn < 6; turn++) await nextTurn();

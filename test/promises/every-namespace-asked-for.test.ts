@@ -56,7 +56,7 @@ test('a query that does not wait reports a namespace that is not known yet', asy
   expect(await podsIn(gateway, 'namespaces: "web", waitSeconds: 30')).toEqual({ pods: ['web/one'], phases: ['SYNCED'], faults: [] });
 });
 
-test('a single object of another namespace is found at the first question', async () => {
+test('a single object of another namespace is found by the first query', async () => {
   await using gateway = await startRestricted();
   await podsIn(gateway, 'namespaces: "shop", waitSeconds: 10');
   const { pod: found } = await gateway.query<{ pod: unknown }>(

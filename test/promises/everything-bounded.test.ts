@@ -78,7 +78,7 @@ test('an object of more than 16 MiB is a fault of its kind, the mirror keeps its
   await gateway.until(async () => (await ask()).configMaps.faults.length === 0, 10 * 60_000);
 });
 
-test('a page is never longer than it was asked to be, and the pages together are the list', async () => {
+test('a page is never longer than requested, and all pages together are the list', async () => {
   await using gateway = await startGateway({ north: [], south: [] });
   for (const name of ['north', 'south']) gateway.cluster(name).fill('Pod', 60, pod('many'));
   await gateway.until(async () => (await gateway.query<{ pods: Listed }>('{ pods { totalCount } }')).pods.totalCount === 120);
@@ -118,7 +118,7 @@ test('operations past those that may be in flight are refused with 429, and the 
   expect(await gateway.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 1 } });
 });
 
-test('a socket that sends more headers than may be is answered so, and closed', async () => {
+test('a socket that sends too many headers gets an error, and is closed', async () => {
   await using gateway = await startGateway({ north: [] });
   const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);

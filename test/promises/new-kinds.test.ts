@@ -79,7 +79,7 @@ test('a field with incompatible definitions in two clusters is JSON, and `confli
   ]);
 });
 
-test('a field that is added to a definition can be asked for, and the objects have it', async () => {
+test('a field that is added to a definition can be queried, and the objects have it', async () => {
   await using gateway = await startGateway({ north: [widgetDefinition(), widget('press', { size: 3 })] });
   await gateway.until(async () => (await fieldsOf(gateway, 'ExampleWidget')) !== undefined, 5_000);
   const north = gateway.cluster('north');

@@ -167,7 +167,7 @@ describe('the verdict on', () => {
 });
 
 describe('a token that is demanded', () => {
-  test('is demanded on every transport', async () => {
+  test('is required on every transport', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'muster-token-'));
     const tokenFile = path.join(folder, 'token');
     const token = 'a-token-of-more-than-thirty-two-characters';

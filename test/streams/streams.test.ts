@@ -511,7 +511,7 @@ describe('a reader', () => {
     expect(resumed.lines()).toEqual(['LIVE south +c']);
   });
 
-  test('that takes nothing without a pause is waited for, but not for ever', async () => {
+  test('that takes nothing without a pause is waited for, up to a limit', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north');
     const [lazy, other] = [await readByHand(podsOf(graph)), await readEagerly(podsOf(graph))];

@@ -56,7 +56,7 @@ test('a decision that differs makes the API server decide for all callers within
   expect(decided).toEqual(expect.arrayContaining(['rbac allowed', 'sar allowed', 'sar denied']));
 });
 
-test('an API server that learns of a change late does not differ', async () => {
+test('an API server that learns of a change late does not count as a difference', async () => {
   const { world, north } = await rbacWorld();
   const late = bindingOf('bank', 'ann', 'ClusterRole/all', 'User/ann');
   north.mirror(late, roleOf(undefined, 'all', readsPods));

@@ -278,7 +278,7 @@ describe('a change of RBAC objects', () => {
     expect(world.changed).toContain(north.name);
   });
 
-  test('is asked about again after a second, because an API server may learn of it late', async () => {
+  test('causes another review after a second, because an API server may learn of it late', async () => {
     const world = createAccessWorld();
     const north = world.join('north');
     north.put(...shopReader);

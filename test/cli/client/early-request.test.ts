@@ -48,7 +48,7 @@ test.each(['ingresses', 'ingress', 'Ingress'])(
   },
 );
 
-test('list asks again if the word means another kind than the built-in one', async () => {
+test('list sends another request if the word means another kind than the built-in one', async () => {
   const requests = await requestsOf(['pods', '-o', 'wide'], { ...metrics, source: 'BUILT_IN' });
   expect(requests).toEqual([
     { isList: true, kinds: ['Pod.core'] },

@@ -21,7 +21,7 @@ test('whoami says that there is no authentication in local mode', async () => {
   expect(JSON.parse(out)).toEqual({ local: true, name: null, uid: null, groups: [], issuer: null });
 });
 
-test('can-i asks every cluster with the account of the kubeconfig, and exits with 0 only if all say yes', async () => {
+test('can-i reviews the right in every cluster with the account of the kubeconfig, and exits with 0 only if all allow it', async () => {
   const allowed = await auth('can-i', 'list', 'pods');
   expect(allowed).toEqual({
     code: 0,

@@ -112,7 +112,7 @@ describe('muster migrate', () => {
     });
   });
 
-  test('a paused migration names the ways on', async () => {
+  test('the output for a paused migration names the commands that continue or undo it', async () => {
     const { code, out } = await runCli(gateway, [...move, '-l', 'app=parts', '--name', 'stuck', '--deadline', '1s', '--wait']);
     expect([code, out]).toEqual([1, expect.stringContaining('or undo it with: muster migrate undo stuck -n default')]);
   });

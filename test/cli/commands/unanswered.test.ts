@@ -40,7 +40,7 @@ describe('F1: while no cluster answers', () => {
     ['logs web', 'Pod web: unknown, as clusters did not answer. Answered (0 of 2)'],
     ['logs -l app=web', 'containers with app=web: unknown, as clusters did not answer. Answered (0 of 2)'],
     ['logs -l app=web -c app', 'containers with app=web: unknown, as clusters did not answer. Answered (0 of 2)'],
-  ])('%s claims no absence, and exits with 3', async (command, line) => {
+  ])('%s does not report objects as absent, and exits with 3', async (command, line) => {
     const { code, err } = await runCli(gateway, command.split(' '));
     expect(err).toContain(`muster: ${line}; did not answer: `);
     expect(err).toMatch(/south \(UNREACHABLE\)\n/);
@@ -91,7 +91,7 @@ describe('F1: while one of two clusters does not answer', () => {
     expect(err).toMatch(/^warning: south: pods: UNREACHABLE .+\n$/);
   });
 
-  test('absence is claimed if all named clusters have answered', async () => {
+  test('objects are reported as absent if all named clusters have answered', async () => {
     expect(await runCli(gateway, ['list', 'pods', '-l', 'app=nosuch', '--context', 'north'])).toEqual({
       code: 0,
       out: '',

@@ -32,7 +32,7 @@ describe('wait', () => {
     expect(running.terminal.written).toBe('job.batch/sum condition met (north)\njob.batch/sum condition met (south)\n');
   });
 
-  test('fails when the time is up', async () => {
+  test('fails when the timeout has passed', async () => {
     const { code, err } = await run(['wait', 'job/sum', '--for=condition=Complete', '--timeout', '2s']);
     expect([code, err]).toEqual([1, 'muster: south: job.batch/sum: time is up\n']);
   });
@@ -49,7 +49,7 @@ describe('wait', () => {
     expect((await run(['wait', ...args])).code).toBe(code);
   });
 
-  test('does not take silence for absence', async () => {
+  test('does not treat an object as absent if its cluster does not answer', async () => {
     gateway.cluster('south').disconnect();
     await gateway.until(async () => (await run(['list', 'job'])).err.includes('UNREACHABLE'));
     expect((await run(['wait', 'job/nosuch', '--for=delete', '--timeout', '1s'])).code).toBe(3);
@@ -57,7 +57,7 @@ describe('wait', () => {
   });
 });
 
-test('rollout status of a workload shows on a terminal what is missing, and fails when the time is up', async () => {
+test('rollout status of a workload shows on a terminal what is missing, and fails when the timeout has passed', async () => {
   const web = (availableReplicas: number) => ({
     apiVersion: 'apps/v1',
     kind: 'Deployment',

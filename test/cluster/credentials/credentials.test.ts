@@ -50,7 +50,7 @@ const answer = (status: string) =>
   `console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: ${status} }));`;
 
 describe('fixed credentials', () => {
-  test('a token, trimmed; a password; nothing', async () => {
+  test('are a trimmed token, a password, or nothing', async () => {
     expect(authorizationOf(await provider({ credentials: { type: 'token', token: 't \n' } }).credentials.obtain(never))).toBe('Bearer t');
     expect(
       authorizationOf(await provider({ credentials: { type: 'basic', username: 'ü', password: 'p:q' } }).credentials.obtain(never)),
@@ -258,7 +258,7 @@ describe('exec plugins', () => {
     expect(most).toBe(2);
   });
 
-  test('one provider that hangs holds up only its own clusters, and is killed with the processes that it has started', async () => {
+  test('one plugin that hangs delays only its own clusters, and is killed with the processes that it has started', async () => {
     const { existsSync, readFileSync } = await import('node:fs');
     const pidFile = path.join(folder, 'childPid');
     const script = `sleep 1000 & echo $! > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; wait`;

@@ -78,7 +78,7 @@ test.each([
   ['a name that is no text', { type: 'ADDED', object: pod({ name: 7 }) }],
   ['no version', { type: 'MODIFIED', object: pod({ resourceVersion: '' }) }],
   ['a bookmark of another kind', { type: 'BOOKMARK', object: { kind: 'Node', metadata: { resourceVersion: '9' } } }],
-])('unreadable, so never skipped: %s', (_name, line) => {
+])('is refused as unreadable and not skipped: %s', (_name, line) => {
   expect(event(line)).toMatchObject({ type: 'unreadable' });
 });
 

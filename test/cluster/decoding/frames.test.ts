@@ -31,7 +31,7 @@ const entry = fc.dictionary(fc.oneof(fc.constantFrom('fieldsV1', 'manager'), key
 const fields = fc.oneof(json, treacherous, fc.array(entry, { maxLength: 3 }));
 const object = fc.dictionary(key, fc.oneof(fields, fc.dictionary(key, fields, { maxKeys: 4 })), { maxKeys: 5 });
 
-test('lines are the same however the bytes are dealt', () => {
+test('lines are the same however the bytes are split into chunks', () => {
   fc.assert(
     fc.property(fc.array(json), sizes, (values, dealt) => {
       const lines = values.map((value) => JSON.stringify(value));
@@ -41,11 +41,11 @@ test('lines are the same however the bytes are dealt', () => {
   );
 });
 
-test('empty lines are none, and half a line at the end is never handed out', () => {
+test('empty lines are skipped, and an incomplete last line is never returned', () => {
   expect(texts(createLineFramer(), [Buffer.from('\n{"a":1}\n\n{"b":'), Buffer.from('2}\n{"half')])).toEqual(['{"a":1}', '{"b":2}']);
 });
 
-test('a line past the bound is too large as soon as it is, whole or dealt', () => {
+test('a line is refused as soon as it exceeds the bound, in one chunk or in several', () => {
   const whole = createLineFramer(8).push(Buffer.from('12345678\n123456789\n'));
   expect({ ...whole, frames: whole.frames.length }).toEqual({ frames: 1, broken: 'TOO_LARGE' });
   const dealt = createLineFramer(8);
@@ -53,7 +53,7 @@ test('a line past the bound is too large as soon as it is, whole or dealt', () =
   expect(dealt.push(Buffer.from('6789')).broken).toBe('TOO_LARGE');
 });
 
-test('items of a list are the same however the bytes are dealt, in either order of keys', () => {
+test('items of a list are the same however the bytes are split into chunks, in either order of keys', () => {
   const metadata = fc.record({ resourceVersion: fc.stringMatching(/^[1-9]\d{0,6}$/), note: json });
   fc.assert(
     fc.property(fc.array(object), metadata, fc.boolean(), fc.constantFrom(undefined, 2), sizes, (items, head, sorted, space, dealt) => {

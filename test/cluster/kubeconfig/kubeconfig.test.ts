@@ -110,7 +110,7 @@ describe('where it is found', () => {
     expect(read.contexts.filter(({ result }) => result === 'usable')).toHaveLength(1_000);
   });
 
-  test('a flood of aliases is refused', async () => {
+  test('a file with too many aliases is refused', async () => {
     const levels = Array.from(
       { length: 12 },
       (_, level) =>
@@ -214,11 +214,11 @@ describe('the entry of a cluster', () => {
     ['a number for a server', 'server: 7', 'clusters[0].cluster.server: expected text, got a number'],
     ['text for a flag', 'server: https://a\ninsecure-skip-tls-verify: "true"', 'expected true or false'],
     ['a socks proxy', 'server: https://a\nproxy-url: socks5://p', 'proxy-url: expected an http or https URL'],
-  ])('%s spoils the context', async (_name, cluster, expected) => {
+  ])('%s makes the context invalid', async (_name, cluster, expected) => {
     expect(await problem({ cluster })).toContain(expected);
   });
 
-  test('plain http to loopback is fine', async () => {
+  test('plain http to loopback is accepted', async () => {
     for (const server of ['http://localhost:8001', 'http://127.0.0.1:8001', 'http://[::1]:8001'])
       expect((await endpoint({ cluster: `server: ${server}` })).server).toBe(server);
   });

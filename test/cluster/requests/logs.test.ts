@@ -80,7 +80,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect([types[0], types.at(-1)]).toEqual(['opened', 'closed']);
   });
 
-  test('everything that is asked reaches the server', async () => {
+  test('every parameter of the request reaches the server', async () => {
     const sim = await start({ protocols });
     sim.writeLog(main, 'one', 'two', 'three');
     using south = connect(endpointFor(sim));
@@ -290,7 +290,7 @@ test('however many logs are followed, mirrors find room for their watches', asyn
   await Promise.all([...follows, ...watches]);
 });
 
-test('however the bytes are dealt, the lines are the same', () => {
+test('the lines are the same however the bytes are split into chunks', () => {
   const random = seededRandom(7);
   for (let round = 0; round < 300; round++) {
     const text = Buffer.from(Array.from({ length: Math.floor(random() * 60) }, () => 'ab\r\n'[Math.floor(random() * 4)]).join(''));

@@ -171,7 +171,7 @@ describe('a server that', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test('sends no settings after the handshake is given up as well', async () => {
+  test('sends no settings after the handshake is disconnected too', async () => {
     const certificate = await createCertificate();
     let connected = 0;
     const port = await listen(listenOverTls(certificate, () => connected++, { ALPNProtocols: ['h2'] }));
@@ -202,7 +202,7 @@ describe('a server that', () => {
 });
 
 describe('without TLS', () => {
-  test('loopback is spoken to, with the path in front', async () => {
+  test('loopback is accepted, and the path of its URL is a prefix', async () => {
     const paths: string[] = [];
     const port = await listen(
       serveHttp1((request) => {

@@ -54,7 +54,7 @@ test('disposing of it ends open work and leaves no timer', async () => {
   expect(clock.sleepers).toBe(0);
 });
 
-test('a wait ends with its signal, and the promise goes on for others', async () => {
+test('a wait ends with its signal, and the promise stays pending for other callers', async () => {
   const stop = new AbortController();
   const { promise, resolve } = Promise.withResolvers<number>();
   const waiting = untilAborted(promise, stop.signal);
@@ -65,7 +65,7 @@ test('a wait ends with its signal, and the promise goes on for others', async ()
   await expect(untilAborted(Promise.reject(new Error('no')), new AbortController().signal)).rejects.toThrow('no');
 });
 
-test('a queue stops the sender past 1 MiB unread, and lets it go on when that is read', async () => {
+test('a queue pauses the sender beyond 1 MiB of unread bytes, and resumes it when they are read', async () => {
   const told: string[] = [];
   const queue = createByteQueue({ pause: () => told.push('pause'), resume: () => told.push('resume') });
   const chunk = new Uint8Array(256 * 1024);

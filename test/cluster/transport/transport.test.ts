@@ -199,7 +199,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect(sim.requests).toHaveLength(3);
   });
 
-  test('a list where a stream was asked for is malformed', async () => {
+  test('a list in answer to a watch is malformed', async () => {
     const sim = await start({ protocols });
     using _ = sim.answer({ status: 200, body: { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [] } });
     using south = connect(endpointFor(sim));
@@ -215,7 +215,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     }
   });
 
-  test('a line of 20 MiB is too large, and other requests go on', async () => {
+  test('a line of 20 MiB is too large, and other requests continue', async () => {
     const sim = await start({ protocols });
     using south = connect(endpointFor(sim));
     const other = gather(
@@ -230,7 +230,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect((await other).texts.join()).toContain('ConfigMap');
   });
 
-  test('a frozen server is noticed', async () => {
+  test('a server that stops responding is detected', async () => {
     const clock = createManualClock();
     const sim = await start({ protocols });
     using south = connect(endpointFor(sim), clock);
@@ -267,7 +267,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     await watch.return?.();
   });
 
-  test('a stream that alone is silent is ended five seconds after its time', async () => {
+  test('a silent stream next to active ones is ended five seconds after its time', async () => {
     const clock = createManualClock();
     const sim = await start({ protocols });
     using south = connect(endpointFor(sim), clock);
@@ -282,7 +282,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect(faultIn(await watching)).toMatchObject({ code: 'TIMED_OUT', retry: 'NOW' });
   });
 
-  test('every byte puts off the end of a silent watch', async () => {
+  test('each received byte restarts the time after which a silent watch is ended', async () => {
     const clock = createManualClock();
     const sim = await start({ protocols });
     using south = connect(endpointFor(sim), clock);

@@ -14,7 +14,7 @@ function startWork() {
   return { begun, work, end: (name: string, how: 'done' | 'failed' = 'done') => ends.get(name)?.(how) };
 }
 
-test('so many run at a time, the others in the order they came, also after one that failed', async () => {
+test('at most the limit run at a time, the others follow in order of arrival, also after one that failed', async () => {
   const { begun, work, end } = startWork();
   const gate = createConcurrencyLimit(2);
   const { signal } = new AbortController();
@@ -55,7 +55,7 @@ test('work that is aborted before it starts never runs, and takes no slot', asyn
   expect(begun).toEqual(['a', 'c']);
 });
 
-test('work that is aborted while it runs keeps its place until it has ended', async () => {
+test('work that is aborted while it runs keeps its slot until it has ended', async () => {
   const { begun, work, end } = startWork();
   const gate = createConcurrencyLimit(1);
   const life = new AbortController();

@@ -55,7 +55,7 @@ test('one user has at most so many requests that wait', () => {
   expect(places.waiting).toBe(3);
 });
 
-test('when all requests may wait no more, the newest of the user with the most is refused', () => {
+test('when the queue is full, the newest request of the user with the most is refused', () => {
   const { refused, request } = placesWith({ places: 1, waiting: 3 });
   for (const name of ['eve-1', 'eve-2', 'eve-3', 'eve-4', 'ann-1', 'ann-2', 'eve-5', 'bob-1']) request(name);
   expect(refused).toEqual(['eve-4', 'ann-2', 'eve-5', 'eve-3']);

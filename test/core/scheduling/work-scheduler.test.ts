@@ -27,7 +27,7 @@ test('no work starts before the end of the turn in which it was scheduled', asyn
   expect(done).toEqual(['a']);
 });
 
-test('each does one piece and goes to the end of the row', async () => {
+test('each worker does one piece and goes to the end of the queue', async () => {
   const { row, worker, done } = createWork();
   for (const name of ['a', 'b', 'c']) row.schedule(worker(name, name === 'b' ? 1 : 3));
   await nextTurn();

@@ -104,7 +104,7 @@ test('serves the built-in kinds at once, and custom ones a moment after they are
   expect(catalog.problem()).toBeUndefined();
 });
 
-test('settle applies all known definitions at once', async () => {
+test('settle applies all pending definitions without waiting for quiet', async () => {
   const { clock, catalog, models, joined } = start();
   joined('north', definition('example.com', 'Widget', { size: integer }));
   catalog.settle();

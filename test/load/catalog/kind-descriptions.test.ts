@@ -70,7 +70,7 @@ function start() {
   };
 }
 
-test('the newest cluster is asked for its built-in kinds, and all descriptions are reported at once', async () => {
+test('the built-in kinds are requested from the newest cluster, and all descriptions are reported at once', async () => {
   const { clock, join, descriptions, asked, described, said } = start();
   join('old', 'v1.33.13', { hash: 'a' });
   join('new', 'v1.36.3-eks-1', { hash: 'a' });
@@ -96,7 +96,7 @@ test('a cluster without OpenAPI is skipped', async () => {
   expect(said()).toEqual(['As old says.', 'As old says.']);
 });
 
-test('only a newer release is asked again, and only for documents with another hash', async () => {
+test('only a newer release causes requests again, and only for documents with another hash', async () => {
   const { clock, join, descriptions, asked, said, described } = start();
   const first = join('first', 'v1.33.0', { hash: 'a' });
   descriptions.begin();

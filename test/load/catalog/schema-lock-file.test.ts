@@ -134,7 +134,7 @@ describe('a file that is', () => {
     ['no lock', '{"kinds":[]}'],
     ['of a kind that cannot be', printSchemaLock(emptySchemaLock).replace('"kinds":[\n', '"kinds":[7')],
     ['nested without end', '['.repeat(200_000)],
-  ])('%s is set aside as it was, told, and begun anew', async (_, text) => {
+  ])('%s is moved aside unchanged, reported, and replaced by a new lock', async (_, text) => {
     await place(text);
     await using opened = await openHere();
     expect(opened.earlier).toEqual(emptySchemaLock);

@@ -277,7 +277,7 @@ describe('trouble', () => {
     expect(await probe.news()).toEqual([`${web}: FAILED UNREACHABLE`, `${web}: a`, `${web}: b`]);
   });
 
-  test('random cuts and ends: each line once, in order', async () => {
+  test('after random cuts and ends each line is sent once, in order', async () => {
     for (let seed = 1; seed <= 40; seed++) {
       const random = seededRandom(seed);
       const world = createLogWorld();
@@ -333,7 +333,7 @@ describe('trouble', () => {
     expect(await probe.news()).toEqual([`${web}: a`]);
   });
 
-  test('a server that does not know the container yet is asked again, at first without a message', async () => {
+  test('a request is repeated if the server does not know the container yet, at first without a message', async () => {
     const world = createLogWorld();
     const { log, logs } = northOf(world, {});
     logs.failing.push(faultOf('NOT_FOUND'));

@@ -20,7 +20,7 @@ function drain(queue: LogQueue<Target>): readonly QueuedLog<Target>[] {
   return taken;
 }
 
-test('lines of one log gather, in the order in which logs began to wait', () => {
+test('lines of one log are sent together, in the order in which logs began to wait', () => {
   const queue = new LogQueue<Target>();
   queue.push(a, [lineOf('1')]);
   queue.push(b, [lineOf('2')]);
@@ -52,7 +52,7 @@ test('no message has more than 500 lines, nor much more than 256 KiB', () => {
   expect(drain(queue).map((one) => one.type === 'LINES' && one.lines.length)).toEqual([3, 3, 1]);
 });
 
-test('messages alone can be too much', () => {
+test('messages without lines can exceed the limit too', () => {
   const queue = new LogQueue<Target>(1_000);
   for (let n = 0; n < 10; n++) queue.addMessage(a, { type: 'ENDED' });
   expect(queue.isOverfull).toBe(false);

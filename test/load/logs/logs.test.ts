@@ -52,7 +52,7 @@ describe('read', () => {
     expect(faults).toEqual([]);
   });
 
-  test('only what is selected', async () => {
+  test('requests only what is selected', async () => {
     const world = createLogWorld();
     world.join('north', { name: 'a', labels: { app: 'x' } }, { name: 'b', labels: { app: 'y' } }, { name: 'c', namespace: 'apart' });
     world.join('south', { name: 'a', containers: ['main', 'also'] });
@@ -102,7 +102,7 @@ describe('read', () => {
     { limitBytes: 34, texts: ['a'], truncated: true },
     { limitBytes: 33, texts: ['a'], truncated: true },
     { limitBytes: 1, texts: [], truncated: true },
-  ])('says whether there is more than $limitBytes bytes, and gives no more', async ({ limitBytes, texts, truncated }) => {
+  ])('reports whether there are more than $limitBytes bytes, and returns no more than those', async ({ limitBytes, texts, truncated }) => {
     const world = createLogWorld();
     world.join('north', {});
     world.logsOf('north').of('default', 'web', 'main').write('a', 'b');
@@ -110,7 +110,7 @@ describe('read', () => {
     expect(log && [textsOf(log), log.truncated]).toEqual([texts, truncated]);
   });
 
-  test('the rest of a torn character is removed', async () => {
+  test('the part of a character that was cut by the limit is removed', async () => {
     const world = createLogWorld();
     world.join('north', {});
     world.logsOf('north').of('default', 'web', 'main').write('aü€😀');

@@ -21,7 +21,7 @@ test('caller and filter cannot be mistaken for each other', () => {
   expect(() => seal.open(cursor, { callerKey: 'a', filter: 'bc' })).toThrow('expected a cursor');
 });
 
-test('no changed bit opens', () => {
+test('a cursor with any changed bit is refused', () => {
   const seal = createSeal(new Uint8Array(32));
   const bytes = Buffer.from(seal.close(new TextEncoder().encode('position'), scope), 'base64url');
   for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -51,7 +51,7 @@ test('recognises a cursor of the same stream with another key, unless it was cha
   }
 });
 
-test('no other spelling opens', () => {
+test('a cursor in any other spelling is refused', () => {
   const seal = createSeal(new Uint8Array(32));
   const cursor = seal.close(new TextEncoder().encode('a position'), scope);
   const bits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -64,6 +64,6 @@ test('no other spelling opens', () => {
   expect(seal.open(cursor, scope)).toEqual(Buffer.from('a position'));
 });
 
-test('needs a complete key', () => {
+test('refuses a key that is too short', () => {
   expect(() => createSeal(new Uint8Array(16))).toThrow('a key of 32 bytes is needed, not of 16');
 });

@@ -149,7 +149,7 @@ test('more than 100 namespaces are refused without a request', async () => {
   expect([requested, list.sync().fault?.code]).toEqual([[], 'TOO_LARGE']);
 });
 
-test('a caller takes as many bytes as stay free', () => {
+test('one caller may use no more bytes than it leaves free', () => {
   const budget = new LiveListBudget(100);
   const bob = { key: 'bob' };
   expect([budget.take(caller, 50), budget.take(caller, 1), budget.take(bob, 26), budget.take(bob, 25)]).toEqual([true, false, false, true]);

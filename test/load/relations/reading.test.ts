@@ -38,7 +38,7 @@ test('a kind that may not be read at all is a fault, of the verb that the relati
   ]);
 });
 
-test('a right to one object shows it in relations, and each object is asked about once', async () => {
+test('a right to one object shows it in relations, and each object is reviewed once', async () => {
   const asked: AccessRequest[] = [];
   const isHidden = (question: AccessRequest) => {
     if (question.object !== undefined) asked.push(question);
@@ -158,7 +158,7 @@ test('a cluster that fails is answered from its mirrors, with a fault', async ()
   ]);
 });
 
-test('a connection is paginated by cursors that only open there', async () => {
+test('a connection is paginated by cursors that are valid only for it', async () => {
   const pods = Array.from({ length: 7 }, (_, index) => pod(`web-${index}`));
   const world = relatedWorld({ north: { ...inventory, Pod: pods } });
   const page = async (of: string, args: string) =>

@@ -126,7 +126,7 @@ test('D12: pending work in a lost cluster is given up only on request, and its o
   expect(await dataIn(fleet, 'lost')).toEqual([undefined, undefined, { a: '1' }]);
 });
 
-test('D12: while a cluster is unreachable its copies wait, and the others go', async () => {
+test('D12: while a cluster is unreachable its copies wait, and the others are deleted', async () => {
   await using fleet = await startEmbedded();
   await propagated(fleet, intentOf(fleet, 'silent', [configMapOf(fleet, 'silent', { a: '1' })]));
   await phaseOf(fleet, 'silent', 'SETTLED');

@@ -77,7 +77,7 @@ describe('without credentials that are accepted', () => {
     expect(edge.source.opened).toBe(0);
   });
 
-  test('a token in the query string counts nowhere', async () => {
+  test('a token in the query string is ignored', async () => {
     const token = edge.as('alice').authorization.slice(7);
     expect((await rawRequest(url(`/graphql?access_token=${token}&query={hello}`), {})).status).toBe(401);
     const opened = await TestSocket.open(`${url('/graphql').replace('http', 'ws')}?authorization=Bearer%20${token}`);

@@ -12,7 +12,7 @@ async function connect(edge: Edge, name: string): Promise<TestSocket> {
 }
 const acknowledged = (socket: TestSocket) => socket.until(({ type }) => type === 'connection_ack');
 
-test('a caller may have 20 operations in flight over HTTP, and another notices nothing', async () => {
+test('a caller may have 20 operations in flight over HTTP, and other callers are not affected', async () => {
   await using edge = await startAuthenticated();
   // A subscription that is opening is an operation in flight.
   const gate = Promise.withResolvers<void>();

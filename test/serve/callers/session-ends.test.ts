@@ -77,7 +77,7 @@ test('a token that the hub no longer accepts: HTTP 401 within 10 s, WebSocket 44
   await vi.waitUntil(() => edge.source.readers.size === 0);
 });
 
-test('a client that leaves while the hub is asked starts no operation', async () => {
+test('a client that leaves while the hub reviews its token starts no operation', async () => {
   const asked = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<LiveAnswer>();
   const send = () => {

@@ -113,7 +113,7 @@ test('a certificate of a name of Kubernetes is refused, also with a good token',
   }
 });
 
-test('only a proxy with its certificate and an allowed name speaks for others, and it always does', async () => {
+test('only a proxy with its certificate and an allowed name acts for other users, and never for itself', async () => {
   const says = { 'x-remote-user': 'pat', 'x-remote-group': ['plant', 'ops'] };
   const front = proxies.issue({ cn: 'front' });
   expect(await who(front, says)).toBe('proxy pat ops plant');
@@ -127,7 +127,7 @@ test('only a proxy with its certificate and an allowed name speaks for others, a
   expect(await who({}, { ...edge.as('alice'), ...says })).toBe(`${edge.issuer.url} oidc:alice`);
 });
 
-test('a client cannot renegotiate TLS, and no other client notices the attempt', async () => {
+test('a client cannot renegotiate TLS, and the attempt does not affect other clients', async () => {
   const options = { host: '127.0.0.1', port: edge.serving.port, ca: own.ca, servername: 'localhost', maxVersion: 'TLSv1.2' } as const;
   const socket = connect(options);
   await once(socket, 'secureConnect');

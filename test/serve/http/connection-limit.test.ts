@@ -68,7 +68,7 @@ test('connections of callers count for the caller, from whatever network they co
   expect(cut()).toEqual(['10.0.0.1 1']);
 });
 
-test('a connection that has left does not count, and a caller of it is not kept', () => {
+test('a connection that has ended does not count, and its caller is forgotten', () => {
   const { connect, identify, close, cut } = limitOf(2);
   connect('10.0.0.1 1', '10.0.0.1 2');
   close('10.0.0.1 1');

@@ -110,7 +110,7 @@ describe('with a token file', () => {
       expect((await fetch(edge.origin + path, { headers })).status).toBe(status);
   });
 
-  test('probes need no token, and show no details', async () => {
+  test('probes need no token, and return no details', async () => {
     for (const path of ['/livez', '/readyz']) expect(await (await fetch(edge.origin + path)).text()).toBe('ok\n');
   });
 

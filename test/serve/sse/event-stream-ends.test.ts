@@ -86,7 +86,7 @@ async function fillUp(source: HandFedSource, stalled = 1): Promise<void> {
   throw new Error('expected a connection to be full after 200 MiB');
 }
 
-test('a client that reads nothing is cut, and no other client notices', async () => {
+test('a client that reads nothing is disconnected, and no other client is affected', async () => {
   await using edge = await startFed();
   using stalled = await edge.events('subscription { ticks { n text } }');
   using reading = await edge.events(plain);

@@ -157,7 +157,7 @@ test.each<[string, { readonly body?: string; readonly headers?: Record<string, s
   expect(await verdictOf(events)).toEqual(await verdictOf(json));
 });
 
-test('a right token and an allowed origin open a stream', async () => {
+test('a valid token and an allowed origin open a stream', async () => {
   const origin = 'https://portal.example.com';
   await using edge = await startFed({ token: secret, config: { allowOrigins: [origin] } });
   using client = await edge.events(plain, { authorization: `Bearer ${secret}`, origin });

@@ -47,7 +47,7 @@ const head = (id: string) => Buffer.from(`{"id":"${id}","payload":`);
 const whole = (id: string, json: Buffer) => `{"id":"${id}","payload":${json}}`;
 const jsonOf = (length: number, letter = 'x') => Buffer.from(JSON.stringify(letter.repeat(length)));
 
-test.each([1, 200, 1_000, 20_000, 100_000])('each socket gets its own head before %i shared bytes', async (length) => {
+test.each([1, 200, 1_000, 20_000, 100_000])('each socket gets its own frame header before %i shared bytes', async (length) => {
   await using one = await openLine();
   await using other = await openLine();
   const writer = new FrameWriter();
@@ -76,7 +76,7 @@ test('bytes that a socket could not take stay as they were, whatever is written 
   await vi.waitFor(() => expect(other.texts).toEqual([whole('efgh', json), whole('ijkl', json)]));
 });
 
-test('frames of one turn are collected, and the last one takes the others along', async () => {
+test('frames of one turn are collected, and all are written with the last one', async () => {
   await using line = await openLine();
   const writer = new FrameWriter();
   const json = jsonOf(100);

@@ -58,7 +58,7 @@ describe('before 101', () => {
     ['an allowed Origin', { origin: 'https://portal.example.com' }],
     ['our own Origin', { origin: 'own' }],
     ['several subprotocols, ours among them', { 'sec-websocket-protocol': 'graphql-ws, graphql-transport-ws' }],
-  ])('%s is let in', async (_what, headers) => {
+  ])('%s is accepted', async (_what, headers) => {
     await using edge = await startWebSockets();
     const { origin, 'sec-websocket-protocol': offered } = headers;
     const socket = await edge.open({
@@ -173,7 +173,7 @@ describe('a client that must send a token', () => {
     expect(edge.refusals).toMatchObject([{ code: 'UNAUTHENTICATED' }]);
   });
 
-  test('gains nothing by a token in the query string', async () => {
+  test('is not authenticated by a token in the query string', async () => {
     await using edge = await startWebSockets(wanted);
     const socket = await edge.open({}, '?authorization=Bearer%20correct-horse&token=correct-horse');
     socket.say(init);
