@@ -269,21 +269,18 @@ describe('an existing Propagation', () => {
     { status: { observedGeneration: 1, phase: 'Degraded', clusters: [{ ...line('west'), phase: 'Unknown' }] }, result: 'UNCHANGED' },
     { status: { observedGeneration: 1, phase: 'Settled', clusters: [line('west')] }, result: 'UNCHANGED' },
     { status: { observedGeneration: 0, phase: 'Failed' }, result: 'UNCHANGED' },
-  ])(
-    'is retried by a resume or an equal request only if it has failed: $status.phase, $result',
-    async ({ status, result }) => {
-      await using hub = await startPropagations();
-      const { propagations, context, world } = hub;
-      await hub.propagate(input());
-      await hub.setStatus(status);
-      expect((await world.pumped(propagations.resume(context, place, { confirmPrune: false, abandon: [] }))).result).toBe(result);
-      const { generation, annotations } = (await hub.stored()).metadata;
-      expect([generation, annotations[marks.resumedAt] !== undefined]).toEqual([1, result === 'ACCEPTED']);
-      await world.pass(1_000);
-      expect((await hub.propagate(input())).result).toBe(result);
-      expect((await hub.stored()).metadata.generation).toBe(result === 'ACCEPTED' ? 2 : 1);
-    },
-  );
+  ])('is retried by a resume or an equal request only if it has failed: $status.phase, $result', async ({ status, result }) => {
+    await using hub = await startPropagations();
+    const { propagations, context, world } = hub;
+    await hub.propagate(input());
+    await hub.setStatus(status);
+    expect((await world.pumped(propagations.resume(context, place, { confirmPrune: false, abandon: [] }))).result).toBe(result);
+    const { generation, annotations } = (await hub.stored()).metadata;
+    expect([generation, annotations[marks.resumedAt] !== undefined]).toEqual([1, result === 'ACCEPTED']);
+    await world.pass(1_000);
+    expect((await hub.propagate(input())).result).toBe(result);
+    expect((await hub.stored()).metadata.generation).toBe(result === 'ACCEPTED' ? 2 : 1);
+  });
 
   test('resumes after a breach, confirms the held prune, and abandons lost clusters whose copies are all to be removed', async () => {
     await using hub = await startPropagations();
