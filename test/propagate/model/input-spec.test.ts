@@ -95,7 +95,7 @@ describe('an input of the schema', () => {
   });
 
   test.each([
-    ['a > 3', 'no resource can say'],
+    ['a > 3', 'a resource has no such operator'],
     ['a in (', 'label selector'],
   ])('has a problem if a resource cannot express its selector: %s', (selector, message) => {
     const { problems } = documentOf({ ...place, overrides: [{ set: { selector } }] });
