@@ -140,12 +140,19 @@ export function resolveChargedList<Name extends string>(name: Name) {
 }
 
 /** The resolver for the items of a page. They are charged to the operation. Rows are created only if the items have to be read one by one. */
-export const resolveItems = declareRepeatable((page: ListPage, _args: unknown, { budget, read }: ListContext) => {
-  budget.charge(page.itemCount);
-  if (page.itemCount < shortList) return page.items;
-  const { itemCount: length, contentKey: key } = page;
-  return new ChargedList({ length, key, list: () => page.items, iterate: () => elementsInSlices(page.items, read.timeSlices) });
-});
+export const resolveItems = declareRepeatable((page: ListPage, _args: unknown, context: ListContext) =>
+  chargePage(page, () => page.items, context),
+);
+
+/** The resolver for the edges of a page. Like `resolveItems`. */
+export const resolveEdges = declareRepeatable((listed: ListPage, _args: unknown, context: ListContext) =>
+  chargePage(listed, () => listed.items.map((row) => ({ row, listed })), context),
+);
+
+function chargePage<T>({ itemCount: length, contentKey: key }: ListPage, list: () => readonly T[], { budget, read }: ListContext) {
+  budget.charge(length);
+  return length < shortList ? list() : new ChargedList({ length, key, list, iterate: () => elementsInSlices(list(), read.timeSlices) });
+}
 
 /** The context that lists need: the budget that they are charged to, and the time slices in which they are completed. */
 interface ListContext {

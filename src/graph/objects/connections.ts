@@ -1,10 +1,10 @@
-import { repeatableResolver, valueResolver } from '../../execution/known-resolvers.ts';
+import { keptTextsOf, objectResolver, valueResolver } from '../../execution/known-resolvers.ts';
 import type { ListPage, Row } from '../../load/reads/reads.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { EdgeView, GraphBuilder, PageView } from '../builder/builder.ts';
 import type { ObjectRefOf } from '../builder/pothos.ts';
-import { chargeList, resolveChargedList, resolveItems } from '../context/budget.ts';
-import type { GraphContext } from '../context/context.ts';
+import { resolveChargedList, resolveEdges, resolveItems } from '../context/budget.ts';
+import { textSourceOfRow } from './generated.ts';
 
 /** Adds `Connection`, `PageInfo` and `ResourceConnection` with its edges. */
 export function addConnections(builder: GraphBuilder): ObjectRefOf<ListPage> {
@@ -78,6 +78,7 @@ interface ConnectionOf {
 
 function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: ConnectionOf): ObjectRefOf<ListPage> {
   const edge = pothos.objectRef<EdgeView>(`${type}Edge`).implement({
+    ...keptTextsOf((value) => textSourceOfRow((value as EdgeView).row)),
     description: `One entry of a page of ${of}: an object with its cursor.`,
     fields: (t) => ({
       cursor: t.string({
@@ -85,7 +86,7 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
         description: 'The position of the object in the list. To get the objects that follow it, pass this cursor as `after`.',
         resolve: valueResolver(({ listed, row }) => listed.cursorOf(row)),
       }),
-      node: t.field({ type: item, nullable: false, description: 'The object of this entry.', resolve: valueResolver(({ row }) => row) }),
+      node: t.field({ type: item, nullable: false, description: 'The object of this entry.', resolve: objectResolver(({ row }) => row) }),
     }),
   });
   return pothos.objectRef<ListPage>(`${type}Connection`).implement({
@@ -103,12 +104,7 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
         type: [edge],
         nullable: false,
         description: 'The objects of this page, in the order of the list, each with its cursor.',
-        resolve: repeatableResolver((listed: ListPage, _args: unknown, context: GraphContext) =>
-          chargeList(
-            listed.items.map((row) => ({ row, listed })),
-            context,
-          ),
-        ),
+        resolve: resolveEdges,
       }),
     }),
   });

@@ -45,7 +45,7 @@ export function addGenerated(builder: GraphBuilder): void {
  * Returns the values on which the JSON text of a row depends: its object, and the values that fields of `ofObject` resolvers show. Undefined for
  * sensitive kinds: their objects are copied for each answer, and must not stay in memory.
  */
-function textSourceOfRow(value: unknown): TextSource | undefined {
+export function textSourceOfRow(value: unknown): TextSource | undefined {
   const row = value as Row | null;
   if (row === null || row.metadataOnly === true || isSecret(row.kind)) return undefined;
   return { object: row.object, others: [row.cluster.name, row.kind, row.resource] };

@@ -44,6 +44,14 @@ export const listToBytesCase: BenchCase = {
       target: { atMost: 2.5 },
     },
     {
+      name: '500 pods × 15 leaves in edges, asked for again',
+      unit: 'CPU ms',
+      against: 'JSON.stringify of the same answer',
+      ours: (all) => all.ours?.edgesMs ?? Number.NaN,
+      floor: (all) => all.ours?.edgesStringifyMs ?? Number.NaN,
+      target: { atMost: 2.5 },
+    },
+    {
       name: '500 pods × 15 leaves and the phase of the mirror, asked for again',
       unit: 'CPU ms',
       against: 'JSON.stringify of the same answer',

@@ -1,10 +1,11 @@
-import { type ExecutionResult, type GraphQLSchema, graphql } from 'graphql';
+import { type DocumentNode, type ExecutionResult, type GraphQLSchema, graphql, parse, validateExecutionArgs } from 'graphql';
 import type { Access } from '../../../src/access/access.ts';
 import { createLocalAccess } from '../../../src/access/local-access.ts';
 import type { Fault } from '../../../src/core/faults.ts';
 import type { Log } from '../../../src/core/log.ts';
 import type { ClusterName } from '../../../src/core/names.ts';
 import { TimeSliceScheduler } from '../../../src/core/scheduling/operation-scheduler.ts';
+import type { OperationExecutor } from '../../../src/execution/operation-executor.ts';
 import { createBudget } from '../../../src/graph/context/budget.ts';
 import type { GraphContext } from '../../../src/graph/context/context.ts';
 import { buildGraph } from '../../../src/graph/graph.ts';
@@ -19,6 +20,7 @@ import type { Model } from '../../../src/model/model.ts';
 import { createStreams, type OwnedStreams } from '../../../src/streams/views/create-streams.ts';
 import { loadBaseline } from '../kubernetes-objects.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
+import { attemptsWith } from './executor.ts';
 import { createFakeMirrors, type FakeMirrors } from './fake-mirrors.ts';
 import { noWrites } from './no-writes.ts';
 
@@ -51,6 +53,8 @@ export interface GraphOverMirrors {
       readonly signal?: AbortSignal;
       /** True: run it as a message of a stream, which ends with the signal. */
       readonly isMessage?: boolean;
+      /** Runs the operation. Default: graphql-js. */
+      readonly executor?: OperationExecutor;
     },
   ): Promise<Answer>;
 }
@@ -93,7 +97,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
     logs,
     schema,
     logged,
-    async ask(source, variableValues = {}, { caller = 'me', signal = new AbortController().signal, isMessage = false } = {}) {
+    async ask(source, variableValues = {}, { caller = 'me', signal = new AbortController().signal, isMessage = false, executor } = {}) {
       const faults: { fault: Fault; path: readonly (string | number)[] }[] = [];
       const budget = createBudget(() => signal.throwIfAborted());
       using loaders = loadersOf({ caller: { key: caller }, signal, isMessage });
@@ -117,13 +121,34 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
         clock,
         budget,
       };
-      const result = await graphql({ schema, source, variableValues, contextValue });
+      const result =
+        executor === undefined
+          ? await graphql({ schema, source, variableValues, contextValue })
+          : await executeWith(executor, { schema, document: documentOf(source), variableValues, contextValue });
       // The data as a client receives it: without null prototypes, and with integers as JSON.stringify prints them.
       const json = JSON.stringify(result.data ?? null);
       const data: unknown = JSON.parse(json);
       return { data, json, errors: result.errors, faults, at: (path) => valueAt(data, path.split('.')) };
     },
   };
+}
+
+const documents = new Map<string, DocumentNode>();
+
+/** Parses a text once, because an executor knows an operation by its document. */
+function documentOf(source: string): DocumentNode {
+  const document = documents.get(source) ?? parse(source);
+  documents.set(source, document);
+  return document;
+}
+
+function executeWith(executor: OperationExecutor, args: Parameters<typeof validateExecutionArgs>[0]) {
+  const validated = validateExecutionArgs(args);
+  if (!('schema' in validated)) return { errors: validated };
+  return executor.execute(
+    validated,
+    attemptsWith(() => args.contextValue as GraphContext),
+  );
 }
 
 const schemas = new WeakMap<Model, GraphQLSchema>();
