@@ -38,12 +38,12 @@ function policyRuleOf({ verbs, apiGroups, resources, resourceNames }: Stored<V1P
 }
 
 /** True if the rule allows this access, as the RBAC authorizer of Kubernetes decides (`plugin/pkg/auth/authorizer/rbac`, RuleAllows). */
-export function isAllowedByRule(rule: PolicyRule, asked: ResourceAttributes): boolean {
+export function isAllowedByRule(rule: PolicyRule, attributes: ResourceAttributes): boolean {
   return (
-    includesOrAll(rule.verbs, asked.verb) &&
-    includesOrAll(rule.apiGroups, asked.group) &&
-    includesResource(rule.resources, asked) &&
-    (rule.resourceNames.length === 0 || (asked.name !== undefined && rule.resourceNames.includes(asked.name)))
+    includesOrAll(rule.verbs, attributes.verb) &&
+    includesOrAll(rule.apiGroups, attributes.group) &&
+    includesResource(rule.resources, attributes) &&
+    (rule.resourceNames.length === 0 || (attributes.name !== undefined && rule.resourceNames.includes(attributes.name)))
   );
 }
 

@@ -75,11 +75,11 @@ export class RbacIndex {
   }
 
   /** Returns the namespaces in which a RoleBinding allows this access to one of these subjects, each once. */
-  namespacesAllowing(subjects: readonly SubjectKey[], asked: ResourceAttributes): ReadonlySet<string> {
+  namespacesAllowing(subjects: readonly SubjectKey[], attributes: ResourceAttributes): ReadonlySet<string> {
     const found = new Set<string>();
     for (const { namespace, role } of this.#bindingsOf(subjects)) {
       if (namespace === '' || found.has(namespace)) continue;
-      if ((this.#roles.get(role) ?? noRules).some((rule) => isAllowedByRule(rule, asked))) found.add(namespace);
+      if ((this.#roles.get(role) ?? noRules).some((rule) => isAllowedByRule(rule, attributes))) found.add(namespace);
     }
     return found;
   }
@@ -91,30 +91,30 @@ export class RbacIndex {
   }
 
   /** True if RBAC allows this access to one of these subjects. */
-  allows(subjects: readonly SubjectKey[], asked: ResourceAttributes): boolean {
+  allows(subjects: readonly SubjectKey[], attributes: ResourceAttributes): boolean {
     if (subjects.includes('g:system:masters')) return true;
-    for (const binding of this.#bindingsOf(subjects)) if (this.#allowingRule(binding, asked) !== undefined) return true;
+    for (const binding of this.#bindingsOf(subjects)) if (this.#allowingRule(binding, attributes) !== undefined) return true;
     return false;
   }
 
   /** Yields the grants that allow this access to one of these subjects. */
-  *grantsTo(subjects: readonly SubjectKey[], asked: ResourceAttributes): Iterable<NamedGrant> {
+  *grantsTo(subjects: readonly SubjectKey[], attributes: ResourceAttributes): Iterable<NamedGrant> {
     for (const subject of subjects)
       for (const binding of this.#bySubject.get(subject) ?? []) {
-        const rule = this.#allowingRule(binding, asked);
+        const rule = this.#allowingRule(binding, attributes);
         if (rule !== undefined) yield namedGrant(binding, subject, rule);
       }
   }
 
   /** Yields the grants that allow this access to any subject. Looks at 10,000 bindings at most. */
-  *grantsToAnyone(asked: ResourceAttributes): Iterable<NamedGrant> {
+  *grantsToAnyone(attributes: ResourceAttributes): Iterable<NamedGrant> {
     let left = maxBindingsRead;
     for (const [role, rules] of this.#roles) {
-      if (!rules.some((rule) => isAllowedByRule(rule, asked))) continue;
+      if (!rules.some((rule) => isAllowedByRule(rule, attributes))) continue;
       for (const binding of this.#byRole.get(role) ?? []) {
         left -= 1;
         if (left < 0) return;
-        const rule = this.#allowingRule(binding, asked);
+        const rule = this.#allowingRule(binding, attributes);
         if (rule !== undefined) for (const subject of binding.subjects) yield namedGrant(binding, subject, rule);
       }
     }
@@ -129,9 +129,9 @@ export class RbacIndex {
     return [...new Set(texts)].sort();
   }
 
-  #allowingRule({ namespace, role }: Binding, asked: ResourceAttributes): PolicyRule | undefined {
-    if (namespace !== '' && namespace !== asked.namespace) return undefined;
-    return (this.#roles.get(role) ?? noRules).find((rule) => isAllowedByRule(rule, asked));
+  #allowingRule({ namespace, role }: Binding, attributes: ResourceAttributes): PolicyRule | undefined {
+    if (namespace !== '' && namespace !== attributes.namespace) return undefined;
+    return (this.#roles.get(role) ?? noRules).find((rule) => isAllowedByRule(rule, attributes));
   }
 
   #putRole(key: string, rules: readonly PolicyRule[]): readonly SubjectKey[] {

@@ -17,9 +17,9 @@ import type { ResourceAttributes } from '../rbac/policy-rules.ts';
 import { SubjectEpochs } from '../rbac/subject-epochs.ts';
 import type { SubjectKey } from '../rbac/subjects.ts';
 import { ClusterReviews, type Review, type ReviewAnswer } from '../reviews/cluster-reviews.ts';
-import { attributesOf } from '../rights/asked-attributes.ts';
 import { explainAnswer } from '../rights/explain-answer.ts';
 import type { RightAnswer, RightQuestion } from '../rights/own-rights.ts';
+import { attributesOf } from '../rights/review-attributes.ts';
 import type { ClusterIdentity } from '../user-in-cluster.ts';
 import { CallerInCluster, type KnownUser } from './caller-in-cluster.ts';
 
@@ -153,15 +153,15 @@ export class ClusterAccess {
    */
   async explain(authenticated: AuthenticatedCaller, question: RightQuestion, served: ServedResource): Promise<RightAnswer> {
     const caller = this.#callerOf(authenticated);
-    const asked = attributesOf(question, served);
+    const attributes = attributesOf(question, served);
     const { name } = this.#member;
     const visibilityOf = (kind: GroupKind, verb: string, subresource?: string) => {
       const resource = this.#services.objects.served(name, kind);
       if (resource === undefined || resource === 'absent') return nothingVisible;
       return this.#kindVisibility(authenticated, { kind, verb, served: resource, ...(subresource === undefined ? {} : { subresource }) });
     };
-    const answer = await this.#reviews.ask({ user: caller.user, userKey: caller.key, attributes: asked });
-    return explainAnswer({ caller, question, served, asked, answer, rbac: this.#rbac, visibilityOf });
+    const answer = await this.#reviews.ask({ user: caller.user, userKey: caller.key, attributes });
+    return explainAnswer({ caller, question, served, attributes, answer, rbac: this.#rbac, visibilityOf });
   }
 
   get #nowMs(): number {

@@ -11,7 +11,7 @@ interface AnsweredQuestion {
   readonly question: RightQuestion;
   readonly served: ServedResource;
   /** The attributes of the review. */
-  readonly asked: ResourceAttributes;
+  readonly attributes: ResourceAttributes;
   /** The answer of the API server, which decides. */
   readonly answer: ReviewAnswer;
   /** The RBAC objects, which only explain the answer. */
@@ -25,9 +25,9 @@ const roleBinding = { group: 'rbac.authorization.k8s.io', kind: 'RoleBinding' };
 
 /** Adds the reason to the answer of an API server. Bindings of others are named only if the caller may list them. */
 export async function explainAnswer(answered: AnsweredQuestion): Promise<RightAnswer> {
-  const { caller, asked, answer, rbac } = answered;
+  const { caller, attributes, answer, rbac } = answered;
   if (answer.fault !== undefined) return unknownRight(`${answer.fault.code}: ${answer.fault.message}`);
-  const proposed = allowingBinding(rbac.index, caller, asked);
+  const proposed = allowingBinding(rbac.index, caller, attributes);
   const stated = reasonLine(answer.reason ?? '');
   if (answer.isAllowed) {
     return { isAllowed: true, reason: proposed ?? (stated || 'the cluster allows it, and gives no reason'), namespaces: [] };
@@ -38,7 +38,7 @@ export async function explainAnswer(answered: AnsweredQuestion): Promise<RightAn
   if (proposed !== undefined) return deniedRight(`${proposed}, but the cluster denies it and gives no reason`);
   if (!rbac.isComplete) return deniedRight('the cluster gives no reason, and the gateway cannot read all its RBAC objects');
   const holders = await shownHolders(answered);
-  return deniedRight([missingBinding(rbac.index, caller, asked), holders].filter((text) => text !== undefined).join('; '));
+  return deniedRight([missingBinding(rbac.index, caller, attributes), holders].filter((text) => text !== undefined).join('; '));
 }
 
 /**
@@ -52,9 +52,9 @@ async function namespacesWithRight({ question, served, visibilityOf }: AnsweredQ
   return visibility.type === 'namespaces' ? [...visibility.namespaces].sort() : [];
 }
 
-async function shownHolders({ asked, rbac, visibilityOf }: AnsweredQuestion): Promise<string | undefined> {
+async function shownHolders({ attributes, rbac, visibilityOf }: AnsweredQuestion): Promise<string | undefined> {
   const [ofCluster, ofNamespaces] = await Promise.all([visibilityOf(clusterRoleBinding, 'list'), visibilityOf(roleBinding, 'list')]);
-  return holdersOfRight(rbac.index, asked, (namespace) => {
+  return holdersOfRight(rbac.index, attributes, (namespace) => {
     if (namespace === '') return ofCluster.type === 'all';
     return ofNamespaces.type === 'all' || (ofNamespaces.type === 'namespaces' && ofNamespaces.namespaces.has(namespace));
   });

@@ -2,8 +2,8 @@ import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import { callTyped } from '../../cluster/typed-api.ts';
 import type { GroupKind, ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
-import { attributesOf } from './asked-attributes.ts';
 import { deniedRight, type OwnRights, reasonLine, unknownRight } from './own-rights.ts';
+import { attributesOf } from './review-attributes.ts';
 
 interface LocalRightsOptions {
   /** Returns the API of a cluster. Undefined if the cluster has left. */

@@ -17,17 +17,17 @@ export interface ReasonSubject {
  * Returns the binding and the rule that allow the access, such as `RoleBinding shop/devs gives the group devs the ClusterRole view (…)`.
  * Undefined if no binding does.
  */
-export function allowingBinding(index: RbacIndex, { subjects }: ReasonSubject, asked: ResourceAttributes): string | undefined {
-  const [grant] = index.grantsTo(subjects, asked);
+export function allowingBinding(index: RbacIndex, { subjects }: ReasonSubject, attributes: ResourceAttributes): string | undefined {
+  const [grant] = index.grantsTo(subjects, attributes);
   return grant && `${grant.binding} gives ${subjectText(grant.subject)} the ${grant.role} (${ruleText(grant)})`;
 }
 
 /** Returns why RBAC does not allow the access to this user: no binding names the user, or the rules of the user's roles do not allow it. */
-export function missingBinding(index: RbacIndex, { user, subjects }: ReasonSubject, asked: ResourceAttributes): string {
+export function missingBinding(index: RbacIndex, { user, subjects }: ReasonSubject, attributes: ResourceAttributes): string {
   const groups = user.groups.length === 0 ? ' without groups' : ` or the groups ${listText(user.groups)}`;
   const name = `${subjectText(`u:${user.user}`)}${groups}`;
-  const roles = index.rolesOf(personalSubjects(subjects), asked.namespace);
-  if (roles.length === 0) return `no binding ${asked.namespace === undefined ? '' : 'for this namespace '}names ${name}`;
+  const roles = index.rolesOf(personalSubjects(subjects), attributes.namespace);
+  if (roles.length === 0) return `no binding ${attributes.namespace === undefined ? '' : 'for this namespace '}names ${name}`;
   return `no rule of the roles of this caller allows it: ${listText(roles)}`;
 }
 
@@ -39,11 +39,11 @@ export function missingBinding(index: RbacIndex, { user, subjects }: ReasonSubje
  */
 export function holdersOfRight(
   index: RbacIndex,
-  asked: ResourceAttributes,
+  attributes: ResourceAttributes,
   mayShow: (bindingNamespace: string) => boolean,
 ): string | undefined {
   const found = new Set<string>();
-  for (const { binding, namespace, subject } of index.grantsToAnyone(asked)) {
+  for (const { binding, namespace, subject } of index.grantsToAnyone(attributes)) {
     if (mayShow(namespace) && subject.startsWith('g:')) found.add(`the group ${subject.slice(2)} (by ${binding})`);
     if (found.size >= maxListed) break;
   }

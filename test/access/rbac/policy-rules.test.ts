@@ -35,8 +35,8 @@ describe('a rule decides as the RBAC authorizer of Kubernetes', () => {
     ['names: no name, as a list has none', { resourceNames: ['web'], verbs: ['list'] }, { ...getPod, verb: 'list' }, false],
     ['names: a list of exactly this name', { resourceNames: ['web'], verbs: ['list'] }, { ...getPod, verb: 'list', name: 'web' }, true],
     ['an empty list of names is about all objects', { resourceNames: [] }, { ...getPod, name: 'web' }, true],
-  ])('%s', (_, more, asked, isAllowed) => {
-    expect(isAllowedByRule(rule(more), asked)).toBe(isAllowed);
+  ])('%s', (_, more, attributes, isAllowed) => {
+    expect(isAllowedByRule(rule(more), attributes)).toBe(isAllowed);
   });
 
   test('rules for URLs and broken rules are left out', () => {
@@ -56,11 +56,11 @@ describe('an index of bindings', () => {
     roleOf('shop', 'reader', ruleOf(['get'], [''], ['pods'])),
     roleOf(undefined, 'reader', ruleOf(['get'], [''], ['pods'])),
   ];
-  const decide = (binding: ReturnType<typeof bindingOf>, user: string, groups: readonly string[] = [], asked = getPod) => {
+  const decide = (binding: ReturnType<typeof bindingOf>, user: string, groups: readonly string[] = [], attributes = getPod) => {
     const index = new RbacIndex();
     for (const role of shopReader) index.put(role.kind === 'Role' ? 'Role' : 'ClusterRole', role);
     index.put(binding.kind === 'RoleBinding' ? 'RoleBinding' : 'ClusterRoleBinding', binding);
-    return index.allows(subjectKeysOf({ user, groups, extra: {} }), asked);
+    return index.allows(subjectKeysOf({ user, groups, extra: {} }), attributes);
   };
   const account = 'system:serviceaccount:shop:builder';
 
