@@ -80,7 +80,7 @@ test('a kind that no cluster serves any more is deprecated once all clusters hav
   });
 });
 
-test('without the file the kind is gone with its cluster', async () => {
+test('without the file the kind is missing while its cluster is down', async () => {
   await withLock(async (schemaLock) => {
     await using gateway = await startGateway({ north: [pod('web')], south: [widgetDefinition()] }, { flags: { schemaLock } });
     await gateway.until(async () => (await reasonOf(gateway)) === null, 5_000);

@@ -112,7 +112,7 @@ describe('P8: a thousand equal views', () => {
       ]);
   });
 
-  test('end their watch when the last of them has gone, after a while', async () => {
+  test('end their watch some time after the last of them has ended', async () => {
     await using gateway = await startGateway({ north: [pod('web')] });
     const streams = await openMany(gateway, 100);
     await gateway.until(() => streams.every((stream) => syncedIn(stream) === 1));

@@ -50,7 +50,7 @@ describe('after a restart', () => {
     await untilAllHold(gateway, [after], { clusters });
   });
 
-  test('a cursor of a list is as good as before', async () => {
+  test('a cursor of a list is still valid', async () => {
     await using gateway = await startTwo();
     const page = `query ($after: String) { pods(first: 2, after: $after) { items { metadata { name } } pageInfo { endCursor } } }`;
     interface Page {
@@ -83,7 +83,7 @@ function foreignCursors(cursor: string): Readonly<Record<string, string>> {
   };
 }
 
-describe('A17: a cursor that is none', () => {
+describe('A17: an invalid cursor', () => {
   const outcomeOf = async (gateway: TestGateway, stream: LiveStream) => {
     await gateway.until(() => stream.completed);
     expect(codesOf(stream)).toEqual(['BAD_INPUT']);
@@ -121,7 +121,7 @@ describe('A17: a cursor that is none', () => {
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_INPUT']);
   });
 
-  test('null is none at all, and begins from the beginning', async () => {
+  test('null means no cursor, and the stream starts from the beginning', async () => {
     await using gateway = await startTwo();
     const reader = await PodReader.open(gateway, { variables: { after: null } });
     await untilAllHold(gateway, [reader], { clusters });

@@ -28,7 +28,7 @@ async function insistOn(gateway: TestGateway): Promise<{ readonly socket: LiveSo
 }
 
 describe('C4: a mass reconnect', () => {
-  test('of 400 streams on 100 sockets with their cursors loses nothing, and asks the API servers for nothing', async () => {
+  test('of 400 streams on 100 sockets with their cursors loses nothing, and causes no request to the API servers', async () => {
     await using gateway = await startGateway({ north: [pod('web'), pod('goes')], south: [pod('api')] });
     const first = await Promise.all(Array.from({ length: 8 }, () => PodReader.open(gateway)));
     await untilAllHold(gateway, first, { clusters });
@@ -64,7 +64,7 @@ describe('C4: a mass reconnect', () => {
     expect([...answers].filter((answer) => !answer.includes('got 429'))).toEqual([]);
   });
 
-  test('over the bound of streams is OVERLOADED for each that is too many, on both transports, and room is given again', async () => {
+  test('beyond the bound of streams is OVERLOADED for each excess stream, on both transports, until others have ended', async () => {
     await using gateway = await startGateway({ north: [pod('web')], south: [] }, { configFile: { limits: { streams: 60 } } });
     const sockets = await Promise.all([1, 2].map(() => LiveSocket.open(gateway.url)));
     const streams = sockets.flatMap((socket) => Array.from({ length: 40 }, () => socket.start(podChanges)));

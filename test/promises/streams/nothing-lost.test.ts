@@ -65,7 +65,7 @@ describe('B8: events that cannot be read', () => {
     ['an unknown type', '{"type":"SURPRISE","object":{}}\n'],
     ['another kind', '{"type":"ADDED","object":{"kind":"Node","apiVersion":"v1","metadata":{"name":"x","resourceVersion":"9"}}}\n'],
     ['no name', '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}\n'],
-  ])('(%s) is never skipped: the stream ends and is made good', async (_what, line) => {
+  ])('(%s) is never skipped: the stream ends and a list repairs the mirror', async (_what, line) => {
     const { gateway, north } = await startOne('web');
     await using _gateway = gateway;
     expect(north.emit(line, { resource: 'pods' })).toBe(1);
@@ -111,7 +111,7 @@ describe('B9: a stream that is cut', () => {
   });
 });
 
-test('B16: an object made anew under its name has its new uid', async () => {
+test('B16: an object that is created again under its name has its new uid', async () => {
   const { gateway, north } = await startOne('web');
   await using _gateway = gateway;
   const [before] = await podsInGraph(gateway);

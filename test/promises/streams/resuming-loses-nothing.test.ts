@@ -198,7 +198,7 @@ describe('after changes, stalls, joins, swaps and frozen API servers', () => {
 });
 
 describe('simultaneous changes come in several messages, and can be resumed from each of them', () => {
-  test.each(transports)('over %s: 700 changes, and objects made anew under their names', async (over) => {
+  test.each(transports)('over %s: 700 changes, and objects that are created again under their names', async (over) => {
     const names = Array.from({ length: 700 }, (_, n) => `p${n}`);
     await using gateway = await startGateway({ north: names.map((name) => pod(name)), south: [pod('api')] });
     const clusters = ['north', 'south'];

@@ -59,7 +59,7 @@ async function openSynced(gateway: TestGateway, transport: Transport): Promise<L
 }
 
 describe.each(transports)('C2: a reader over %s that never reads', (transport) => {
-  test('P9: is cut at its bound with SLOW_CONSUMER; the others get everything, and the gateway answers', async () => {
+  test('P9: is ended at its bound with SLOW_CONSUMER; the others get everything, and the gateway answers', async () => {
     await using gateway = await startGateway({ north: [configMap('first')] });
     const deaf = await openSynced(gateway, transport);
     const others = await Promise.all([...transports, ...transports].map((one) => openSynced(gateway, one)));
@@ -103,7 +103,7 @@ describe.each(transports)('C2: a reader over %s that never reads', (transport) =
     await gateway.until(async () => (await streams()) === 0);
   });
 
-  test('reads late, but reads: missed changes are merged, and it is never cut off', async () => {
+  test('reads late: missed changes are merged, and it is never disconnected', async () => {
     await using gateway = await startGateway({ north: [configMap('first')] });
     const slow = await openSynced(gateway, transport);
     for (let round = 0; round < 6; round++) {

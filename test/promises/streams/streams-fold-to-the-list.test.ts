@@ -98,7 +98,7 @@ describe('B8: events that cannot be read', () => {
     ['an unknown type', '{"type":"SURPRISE","object":{}}\n'],
     ['another kind', '{"type":"ADDED","object":{"kind":"Node","apiVersion":"v1","metadata":{"name":"x","resourceVersion":"9"}}}\n'],
     ['no name', '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}\n'],
-  ])('(%s) is told to nobody, and loses nothing of what came with it', async (_what, line) => {
+  ])('(%s) is sent to no client, and no change that came with it is lost', async (_what, line) => {
     const { gateway, north, readers, untilTrue } = await startRead('web', 'goes');
     await using _gateway = gateway;
     north.put(pod('before'));
@@ -116,7 +116,7 @@ describe('B9: a watch that is cut', () => {
     ['line', 'clean'],
     ['character', 'reset'],
     ['character', 'clean'],
-  ] as const)('in the middle of a %s (%s): each change is told once', async (where, end) => {
+  ] as const)('in the middle of a %s (%s): each change is sent once', async (where, end) => {
     const { gateway, north, readers, untilTrue } = await startRead('web');
     await using _gateway = gateway;
     north.cut(where, { resource: 'pods', end });
@@ -127,7 +127,7 @@ describe('B9: a watch that is cut', () => {
   });
 });
 
-describe('B16: an object made anew under its name', () => {
+describe('B16: an object that is created again under its name', () => {
   test('is the old one deleted, then the new one added', async () => {
     const { gateway, north, readers, untilTrue } = await startRead('web', 'api');
     await using _gateway = gateway;
@@ -144,7 +144,7 @@ describe('B16: an object made anew under its name', () => {
     }
   });
 
-  test('again and again, and without a reader in between, never skips a step', async () => {
+  test('many times, also without a reader in between, is always sent as a deletion and then an addition', async () => {
     const { gateway, north, readers, untilTrue } = await startRead('web', 'api');
     await using _gateway = gateway;
     for (let n = 0; n < 5; n++) north.recreate('Pod', 'web', 'default');

@@ -34,7 +34,7 @@ const widgetsIn = (stream: LiveStream): readonly Widget[] =>
 const isSynced = (stream: LiveStream) => changesIn(stream, 'exampleWidgets').some(({ type }) => type === 'SYNCED');
 
 describe.each(transports)('over %s', (transport) => {
-  test('a document is judged by the schema of now: refused before a field is there, and taken from then on', async () => {
+  test('a document is validated by the current schema: refused before a field exists, and accepted from then on', async () => {
     await using gateway = await startGateway({ north: [widgetDefinition({ size: integer }), widget('press', { size: 3, colour: 'red' })] });
     const north = gateway.cluster('north');
     const open = () => gateway.subscribe(widgets('size colour'), {}, transport);
@@ -87,7 +87,7 @@ async function swap(gateway: TestGateway, times: number, first: number): Promise
   }
 }
 
-test('three schemas live at most: the oldest streams end with GONE, go on by their cursor, and lose nothing', async () => {
+test('at most three schemas are kept: the oldest streams end with GONE, resume by their cursor, and lose nothing', async () => {
   await using gateway = await startGateway({ north: [widgetDefinition({ first: text }), pod('web')] });
   const clusters = ['north'];
   const oldest = await Promise.all(transports.map((over) => PodReader.open(gateway, { over })));
@@ -145,7 +145,7 @@ test('under load, with a swap in the middle of everything, no stream loses a cha
 });
 
 describe('B15: a kind that is deleted', () => {
-  test.each(transports)('ends its streams with GONE over %s; defined anew in another version, it is watched again', async (transport) => {
+  test.each(transports)('ends its streams with GONE over %s; defined again in another version, it is watched again', async (transport) => {
     await using gateway = await startGateway({ north: [widgetDefinition({ size: integer }), widget('press', { size: 3 })] });
     const north = gateway.cluster('north');
     const before = await gateway.subscribe(widgets('size'), {}, transport);

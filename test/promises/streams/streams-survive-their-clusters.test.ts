@@ -13,7 +13,7 @@ const untilMembers = (gateway: TestGateway, count: number) =>
   gateway.until(async () => (await gateway.query<{ clusters: readonly unknown[] }>('{ clusters { name } }')).clusters.length === count);
 
 describe('a frozen cluster', () => {
-  test.each(transports)('is FAILED over %s while the others go on, and has lost nothing when it is back', async (over) => {
+  test.each(transports)('is FAILED over %s while the others continue, and has lost nothing when it is back', async (over) => {
     await using gateway = await startGateway({ north: [pod('web')], south: [pod('api'), pod('goes')] });
     const reader = await PodReader.open(gateway, { over });
     await untilAllHold(gateway, [reader], { clusters: ['north', 'south'] });
@@ -95,7 +95,7 @@ test('a cluster that lists slowly delays no other: each begins when it is ready'
 
 describe('P12: a member', () => {
   test.each(transports)(
-    'that joins begins with INITIAL, and one that leaves is GONE, over %s, without a word about the others',
+    'that joins begins with INITIAL, and one that leaves is GONE, over %s, without messages about the others',
     async (over) => {
       await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')], west: [pod('db')] });
       await gateway.setMembers(['north', 'south']);
