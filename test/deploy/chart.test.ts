@@ -93,6 +93,23 @@ describe.skipIf(helm === undefined)('the chart, rendered by Helm', () => {
     ['the host is loopback by name', { auth, config: { host: 'localhost' } }, /config\.host: expected an address of the Pod/],
     ['an argument sets the host', { auth, extraArgs: ['--host', '127.0.0.1'] }, /extraArgs: expected this in config.*got --host/],
     ['an argument sets the port', { auth, extraArgs: ['--port=80'] }, /extraArgs: expected this in config.*got --port=80/],
+    ['a variable has no name', { auth, extraEnv: [{ nam: 'A' }] }, /extraEnv\/0.*name/],
+    ['the config is taken away', { auth, config: null }, /missing property 'config'/],
+    [
+      'authentication has no way to authenticate',
+      { auth, config: { authentication: {} } },
+      /config\.authentication: expected at least one/,
+    ],
+    [
+      'an inventory is in a cluster that the config does not have',
+      { auth, inventories: [{ type: 'Istio', cluster: 'nowhere' }] },
+      /inventories\[0\]\.cluster: expected one of hub, got nowhere/,
+    ],
+    [
+      'the autoscaler has more replicas than it may have',
+      { auth, autoscaling: { enabled: true, minReplicas: 5, maxReplicas: 2 } },
+      /autoscaling\.maxReplicas: expected at least minReplicas, which is 5, got 2/,
+    ],
     ['an Ingress has no host', { auth, ingress: { enabled: true } }, /ingress\.host: expected a host/],
     ['an HTTPRoute has no Gateway', { auth, httpRoute: { enabled: true } }, /httpRoute\.parentRefs: expected a Gateway/],
   ])('is refused if %s', async (_, values, message) => {
@@ -251,7 +268,11 @@ describe.skipIf(helm === undefined)('the chart, rendered by Helm', () => {
         { type: 'Istio' },
         { type: 'ArgoCD', cluster: 'elsewhere', namespaces: ['far'] },
       ];
-      const objects = await renderChart({ auth, inventories });
+      const clusters = [
+        { name: 'hub', hub: true },
+        { name: 'elsewhere', kubeconfig: '/etc/elsewhere' },
+      ];
+      const objects = await renderChart({ auth, inventories, config: { clusters } });
       const roles = of(objects, 'Role').filter(({ metadata }) => metadata.name === 'muster-inventories');
       expect(roles.map(({ metadata }) => metadata.namespace).toSorted()).toEqual(['istio-system', 'shops', 'teams']);
       expect(roles.map(({ rules }) => rules)).toEqual(
@@ -269,7 +290,10 @@ describe.skipIf(helm === undefined)('the chart, rendered by Helm', () => {
     test('the rights for keys of the config that replace values: inventories, the hub and the system namespace', async () => {
       const config = {
         systemNamespace: 'fleet-secrets',
-        clusters: [{ name: 'main', hub: true }],
+        clusters: [
+          { name: 'main', hub: true },
+          { name: 'hub', kubeconfig: '/etc/hub' },
+        ],
         inventories: [
           { type: 'ArgoCD', cluster: 'main', namespaces: ['delivery'] },
           { type: 'ArgoCD', cluster: 'hub', namespaces: ['far'] },

@@ -66,6 +66,18 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- fail "auth.existingSecret: expected the name of a Secret with a token, or `authentication` in config" -}}
 {{- end -}}
 {{- $config = mergeOverwrite $config (deepCopy .Values.config) -}}
+{{- if and (hasKey $config "authentication") (not $config.authentication) -}}
+{{- fail "config.authentication: expected at least one of oidc, tokenReview, clientCertificates and proxy" -}}
+{{- end -}}
+{{- $names := list -}}
+{{- range $config.clusters -}}
+{{- $names = append $names .name -}}
+{{- end -}}
+{{- range $at, $inventory := $config.inventories -}}
+{{- if and $inventory.cluster (not (has $inventory.cluster $names)) -}}
+{{- fail (printf "inventories[%d].cluster: expected one of %s, got %s" $at (join ", " $names) $inventory.cluster) -}}
+{{- end -}}
+{{- end -}}
 {{- /* Probes, Services and the NetworkPolicy name these ports. */ -}}
 {{- range list "port" "metricsPort" -}}
 {{- if eq (int (get $config .)) 0 -}}
