@@ -26,11 +26,14 @@ export interface ClusterHealth {
 export function clusterHealthOf({ answered, breaker, faults, connectionFaults }: HealthSigns): ClusterHealth {
   if (breaker !== undefined) return { phase: 'UNREACHABLE', faults: [breaker] };
   const relevant = faults.filter(({ code }) => code !== 'SYNCING' && code !== 'FORBIDDEN');
-  const own = relevant.filter((fault, index) => relevant.findIndex((other) => isSame(other, fault)) === index);
+  const own = distinctFaults(relevant);
   if (!answered) return { phase: 'CONNECTING', faults: own };
   return { phase: own.length + connectionFaults.length > 0 ? 'DEGRADED' : 'SYNCED', faults: own };
 }
 
-function isSame(a: Fault, b: Fault): boolean {
-  return a.code === b.code && a.message === b.message;
+/** Returns the faults without those whose code and message an earlier one has. */
+export function distinctFaults(faults: readonly Fault[]): readonly Fault[] {
+  return faults.filter(
+    ({ code, message }, index) => faults.findIndex((other) => other.code === code && other.message === message) === index,
+  );
 }

@@ -10,7 +10,7 @@ import type { ClusterPhase, ClusterStatus, MirrorLease, MirrorReader, SyncState 
 import type { ReflectorContext } from '../reflector/reflector-context.ts';
 import { type ClusterServer, createClusterServer } from '../server/cluster-server.ts';
 import { isBuiltIn, supportsWatchList } from '../server/server-facts.ts';
-import { type ClusterHealth, clusterHealthOf } from './cluster-health.ts';
+import { type ClusterHealth, clusterHealthOf, distinctFaults } from './cluster-health.ts';
 import { followCreatedNamespaces } from './created-namespaces.ts';
 import { type CustomKinds, createCustomKinds } from './custom-kinds.ts';
 import type { ClusterMirrorsOptions, ClusterProgress, EngagedCluster, FleetServices } from './engaged-cluster.ts';
@@ -380,9 +380,9 @@ export class ClusterMirrors {
     this.#services.onChange({ type: 'changed', cluster: this.name });
   }
 
-  /** Returns the faults of the health and of the connection settings, and one for each kind that may be listed in some namespaces only. */
+  /** Returns the faults of the health and of the connection, each once, and one for each kind that may be listed in some namespaces only. */
   #faults({ faults }: ClusterHealth): readonly Fault[] {
-    return [...faults, ...this.#cluster.api.connectionFaults, ...this.#mirrors().flatMap((mirror) => mirror.faults())];
+    return distinctFaults([...faults, ...this.#cluster.api.connectionFaults, ...this.#mirrors().flatMap((mirror) => mirror.faults())]);
   }
 
   #health(): ClusterHealth {

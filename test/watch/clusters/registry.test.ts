@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { fault } from '../../../src/core/faults.ts';
 import { type ClusterName, clusterName } from '../../../src/core/names.ts';
 import type { MirrorsChange } from '../../../src/watch/mirrors.ts';
 import { servedKind } from '../../support/cluster/fake-discovery.ts';
@@ -33,6 +34,20 @@ test('the list of served kinds stays the same until they change', async () => {
   expect(kinds?.length).toBeGreaterThan(0);
   expect(watching.mirrors.servedKinds(north.name)).toBe(kinds);
   expect(watching.mirrors.cluster(north.name)?.resources).toBe(kinds);
+});
+
+test('a fault of the description that every request fails with is reported once', async () => {
+  await using watching = startWatching();
+  const cluster = clusterName('north');
+  const broken = fault('INVALID', 'kubeconfig: expected YAML or JSON', { cluster, retry: 'NEVER' });
+  const failed = { type: 'failed', fault: broken } as const;
+  async function* fail() {
+    yield failed;
+  }
+  const api = { cluster, list: fail, watch: fail, logs: fail, send: async () => failed, connectionFaults: [broken] };
+  watching.mirrors.engage({ name: cluster, api, namespaces: [], secrets: 'none' }, signal);
+  await turns(20);
+  expect(watching.mirrors.cluster(cluster)).toMatchObject({ phase: 'CONNECTING', faults: [broken] });
 });
 
 test('warm kinds are mirrored from the start and never evicted', async () => {
