@@ -10,9 +10,8 @@ import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import { leftBehindFactsOf, leftBehindIn } from '../status/left-behind.ts';
 import { summarize } from '../status/summarize.ts';
-import { addAnnounced, announce, withoutSaved } from './clusters/announced-copies.ts';
 import { assessClusters, type ClusterAssessment, nonEmptyShares } from './clusters/cluster-assessment.ts';
-import { mayStartJob, startClusterJob } from './clusters/cluster-job.ts';
+import { startClusterJob } from './clusters/cluster-job.ts';
 import { hasWork, needsNoWrite } from './clusters/cluster-needs.ts';
 import { mirroredVersionsOf, taskFor } from './clusters/cluster-task.ts';
 import { taskForLostCluster } from './clusters/lost-clusters.ts';
@@ -23,7 +22,7 @@ import { isToRestoreFirst, restorePlaced } from './restore-placed.ts';
 import { retryHubLater } from './retry-hub-later.ts';
 import { rollBackAfterBreach } from './roll-back.ts';
 import type { Pass, PassResult } from './state/ports.ts';
-import { type CurrentPlan, forgetFailures, rescheduleMsOf } from './state/propagation-state.ts';
+import { type CurrentPlan, clusterStateOf, forgetFailures, rescheduleMsOf } from './state/propagation-state.ts';
 import { factsOf } from './status-facts.ts';
 import { writeStatus } from './write-status.ts';
 
@@ -76,21 +75,13 @@ function assessAndBegin({ state, ports, drift }: Pass, { propagation, spec, plan
   const assessments = assessClusters(scene);
   const rollout = decideRollout({ clusters: assessments, propagation, spec, plan, nowMs });
   const leftBehind = leftBehindFactsOf(ports.hub.members.objects, propagation);
-  const known = { rollout, leftBehind, announced: withoutSaved(propagation.status.announced, state), nowMs };
-  if (rollout.start.size === 0 || !mayAct(plan)) return { ...known, clusters: withSurge(assessments, rollout) };
+  if (rollout.start.size === 0 || !mayAct(plan)) return { clusters: withSurge(assessments, rollout), rollout, leftBehind, nowMs };
   for (const { cluster, rendered } of assessments) {
     if (!rollout.start.has(cluster) || rendered === undefined) continue;
     state.begun.set(cluster, wantedHashOf(rendered.objects));
     forgetFailures(state, cluster);
   }
-  const clusters = withSurge(assessClusters(scene), rollout);
-  const first = isFirstDecision(state, propagation) ? announce(clusters.filter(({ facts }) => mayWriteIn(facts, rollout))) : undefined;
-  return { ...known, clusters, announced: first ?? known.announced };
-}
-
-/** True if the Propagation never had copies: no generation is decided, and the hub has no share of it. */
-function isFirstDecision({ shares, unreadable }: Pass['state'], { status }: Propagation): boolean {
-  return status.revision === undefined && status.announced === undefined && shares?.size === 0 && unreadable.length === 0;
+  return { clusters: withSurge(assessClusters(scene), rollout), rollout, leftBehind, nowMs };
 }
 
 function mayAct({ verdict }: CurrentPlan): boolean {
@@ -141,8 +132,6 @@ async function saveDecision(
   }
   const saved = await saveStatus(pass, { propagation, spec, plan }, snapshot);
   if ('result' in saved) state.begun.clear();
-  // As the hub answered: a hub with an older definition of Propagations drops the announcement.
-  else addAnnounced(state, saved);
   return saved;
 }
 
@@ -194,11 +183,13 @@ async function saveStatus(pass: Pass, planned: PlannedPropagation, snapshot: Pas
  * cluster, and the cluster has left the fleet or was abandoned, its job writes only to the hub (`taskForLostCluster`).
  */
 function startJobs(pass: Pass, planned: PlannedPropagation, { clusters: assessments, rollout, nowMs }: PassSnapshot): void {
-  const { members } = pass.ports.hub;
+  const { state, ports } = pass;
+  const { members } = ports.hub;
   const { propagation, spec, plan } = planned;
   const isHeld = plan.verdict.result !== 'do';
   for (const { cluster, share, facts, needs } of assessments) {
-    if (!mayStartJob(pass, cluster)) continue;
+    const known = clusterStateOf(state, cluster);
+    if (known.isBusy || known.retryAtMs > ports.clock.monotonic()) continue;
     const isAllowed = mayWriteIn(facts, rollout);
     const moved = isAllowed ? plan.rendered.leaving.find((one) => one.cluster === cluster && one.isMove === true)?.objects : undefined;
     const lost =

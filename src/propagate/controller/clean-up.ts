@@ -8,9 +8,8 @@ import { creationsIn, isSourceEntry, sourcesIn } from '../plan/snapshot/sources.
 import { copyFactsOf } from '../status/copy-facts.ts';
 import { type ClusterFacts, deletionHeld } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
-import { withoutSaved } from './clusters/announced-copies.ts';
 import { mirrorDelayMs, nonEmptyShares, problemOfCopies } from './clusters/cluster-assessment.ts';
-import { type ClusterJob, mayStartJob, startClusterJob } from './clusters/cluster-job.ts';
+import { type ClusterJob, startClusterJob } from './clusters/cluster-job.ts';
 import { isBeingDeleted, noNeeds } from './clusters/cluster-needs.ts';
 import { type ClusterTask, removeShare, taskFor } from './clusters/cluster-task.ts';
 import { taskForLostCluster } from './clusters/lost-clusters.ts';
@@ -138,7 +137,7 @@ function deleteCopiesOf(pass: Pass, { propagation, spec, share, isSource }: Shar
   const { cluster, entries } = share;
   const { members } = ports.hub;
   const known = clusterStateOf(state, cluster);
-  if (!mayStartJob(pass, cluster)) return;
+  if (known.isBusy || known.retryAtMs > ports.clock.monotonic()) return;
   const copies = copyFactsOf(members.objects, share);
   const seen = new Map(copies.map(({ entry, mirrored }) => [entry.key, mirrored]));
   const facts = {
@@ -203,7 +202,6 @@ async function writeDeletionStatus(pass: Pass, { propagation, urgency, refused, 
     ...(refused === undefined ? {} : { refused: { stage: 'Accepted', message: refused } }),
     ...(hold === undefined ? {} : { prune: hold.prune, held: { reason: deletionHeld, message: hold.message } }),
     clusters,
-    announced: withoutSaved(previous.announced, state),
     unreadable,
     isDeleting: true,
     isPaused: false,

@@ -1,4 +1,4 @@
-import type { AnnouncedCopies, Propagation } from '../model/propagation.ts';
+import type { Propagation } from '../model/propagation.ts';
 import type { PropagationSpec } from '../model/spec.ts';
 import type { LeftBehindFacts } from '../status/facts.ts';
 import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
@@ -18,8 +18,6 @@ export interface PassSnapshot {
   readonly rollout: RolloutDecision;
   /** The copies that `purge` Never has released. */
   readonly leftBehind: readonly LeftBehindFacts[];
-  /** The copies that the status announces. Undefined: every cluster with copies has a share. */
-  readonly announced: AnnouncedCopies | undefined;
   /** Unix milliseconds. */
   readonly nowMs: number;
   /** Set after a breach with `onFailure: Rollback`. `running`: the generation is being rolled back. `done`: it was, or it cannot be. */

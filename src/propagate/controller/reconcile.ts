@@ -137,21 +137,20 @@ function isAnswered({ verdict }: CurrentPlan, propagation: Propagation): boolean
 }
 
 /**
- * Prepares the hub for a plan. Reads the inventory and the Propagation live, unless the state has the inventory. If `isFirst`, always reads
- * the Propagation live. Then sets the finalizer of Muster. The reads are live because writes must not depend on a stale mirror.
+ * Prepares the hub for a plan. Reads the inventory live, unless the state has it. If `isFirst`, also reads the Propagation live. Then sets
+ * the finalizer of Muster. The reads are live because writes must not depend on a stale mirror.
  *
  * Returns the delay until the next pass if a request fails, or if the Propagation differs from the mirrored one.
  */
 async function readHub(pass: Pass, propagation: Propagation, { isFirst }: { readonly isFirst: boolean }): Promise<'ready' | NextPass> {
   const { state } = pass;
   const { uid, generation, deletionTimestamp } = propagation.metadata;
-  const isLoaded = state.shares !== undefined;
-  if (!(await loadShares(pass, propagation))) return retryHubLater(pass);
   if (isFirst) {
-    if (isLoaded && !(await readAgain(pass))) return retryHubLater(pass);
+    if (!(await readAgain(pass))) return retryHubLater(pass);
     const live = state.latest?.metadata;
     if (live?.uid !== uid || live.generation !== generation || live.deletionTimestamp !== deletionTimestamp) return { againMs: behindMs };
   }
+  if (!(await loadShares(pass, propagation))) return retryHubLater(pass);
   return (await ensureFinalizer(pass)) ? 'ready' : retryHubLater(pass);
 }
 

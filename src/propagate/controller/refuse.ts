@@ -1,7 +1,6 @@
 import type { Propagation } from '../model/propagation.ts';
 import type { SpecProblem } from '../model/spec.ts';
 import { summarize } from '../status/summarize.ts';
-import { withoutSaved } from './clusters/announced-copies.ts';
 import { assessUnplanned } from './clusters/cluster-assessment.ts';
 import { retryHubLater } from './retry-hub-later.ts';
 import type { Pass, PassResult } from './state/ports.ts';
@@ -22,7 +21,6 @@ export async function refuse(pass: Pass, propagation: Propagation, refusal: Refu
     previous,
     ...(refusal === 'suspended' ? {} : { refused: { stage: 'Accepted', message: refusal.message } }),
     clusters: assessUnplanned({ state, propagation, members: ports.hub.members }).map(({ facts }) => facts),
-    announced: withoutSaved(previous.announced, state),
     isDeleting: false,
     isPaused: false,
     nowMs: ports.clock.now(),

@@ -6,13 +6,13 @@ import { changedMessage } from '../plan/copies/judge-object.ts';
 import { isRemoval } from '../plan/held-prune.ts';
 import { isForOneGeneration } from '../plan/snapshot/frozen-sources.ts';
 import { type ClusterAssessment, lostCopiesOf } from './clusters/cluster-assessment.ts';
-import { mayStartJob, startClusterJob } from './clusters/cluster-job.ts';
+import { startClusterJob } from './clusters/cluster-job.ts';
 import { noNeeds } from './clusters/cluster-needs.ts';
 import { taskFor } from './clusters/cluster-task.ts';
 import { mayWriteIn } from './decide-rollout.ts';
 import type { PassSnapshot, PlannedPropagation } from './pass-snapshot.ts';
 import type { Pass } from './state/ports.ts';
-import type { CurrentPlan, PlacedCopies } from './state/propagation-state.ts';
+import { type CurrentPlan, clusterStateOf, type PlacedCopies } from './state/propagation-state.ts';
 
 /** Number of revisions that are rendered: each takes as long as a plan. Lost copies of older revisions are reported, and not restored. */
 const maxRevisions = 4;
@@ -150,8 +150,9 @@ function restoreLost(pass: Pass, { propagation }: PlannedPropagation, { assessme
   const { cluster, entries } = share;
   const scene = { state, drift, members: ports.hub.members };
   const astray = placed.map((copies) => ({ ...copies, objects: lostCopiesOf(scene, share, copies.objects) }));
+  const known = clusterStateOf(state, cluster);
   const next = astray.find(({ objects, spec }) => objects.length > 0 && mayRestore(pass, spec));
-  if (next !== undefined && mayStartJob(pass, cluster)) {
+  if (next !== undefined && !known.isBusy && known.retryAtMs <= ports.clock.monotonic()) {
     const { spec, revision, objects } = next;
     const generation = Math.max(...entries.map(({ appliedGeneration = 0 }) => appliedGeneration));
     const act = taskFor({ ...noNeeds, correct: objects }, assessment.facts.copies);

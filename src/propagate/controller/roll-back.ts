@@ -8,11 +8,11 @@ import { hashOfSources, isForOneGeneration } from '../plan/snapshot/frozen-sourc
 import { isRestarted } from '../rollout/resumption.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import type { ClusterAssessment } from './clusters/cluster-assessment.ts';
-import { mayStartJob, startClusterJob } from './clusters/cluster-job.ts';
+import { startClusterJob } from './clusters/cluster-job.ts';
 import type { PassSnapshot, PlannedPropagation } from './pass-snapshot.ts';
 import { type NextPass, retryHubLater } from './retry-hub-later.ts';
 import type { Pass } from './state/ports.ts';
-import type { BreachRollback } from './state/propagation-state.ts';
+import { type BreachRollback, clusterStateOf } from './state/propagation-state.ts';
 
 /**
  * Rolls this generation back after a breach with `onFailure: Rollback`, wave by wave from the last to the first. Returns the snapshot with
@@ -145,8 +145,10 @@ function restorePrevious(
   { propagation, spec, plan }: PlannedPropagation,
   { assessment, restoring }: { readonly assessment: ClusterAssessment; readonly restoring: BreachRollback },
 ): void {
+  const { state, ports } = pass;
   const { cluster } = assessment;
-  if (!mayStartJob(pass, cluster)) return;
+  const known = clusterStateOf(state, cluster);
+  if (known.isBusy || known.retryAtMs > ports.clock.monotonic()) return;
   const rendered = restoring.wanted.get(cluster) ?? [];
   const old = restoring.oldValues.filter((values) => values.cluster === cluster);
   startClusterJob(pass, {

@@ -14,7 +14,6 @@ export interface PlannedStatus {
   readonly clusters: readonly ClusterAssessment[];
   readonly rollout?: RolloutDecision;
   readonly leftBehind: readonly LeftBehindFacts[];
-  readonly announced: PropagationFacts['announced'];
   readonly rollback?: PropagationFacts['rollback'];
   readonly whyNotRolledBack?: string;
   readonly unreadable: readonly string[];
@@ -23,19 +22,7 @@ export interface PlannedStatus {
 
 /** Collects the facts for the status of a Propagation that has a plan, whatever the verdict on the plan is. */
 export function factsOf(planned: PlannedStatus): PropagationFacts {
-  const {
-    propagation,
-    spec,
-    plan,
-    clusters: assessments,
-    rollout,
-    rollback,
-    whyNotRolledBack,
-    unreadable,
-    leftBehind,
-    announced,
-    nowMs,
-  } = planned;
+  const { propagation, spec, plan, clusters: assessments, rollout, rollback, whyNotRolledBack, unreadable, leftBehind, nowMs } = planned;
   return {
     generation: plan.generation,
     spec,
@@ -44,7 +31,6 @@ export function factsOf(planned: PlannedStatus): PropagationFacts {
     ...verdictFacts(plan, isDecided(propagation) ? 'NotPlannedAgain' : 'Refused'),
     unreadable,
     leftBehind,
-    announced,
     ...(plan.requested === undefined ? {} : { requestedPlan: plan.requested }),
     ...(rollout === undefined ? {} : { waves: rollout.waves }),
     isDeleting: false,

@@ -47,8 +47,6 @@ export type PreservedIn = NonNullable<PropagationStatus['preserved']>[number];
 export type CopyLeftBehind = NonNullable<PropagationStatus['leftBehind']>[number];
 /** The number of copies in one cluster that `purge` Never has released, and for which `leftBehind` had no room. */
 export type UnrecordedCopies = NonNullable<PropagationStatus['leftBehindUnrecorded']>[number];
-/** The first copies, announced in the status before they are created (docs/internals/propagation.md 5.3). */
-export type AnnouncedCopies = NonNullable<PropagationStatus['announced']>;
 /** The plan that a user requested by its digest, with the generation of that request. */
 export type RequestedPlan = NonNullable<PropagationStatus['asked']>;
 

@@ -17,7 +17,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { maxClusters } from './cluster-set-definition.ts';
 import { eviction, preservedIn } from './failover-definition.ts';
-import { health, maxEntries, recordedFault } from './inventory-definition.ts';
+import { health, recordedFault } from './inventory-definition.ts';
 import { recordedNote } from './note-definition.ts';
 import { objectKeyFields, withKey } from './object-key-definition.ts';
 import { completionMode } from './spec-definition.ts';
@@ -231,21 +231,6 @@ const unrecordedCopies = structureSchema({
   count: count.describe('The number of released copies that are not in `leftBehind`.'),
 });
 
-const copyKey = translatedSchema(structureSchema(objectKeyFields), { decode: (flat) => withKey(flat)[0], encode: (key) => key });
-
-const announced = structureSchema({
-  intent: anyText.describe(
-    'A random text. The intent token of each announced copy is a hash of this text, the cluster and the key of the copy.',
-  ),
-  copies: listSchema(
-    structureSchema({
-      clusters: listSchema(clusterText, { max: maxClusters }).describe('The clusters whose ClusterShare does not exist yet.'),
-      objects: listSchema(copyKey, { max: maxEntries }).describe('The copies that are about to be created in each of these clusters.'),
-    }),
-    { max: maxClusters },
-  ).describe('The announced copies. Clusters with the same copies are together.'),
-});
-
 const asked = structureSchema({
   digest: anyText.describe('The digest of the plan.'),
   generation: generation.describe('The generation in which the digest was first requested. Later generations need not be that plan.'),
@@ -283,11 +268,6 @@ export const status = structureSchema({
   completion: completion.exactOptional().describe('Whether Jobs in many clusters are complete together.'),
   prune: prune.exactOptional().describe('Deletions that wait to be confirmed, or that were confirmed and are under way.'),
   asked: asked.exactOptional().describe('The plan that was last requested by its digest.'),
-  announced: announced
-    .exactOptional()
-    .describe(
-      'The first copies of the Propagation, announced before they are created. A cluster leaves the list when its ClusterShare is saved.',
-    ),
   evictions: listSchema(eviction, { max: maxLines })
     .exactOptional()
     .describe('The clusters whose copies must run elsewhere. A cluster stays in the list until it may be chosen again.'),

@@ -142,8 +142,6 @@ export interface PropagationFacts {
   readonly clusters: readonly ClusterFacts[];
   /** The copies in `leftBehind` of the previous status. Default: nothing is known about them. */
   readonly leftBehind?: readonly LeftBehindFacts[];
-  /** The copies that are announced in the status, because the shares of their clusters are not saved yet. Undefined: there are none. */
-  readonly announced: PropagationStatus['announced'] | undefined;
   /** Absent without a plan. */
   readonly waves?: WavesDecision;
   /** True if the Propagation is being deleted. */

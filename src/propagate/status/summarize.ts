@@ -34,7 +34,6 @@ export function summarize(facts: PropagationFacts): PropagationStatus {
     observedGeneration: facts.generation,
     ...decisionFields(facts),
     ...evictionFields(facts),
-    ...(facts.announced === undefined ? {} : { announced: facts.announced }),
     ...(leftBehind.copies.length === 0 ? {} : { leftBehind: leftBehind.copies }),
     ...(leftBehind.unrecorded.length === 0 ? {} : { leftBehindUnrecorded: leftBehind.unrecorded }),
     phase,

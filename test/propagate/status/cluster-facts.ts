@@ -95,7 +95,6 @@ export function propagationOf(clusters: readonly ClusterFacts[], given: Partial<
     previous: {},
     plan: { digest: 'd3', revision: 2, scheduledAt: ago(60), desired: 4, placed: 4, unplaced: 0, notes: [] },
     clusters,
-    announced: undefined,
     isDeleting: false,
     isPaused: false,
     nowMs,

@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Json } from '../../../src/core/json.ts';
 import { labelsAt, listAt, textAt } from '../../../src/core/json-at.ts';
-import { textOfKey } from '../../../src/manifests/object-key.ts';
 import { marks, musterGroup } from '../../../src/propagate/model/propagation.ts';
 import type { SimWrite } from '../sim/sim-cluster.ts';
 
@@ -27,7 +24,6 @@ type Offence = string;
  *
  * - A copy is created under version "1", which never changes an existing object. It is changed only under the uid and version that were
  *   read.
- * - A copy is created only after the hub has its intent token: in the inventory of its cluster, or announced in the status.
  * - An object is deleted only by a uid that the inventory had for that cluster before, and with a version. The same holds for revisions.
  * - No copy is written by an older generation than the generation before, unless the Propagation was resumed in between.
  * - Each Job of an intent is created once in each cluster.
@@ -36,14 +32,12 @@ type Offence = string;
  */
 function offencesIn(fleet: WrittenFleet): readonly Offence[] {
   const shares = inventoriesOf(fleet);
-  const tokens = [...shares.map(({ cluster, intent, atMs }) => ({ cluster, token: intent, atMs })), ...announcementsOf(fleet)];
   const resumed = resumptionsOf(fleet);
   const sources = sourcesOf(fleet);
   const ofMembers = Object.entries(fleet.clusters).flatMap(([name, cluster]) => {
     const writes = cluster.writes().filter(({ isDry, group }) => !isDry && group !== musterGroup);
     return [
       ...unguardedCopies(name, writes),
-      ...unannouncedCopies(name, writes, tokens),
       ...deletionsWithoutProof(name, writes, shares),
       ...olderGenerations(name, writes, resumed),
       ...repeatedJobs(name, writes),
@@ -68,42 +62,6 @@ function unguardedCopies(cluster: string, writes: readonly SeenWrite[]): readonl
     if (write.manager !== 'muster' || write.verb === 'delete' || !copies.has(write.object.metadata.uid)) return [];
     const isGuarded = write.result === 'created' ? resourceVersion === '1' : uid !== undefined && resourceVersion !== undefined;
     return isGuarded ? [] : [`${cluster}: ${textOf(write)} was ${write.result} without a guard (uid ${uid}, version ${resourceVersion})`];
-  });
-}
-
-/** An intent token that the status of a Propagation announced from this time on, for one copy in one cluster. */
-interface AnnouncedToken {
-  readonly cluster: string;
-  readonly token: string;
-  readonly atMs: number;
-}
-
-function announcementsOf(fleet: WrittenFleet): readonly AnnouncedToken[] {
-  return hubWrites(fleet, 'Propagation').flatMap(({ object, atMs }) => {
-    const intent = textAt(object, 'status', 'announced', 'intent') ?? '';
-    const tokenOf = (cluster: string, key: Json) => {
-      const [apiVersion = '', kind = '', namespace, name = ''] = ['apiVersion', 'kind', 'namespace', 'name'].map((of) => textAt(key, of));
-      const text = textOfKey({ apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) });
-      return createHash('sha256')
-        .update(JSON.stringify([intent, cluster, text]))
-        .digest('hex')
-        .slice(0, 32);
-    };
-    return listAt(object, 'status', 'announced', 'copies').flatMap((group) =>
-      listAt(group, 'clusters').flatMap((name) => {
-        const cluster = String(name);
-        return listAt(group, 'objects').map((key) => ({ cluster, token: tokenOf(cluster, key), atMs }));
-      }),
-    );
-  });
-}
-
-function unannouncedCopies(cluster: string, writes: readonly SeenWrite[], tokens: readonly AnnouncedToken[]): readonly Offence[] {
-  return writes.flatMap((write) => {
-    const token = textAt(write.object, 'metadata', 'annotations', marks.intent);
-    if (write.manager !== 'muster' || write.result !== 'created' || token === undefined || !isCopy(write)) return [];
-    const isAnnounced = tokens.some((one) => one.cluster === cluster && one.token === token && one.atMs <= write.atMs);
-    return isAnnounced ? [] : [`${cluster}: ${textOf(write)} was created before the hub had its intent token`];
   });
 }
 

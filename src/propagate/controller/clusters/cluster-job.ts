@@ -14,7 +14,6 @@ import { withOrderedSaves } from '../state/hub-writes.ts';
 import type { Pass } from '../state/ports.ts';
 import { clusterStateOf, forgetFailures } from '../state/propagation-state.ts';
 import { isAbortOf, retryAfterMs } from '../state/work-queue.ts';
-import { isToWithdraw } from './announced-copies.ts';
 import { type ClusterTask, faultsIn } from './cluster-task.ts';
 
 /** The work of one Propagation in one cluster. */
@@ -35,15 +34,6 @@ export interface ClusterJob {
   readonly task: ClusterTask;
   /** Called after the task has ended without a fault. */
   readonly onDone?: () => void;
-}
-
-/**
- * True if a job may start in the cluster now: none is running there, its retry is due, and the status no longer announces copies that the
- * saved share has.
- */
-export function mayStartJob({ state, ports }: Pass, cluster: ClusterName): boolean {
-  const { isBusy, retryAtMs } = clusterStateOf(state, cluster);
-  return !isBusy && retryAtMs <= ports.clock.monotonic() && !isToWithdraw(state, cluster);
 }
 
 /**
@@ -103,8 +93,7 @@ function recordOutcomes(pass: Pass, { cluster, checkedVersions, onDone }: Cluste
     const version = copy.action === 'Unchanged' ? checkedVersions?.get(text) : undefined;
     if (version !== undefined) known.checkedVersions.set(text, version);
   }
-  // A share that is only announced stays: its entries prove the copies that the job has created.
-  if (last.share.version === undefined && last.share.entries.length === 0) state.shares?.delete(cluster);
+  if (last.share.version === undefined) state.shares?.delete(cluster);
   else state.shares?.set(cluster, last.share);
   known.fault = last.result === 'failed' ? last.fault : undefined;
   if (last.result === 'stopped') {

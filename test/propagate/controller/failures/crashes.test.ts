@@ -135,12 +135,11 @@ test('D3: two processes that lead at once reach the same end as one, wherever th
 test('D3, D4: a leader that was suspended past its lease writes nothing afterwards, and another leads within 17 s of the last renewal', async () => {
   await using fleet = await startControllerWorld(bare);
   const { world } = fleet;
-  // The fourth write saves the decision. The copies come next.
-  const first = fleet.startProcess({ standsAfter: 4 });
+  const first = fleet.startProcess({ standsAfter: 7 });
   await world.until(() => first.controller.isLeading());
   const second = fleet.startProcess();
   await ask(fleet, 'stale', 'created');
-  await world.until(() => first.writes >= 4);
+  await world.until(() => first.writes >= 7);
   const writes = first.writes;
   await world.until(() => second.controller.isLeading(), 17_500);
   expect(first.controller.isLeading()).toBe(false);
