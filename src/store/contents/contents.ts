@@ -19,8 +19,6 @@ export class StoreContents {
    * value is `undefined` if no object had the name.
    */
   readonly #frozen = new Set<Map<string, KubernetesObject | undefined>>();
-  /** The object that was stored last. It may have been deleted since. */
-  #last: KubernetesObject | undefined;
   #bytes = 0;
   #revision = 0;
 
@@ -47,20 +45,18 @@ export class StoreContents {
   }
 
   /**
-   * Returns the object that was stored last for the same controller. The new object mostly equals it, and can share its parts. If there is
-   * none: the object that was stored last, because objects of one kind have equal parts too. Undefined if none was stored. The returned
-   * object may have been deleted since.
+   * Returns the object that was stored last for the same controller. The new object mostly equals it, and can share its parts. Undefined
+   * without a controller, or if none was stored. The returned object may have been deleted since.
    */
   siblingOf(object: KubernetesObject): KubernetesObject | undefined {
     const controller = controllerUidOf(object);
-    return (controller === undefined ? undefined : this.#families.get(controller)?.object) ?? this.#last;
+    return controller === undefined ? undefined : this.#families.get(controller)?.object;
   }
 
   /** Adds the object, or replaces the object of its name. */
   put(object: KubernetesObject, weight: ObjectWeight): void {
     const { name, namespace = '' } = object.metadata;
     this.#revision += 1;
-    this.#last = object;
     const slot = this.#objects.get(namespace, name);
     this.#noteBefore(namespace, name, slot?.object);
     if (slot !== undefined) {
@@ -95,7 +91,6 @@ export class StoreContents {
     this.#objects.clear();
     this.#indexes.clear();
     this.#families.clear();
-    this.#last = undefined;
     this.#bytes = 0;
   }
 

@@ -41,8 +41,6 @@ export class StagedObjects {
   /** The versions of the events that arrived since the list began, by object. */
   readonly #events = new Map<string, ResourceVersion | undefined>();
 
-  /** The last staged object. It has parts that are equal in objects of other controllers too. */
-  #last: KubernetesObject | undefined;
   #bytes = 0;
 
   constructor({ contents, namespace, byContent = false, formOf }: StagingOptions) {
@@ -69,8 +67,7 @@ export class StagedObjects {
     const { namespace, name } = identityOf(object);
     if (!this.#covers(namespace)) return;
     const controller = controllerUidOf(object);
-    const sibling =
-      (controller === undefined ? undefined : this.#families.get(controller)) ?? this.#contents.siblingOf(object) ?? this.#last;
+    const sibling = (controller === undefined ? undefined : this.#families.get(controller)) ?? this.#contents.siblingOf(object);
     const shared = shareExactly(this.#contents.objects.get(namespace, name)?.object ?? sibling, {
       object: this.#formOf(object),
       exactly: () => this.#formOf(exactly()),
@@ -78,7 +75,6 @@ export class StagedObjects {
     this.#set(namespace, name, shared);
     this.#bytes += shared.weight.own;
     if (controller !== undefined) this.#families.set(controller, shared.object);
-    this.#last = shared.object;
   }
 
   remove(namespace: string, name: string): void {

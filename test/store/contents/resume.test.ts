@@ -76,8 +76,7 @@ describe('resuming', () => {
 
   test('remembers 4 MiB', () => {
     const { store } = storeUnderChange();
-    const big = (name: string, version: number): KubernetesObject =>
-      objectOf({ name, version, spec: { text: name.padEnd(1_000_000, 'x') } });
+    const big = (name: string, version: number): KubernetesObject => objectOf({ name, version, spec: { text: 'x'.repeat(1_000_000) } });
     for (let version = 11; version <= 20; version += 1) store.applied(big(`p${version}`, version), versionOf(version), neverAsked);
     expect(store.changesSince('e', versionOf(16))).toHaveLength(4);
     expect(store.changesSince('e', versionOf(15))).toBeUndefined();

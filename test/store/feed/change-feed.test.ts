@@ -365,7 +365,7 @@ describe('a slow reader', () => {
     await turns();
     for (let index = 0; index < 12; index += 1) {
       store.applied(
-        objectOf({ name: `big${index}`, version: 100 + index, spec: { text: String(index).padEnd(100_000, 'x') } }),
+        objectOf({ name: `big${index}`, version: 100 + index, spec: { text: 'x'.repeat(100_000) } }),
         versionOf(100 + index),
         neverAsked,
       );
