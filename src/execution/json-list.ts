@@ -106,7 +106,7 @@ export class JsonListBuilder {
     if (run !== undefined) {
       this.#endRun();
       this.#add(run.bytes);
-      return run.sources.length;
+      return run.elements.length;
     }
     const [text] = this.#kept.find(this.list[index]) ?? [];
     if (text !== undefined) this.#addToRun(index, text);
@@ -186,9 +186,9 @@ export class JsonListBuilder {
     const [first] = this.#run;
     if (first === undefined) return;
     const isKept = this.#run.length > 1 && this.#runLength >= minRunLength;
-    const text = this.#run.length === 1 ? first : this.#run.join();
     const elements = isKept ? this.list.slice(this.#begin, this.#begin + this.#run.length) : [];
-    this.#add((isKept ? this.#kept?.keepRun(elements, text) : undefined) ?? text);
+    const bytes = isKept ? this.#kept?.keepRun(elements, this.#run) : undefined;
+    this.#add(bytes ?? (this.#run.length === 1 ? first : this.#run.join()));
     this.#run = [];
     this.#runLength = 0;
   }

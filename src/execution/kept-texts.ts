@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { Clock } from '../core/clock.ts';
 
 /** The values on which the JSON text of an object depends. */
@@ -14,15 +15,22 @@ export interface TextSource {
  */
 export type TextSourceOf = (value: unknown) => TextSource | undefined;
 
+/** The text of an element inside the bytes of a run. */
+interface TextInRun {
+  readonly bytes: Buffer;
+  readonly begin: number;
+  readonly end: number;
+}
+
 interface KeptText {
-  /** The whole text, or parts of it. */
-  readonly texts: readonly string[];
   readonly others: readonly unknown[];
+  /** The whole text, or parts of it. The last run that was kept with this element has the text, so that memory has it once. */
+  texts: readonly string[] | TextInRun;
 }
 
 /** Elements that followed each other in a list, and their JSON as one piece, separated by commas. */
 interface KeptRun {
-  readonly sources: readonly TextSource[];
+  readonly elements: readonly KeptText[];
   readonly bytes: Buffer;
 }
 
@@ -32,29 +40,22 @@ interface KeptList {
   readonly length: number;
 }
 
-/** The size of stored texts and runs. */
-interface KeptSize {
-  /** Number of characters of texts and of bytes of runs. */
-  readonly length: number;
-  /** Number of objects in runs. A run keeps its objects in memory, until its first object no longer exists elsewhere. */
-  readonly objects: number;
-}
-
 /** The period in which a selection must print many elements before its texts are stored. */
 const earnMs = 60_000;
 
-/** Maximum number of characters and bytes of all stored texts and runs together: 64 Mi. */
-const maxLength = 64 << 20;
+/** The texts of all selections together have at most a sixteenth of the size that the heap may have, but these bounds come first. */
+const heapShare = 1 / 16;
+const leastMaxLength = 64 << 20;
+const greatestMaxLength = 256 << 20;
 
 /** Number of characters that a whole list counts for each element, in addition to its texts. Bytes of runs are counted with the runs. */
 const lengthPerElement = 8;
 
-/** Maximum number of objects in all runs. They take about 2 kB each if they no longer exist elsewhere. */
-const maxRunObjects = 32_768;
-
 interface KeptTextsOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly keepTextsAfter?: number | undefined;
+  /** The size that the heap of this process may have, in bytes. Default: the limit of V8. */
+  readonly heapLimit?: number | undefined;
 }
 
 /** Bounds the stored texts of all selections together. If they are too long, the selection that was used least recently loses all its texts. */
@@ -63,25 +64,25 @@ export class KeptTextsBudget {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Number of elements that a selection must have printed within a minute before its texts are stored. */
   readonly keepTextsAfter: number;
+  /** Maximum number of characters and bytes of all stored texts and runs together. */
+  readonly #maxLength: number;
   #length = 0;
-  #objects = 0;
 
-  constructor({ clock, keepTextsAfter = 5_000 }: KeptTextsOptions) {
+  constructor({ clock, keepTextsAfter = 5_000, heapLimit = getHeapStatistics().heap_size_limit }: KeptTextsOptions) {
     this.clock = clock;
     this.keepTextsAfter = keepTextsAfter;
+    this.#maxLength = Math.min(Math.max(heapLimit * heapShare, leastMaxLength), greatestMaxLength);
   }
 
-  add(texts: KeptTexts, { length, objects }: KeptSize): void {
+  /** Adds this number of characters and bytes. It is negative if texts became shorter. */
+  add(texts: KeptTexts, length: number): void {
     this.#used.delete(texts);
     this.#used.add(texts);
     this.#length += length;
-    this.#objects += objects;
     for (const oldest of this.#used) {
-      if (this.#length <= maxLength && this.#objects <= maxRunObjects) return;
+      if (this.#length <= this.#maxLength) return;
       this.#used.delete(oldest);
-      const emptied = oldest.empty();
-      this.#length -= emptied.length;
-      this.#objects -= emptied.objects;
+      this.#length -= oldest.empty();
     }
   }
 
@@ -104,7 +105,6 @@ export class KeptTexts {
   /** Whole lists by their keys. */
   #lists = new WeakMap<object, KeptList>();
   #length = 0;
-  #objects = 0;
   #printed = 0;
   #sinceMs = Number.NEGATIVE_INFINITY;
 
@@ -130,34 +130,39 @@ export class KeptTexts {
 
   /** Returns the stored text of an element, or its parts. Undefined if no text is stored, or a value that it shows has changed. */
   find(value: unknown): readonly string[] | undefined {
-    const source = this.#sourceOf(value);
-    if (source === undefined) return undefined;
-    const kept = this.#texts.get(source.object);
-    return kept !== undefined && areEqual(kept.others, source.others) ? kept.texts : undefined;
+    const texts = this.#find(value)?.texts;
+    return texts === undefined || !('bytes' in texts) ? texts : [texts.bytes.toString('utf8', texts.begin, texts.end)];
   }
 
   /** Returns the run that begins with the element at this index. Undefined unless the list continues with all of its elements. */
   findRun(list: readonly unknown[], index: number): KeptRun | undefined {
     const first = this.#sourceOf(list[index]);
     const run = first && this.#runs.get(first.object);
-    if (run === undefined || index + run.sources.length > list.length) return undefined;
-    for (const [offset, { object, others }] of run.sources.entries()) {
-      const source = this.#sourceOf(list[index + offset]);
-      if (source === undefined || source.object !== object || !areEqual(others, source.others)) return undefined;
-    }
-    return run;
+    if (run === undefined || index + run.elements.length > list.length) return undefined;
+    return run.elements.every((element, offset) => this.#find(list[index + offset]) === element) ? run : undefined;
   }
 
-  /** Keeps the text of elements that follow each other in a list. Returns its bytes. Undefined if it may not be kept. */
-  keepRun(elements: readonly unknown[], text: string): Buffer | undefined {
-    const sources = elements.flatMap((element) => this.#sourceOf(element) ?? []);
-    const [first] = sources;
-    if (first === undefined || sources.length < elements.length) return undefined;
-    const bytes = Buffer.from(text);
-    const former = this.#runs.get(first.object);
-    this.#runs.set(first.object, { sources, bytes });
-    // A kept list may still have the bytes of the former run, so they continue to count.
-    this.#count({ length: bytes.length, objects: sources.length - (former?.sources.length ?? 0) });
+  /**
+   * Keeps the texts of elements that follow each other in a list as one run. Returns its bytes. Undefined if it may not be kept.
+   *
+   * @param texts The text of each element, for which `find` returns the same text.
+   */
+  keepRun(elements: readonly unknown[], texts: readonly string[]): Buffer | undefined {
+    const first = this.#sourceOf(elements[0]);
+    const kept = elements.flatMap((element) => this.#find(element) ?? []);
+    if (first === undefined || kept.length < elements.length) return undefined;
+    const bytes = Buffer.from(texts.join());
+    let begin = 0;
+    let moved = 0;
+    for (const [index, element] of kept.entries()) {
+      const end = begin + Buffer.byteLength(texts[index] ?? '');
+      moved += lengthOf(element.texts);
+      element.texts = { bytes, begin, end };
+      begin = end + 1;
+    }
+    this.#runs.set(first.object, { elements: kept, bytes });
+    // A kept list may still have the bytes of a former run, so they continue to count.
+    this.#count(bytes.length - moved);
     return bytes;
   }
 
@@ -171,7 +176,7 @@ export class KeptTexts {
     if (elements.some((element) => this.#sourceOf(element) === undefined)) return;
     const own = texts.reduce((sum, text) => sum + (typeof text === 'string' ? text.length : 0), elements.length * lengthPerElement);
     this.#lists.set(key, { texts, length });
-    this.#count({ length: own, objects: 0 });
+    this.#count(own);
   }
 
   /** Keeps the text of an element, or parts of it. */
@@ -179,30 +184,40 @@ export class KeptTexts {
     const source = this.#sourceOf(value);
     if (source === undefined) return;
     this.#texts.set(source.object, { texts, others: source.others });
-    this.#count({ length: texts.reduce((sum, { length }) => sum + length, 0), objects: 0 });
+    this.#count(lengthOf(texts));
   }
 
-  #count(added: KeptSize): void {
-    this.#length += added.length;
-    this.#objects += added.objects;
+  /** Returns what is stored for an element. The result is the same as long as its object and the other values are the same. */
+  #find(value: unknown): KeptText | undefined {
+    const source = this.#sourceOf(value);
+    const kept = source && this.#texts.get(source.object);
+    return kept !== undefined && areEqual(kept.others, source?.others ?? []) ? kept : undefined;
+  }
+
+  #count(added: number): void {
+    this.#length += added;
     this.#budget.add(this, added);
   }
 
   /**
-   * Deletes all texts and runs. The selection must print many elements again before new ones are stored. Returns the size of what was deleted,
-   * including that of objects that the garbage collector has already removed.
+   * Deletes all texts and runs. The selection must print many elements again before new ones are stored. Returns the length of what was
+   * deleted, including that of objects that the garbage collector has already removed.
    */
-  empty(): KeptSize {
-    const size = { length: this.#length, objects: this.#objects };
+  empty(): number {
+    const length = this.#length;
     this.#texts = new WeakMap();
     this.#runs = new WeakMap();
     this.#lists = new WeakMap();
     this.#length = 0;
-    this.#objects = 0;
     this.#printed = 0;
     this.#sinceMs = Number.NEGATIVE_INFINITY;
-    return size;
+    return length;
   }
+}
+
+/** Returns the number of characters of texts, and 0 for a text that a run has. */
+function lengthOf(texts: KeptText['texts']): number {
+  return 'bytes' in texts ? 0 : texts.reduce((sum, { length }) => sum + length, 0);
 }
 
 function areEqual(a: readonly unknown[], b: readonly unknown[]): boolean {

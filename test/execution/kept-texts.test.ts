@@ -30,10 +30,19 @@ test('a text is found for the same object with the same other values', () => {
   expect(texts.find({ object: {}, cluster: 'north' })).toBeUndefined();
 });
 
+const elementsOf = (...clusters: string[]) => clusters.map((cluster): Element => ({ object: {}, cluster }));
+
+/** Keeps each text by itself, then all as one run. */
+function keepRun(texts: KeptTexts, elements: readonly Element[], run: readonly string[]) {
+  for (const [index, element] of elements.entries()) texts.keep(element, [run[index] ?? '']);
+  return texts.keepRun(elements, run);
+}
+
 test('a run is found where the list continues with the same objects, and only there', () => {
   const texts = new KeptTexts(new KeptTextsBudget({ clock }), sourceOf);
-  const [a, b, c] = ['north', 'north', 'south'].map((cluster) => ({ object: {}, cluster })) as [Element, Element, Element];
-  const bytes = texts.keepRun([a, b], '1,2');
+  const [a, b, c] = elementsOf('north', 'north', 'south') as [Element, Element, Element];
+  const bytes = keepRun(texts, [a, b], ['1', '2']);
+  expect(bytes?.toString()).toBe('1,2');
   expect(texts.findRun([c, { ...a }, { ...b }, c], 1)?.bytes).toBe(bytes);
   expect(texts.findRun([a, b], 1)).toBeUndefined();
   expect(texts.findRun([a], 0)).toBeUndefined();
@@ -42,36 +51,59 @@ test('a run is found where the list continues with the same objects, and only th
   expect(texts.findRun([a, { ...b, cluster: 'south' }], 0)).toBeUndefined();
 });
 
-test('the bytes of a replaced run still count, because a kept list may have them', () => {
-  const texts = new KeptTexts(new KeptTextsBudget({ clock, keepTextsAfter: 0 }), sourceOf);
-  const [a, b] = [
-    { object: {}, cluster: 'north' },
-    { object: {}, cluster: 'north' },
-  ] as const;
-  texts.keepRun([a, b], '1,2');
-  texts.keepRun([a], '1');
-  expect(texts.empty()).toEqual({ length: 4, objects: 1 });
+test('the text of each element is found in the bytes of its run', () => {
+  const texts = new KeptTexts(new KeptTextsBudget({ clock }), sourceOf);
+  const [a, b, c] = elementsOf('north', 'north', 'north') as [Element, Element, Element];
+  keepRun(texts, [a, b, c], ['"ö€"', '"𝄞"', '"z"']);
+  expect([a, b, c].map((element) => texts.find(element))).toEqual([['"ö€"'], ['"𝄞"'], ['"z"']]);
+  texts.keep(b, ['"changed"']);
+  expect(texts.findRun([a, b, c], 0)).toBeUndefined();
+  expect([a, b, c].map((element) => texts.find(element))).toEqual([['"ö€"'], ['"changed"'], ['"z"']]);
 });
 
-test('the objects of all runs are bounded', () => {
-  const budget = new KeptTextsBudget({ clock, keepTextsAfter: 0 });
-  const [first, second] = [new KeptTexts(budget, sourceOf), new KeptTexts(budget, sourceOf)];
-  const elements = (count: number) => Array.from({ length: count }, () => ({ object: {}, cluster: 'north' }));
-  const [kept, many] = [elements(20_000), elements(20_000)];
-  first.keepRun(kept, '[]');
-  second.keepRun(many, '[]');
-  expect(first.findRun(kept, 0)).toBeUndefined();
-  expect(second.findRun(many, 0)).toBeDefined();
+test('two lists with the same elements may each have a run', () => {
+  const texts = new KeptTexts(new KeptTextsBudget({ clock }), sourceOf);
+  const [a, b, c] = elementsOf('north', 'north', 'north') as [Element, Element, Element];
+  const whole = keepRun(texts, [a, b, c], ['1', '2', '3']);
+  const part = texts.keepRun([b, c], ['2', '3']);
+  expect(texts.findRun([a, b, c], 0)?.bytes).toBe(whole);
+  expect(texts.findRun([b, c], 0)?.bytes).toBe(part);
+});
+
+test('no run is kept with an element whose text is not stored', () => {
+  const texts = new KeptTexts(new KeptTextsBudget({ clock }), sourceOf);
+  const [a, b] = elementsOf('north', 'north') as [Element, Element];
+  texts.keep(a, ['1']);
+  expect(texts.keepRun([a, b], ['1', '2'])).toBeUndefined();
+});
+
+test('a text in a run counts once. The bytes of a replaced run still count, because a kept list may have them', () => {
+  const texts = new KeptTexts(new KeptTextsBudget({ clock, keepTextsAfter: 0 }), sourceOf);
+  const elements = elementsOf('north', 'north');
+  keepRun(texts, elements, ['1', '2']);
+  texts.keepRun(elements, ['1', '2']);
+  expect(texts.empty()).toBe('1,2'.length * 2);
+  expect(texts.empty()).toBe(0);
+});
+
+test.each([
+  { heap: '1 GiB', heapLimit: 1 << 30, least: 64 },
+  { heap: '2 GiB', heapLimit: 2 ** 31, least: 128 },
+  { heap: '16 GiB', heapLimit: 2 ** 34, least: 256 },
+])('with a heap of $heap, all texts together may have $least Mi characters', ({ heapLimit, least }) => {
+  const texts = new KeptTexts(new KeptTextsBudget({ clock, heapLimit }), sourceOf);
+  const [fits, isMore] = elementsOf('north', 'north') as [Element, Element];
+  texts.keep(fits, ['x'.repeat(least << 20)]);
+  expect(texts.find(fits)).toBeDefined();
+  texts.keep(isMore, ['x']);
+  expect(texts.find(fits)).toBeUndefined();
 });
 
 test('all texts together are bounded: the selection that was used least recently is emptied', () => {
-  const budget = new KeptTextsBudget({ clock, keepTextsAfter: 0 });
+  const budget = new KeptTextsBudget({ clock, keepTextsAfter: 0, heapLimit: 0 });
   const [first, second] = [new KeptTexts(budget, sourceOf), new KeptTexts(budget, sourceOf)];
   const half = 'x'.repeat(33 << 20);
-  const [one, two] = [
-    { object: {}, cluster: 'north' },
-    { object: {}, cluster: 'north' },
-  ];
+  const [one, two] = elementsOf('north', 'north') as [Element, Element];
   first.keep(one, ['small']);
   second.keep(one, [half]);
   first.begin(1);
