@@ -15,7 +15,8 @@ import { type ReaderCommand, startReaders } from './readers.ts';
 const [variant = '', objectCount = '10000', readerCount = '100'] = process.argv.slice(2);
 const objects = Number(objectCount);
 const chunk = 250;
-const warmUps = 3;
+/** The joins after which the code of both sides is compiled. A gateway that runs for a day has had more. */
+const warmUps = 20;
 
 pin(0);
 using readers = startReaders();
