@@ -10,8 +10,8 @@ export interface TextSource {
 }
 
 /**
- * Returns what the text of a value depends on. Undefined for an object whose text must not be stored. A type declares this function with
- * `keptTextsOf`.
+ * Returns what the text of a value depends on. Undefined for an object whose text must not be stored. All calls with one value return the same object
+ * and the same other values. A type declares this function with `keptTextsOf`.
  */
 export type TextSourceOf = (value: unknown) => TextSource | undefined;
 
@@ -43,7 +43,7 @@ interface KeptList {
 /** The period in which a selection must print many elements before its texts are stored. */
 const earnMs = 60_000;
 
-/** The texts of all selections together have at most a sixteenth of the size that the heap may have, but these bounds come first. */
+/** The texts of all selections together may have a sixteenth of the greatest size of the heap, but never less or more than these bounds. */
 const heapShare = 1 / 16;
 const leastMaxLength = 64 << 20;
 const greatestMaxLength = 256 << 20;
@@ -54,7 +54,7 @@ const lengthPerElement = 8;
 interface KeptTextsOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly keepTextsAfter?: number | undefined;
-  /** The size that the heap of this process may have, in bytes. Default: the limit of V8. */
+  /** The greatest size of the heap of this process, in bytes. Default: the limit of V8. */
   readonly heapLimit?: number | undefined;
 }
 
@@ -74,7 +74,7 @@ export class KeptTextsBudget {
     this.#maxLength = Math.min(Math.max(heapLimit * heapShare, leastMaxLength), greatestMaxLength);
   }
 
-  /** Adds this number of characters and bytes. It is negative if texts became shorter. */
+  /** Adds this number of characters and bytes. */
   add(texts: KeptTexts, length: number): void {
     this.#used.delete(texts);
     this.#used.add(texts);
@@ -151,7 +151,10 @@ export class KeptTexts {
     const first = this.#sourceOf(elements[0]);
     const kept = elements.flatMap((element) => this.#find(element) ?? []);
     if (first === undefined || kept.length < elements.length) return undefined;
-    const bytes = Buffer.from(texts.join());
+    const text = texts.join();
+    // Not from the pool of Node.js, because a part of the pool would keep all of it in memory.
+    const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+    bytes.write(text);
     let begin = 0;
     let moved = 0;
     for (const [index, element] of kept.entries()) {
