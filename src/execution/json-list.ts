@@ -44,10 +44,11 @@ const minRunLength = 4 << 10;
 const maxRunLength = 64 << 10;
 
 /**
- * Maximum number of characters of the texts of one list: 4 Mi. Elements beyond it stay plain values. The encoder of answers prints them and stops at
- * the size limit of an answer.
+ * Maximum number of characters of the texts of one list: 4 Mi, or 64 Mi if its texts are stored. Elements beyond it stay plain values. The encoder of
+ * answers prints them and stops at the size limit of an answer.
  */
 const maxLength = 4 << 20;
+const maxStoredLength = 64 << 20;
 
 /** The list whose elements a `JsonListBuilder` collects. */
 interface ListSource {
@@ -99,9 +100,12 @@ export class JsonListBuilder {
     if (this.#pending.length >= elementsPerText && this.#length < maxLength) this.#print();
   }
 
-  /** Adds the stored text of the element at this index, or of the run that begins with it. Returns the number of elements that were added: 0 if none is stored. */
+  /**
+   * Adds the stored text of the element at this index, or of the run that begins with it. Returns the number of elements that were added: 0 if none is
+   * stored, or if the texts of the list have reached their maximum length.
+   */
   reuse(index: number): number {
-    if (this.#kept === undefined) return 0;
+    if (this.#kept === undefined || this.#isFull) return 0;
     const run = this.#kept.findRun(this.list, index);
     if (run !== undefined) {
       this.#endRun();
@@ -115,7 +119,8 @@ export class JsonListBuilder {
 
   /** Adds the projection of the element at this index, for which `reuse` returned 0. Also stores its text if the selection is used often. */
   keep(index: number, projected: unknown): void {
-    if (this.#kept === undefined) {
+    // After the first plain value, all other elements stay plain values too, because these come last.
+    if (this.#kept === undefined || this.#isFull) {
       this.push(projected);
       return;
     }
@@ -158,6 +163,11 @@ export class JsonListBuilder {
     const whole = new JsonList({ texts: this.#texts, rest: this.#pending, length: this.#length });
     if (this.#source.key !== undefined && whole.rest.length === 0) this.#kept?.keepList(this.#source.key, this.list, whole);
     return whole;
+  }
+
+  /** True if the texts of a list whose texts are stored have reached their maximum length. */
+  get #isFull(): boolean {
+    return this.#length + this.#runLength >= maxStoredLength;
   }
 
   #joinParted(): void {

@@ -90,3 +90,16 @@ test('a list is not kept if the text of one of its objects must not be', () => {
   print([{ name: 'a' }, secret], texts, key);
   expect(print([{ name: 'a' }, secret], texts, key)).toMatchObject({ isWhole: false, projected: 2 });
 });
+
+test('the texts of a list whose texts are stored have at most 64 Mi characters, and its other elements stay plain values', () => {
+  const texts = createTexts();
+  const objects = Array.from({ length: 140 }, (_, index) => ({ name: `${index} ${'x'.repeat(500_000)}` }));
+  for (const round of ['first', 'second']) {
+    const { list } = print(objects, texts);
+    expect(list.length, round).toBeGreaterThan(64 << 20);
+    expect(list.length, round).toBeLessThan(65 << 20);
+    expect(list.rest, round).toEqual(objects.slice(-list.rest.length));
+    expect(list.rest.length, round).toBeGreaterThan(3);
+    expect(list.toJSON(), round).toEqual(objects);
+  }
+});
