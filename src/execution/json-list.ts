@@ -129,8 +129,8 @@ export class JsonListBuilder {
     this.#addToRun(index, text);
   }
 
-  /** True if parts of the texts of elements are stored. If not, `parts`, `keepParts` and `addText` may not be called. */
-  get isStored(): boolean {
+  /** True if the texts of the list are stored and reused. Otherwise `push` adds the elements. */
+  get storesTexts(): boolean {
     return this.#kept !== undefined;
   }
 

@@ -24,7 +24,7 @@ interface TextInRun {
 
 interface KeptText {
   readonly others: readonly unknown[];
-  /** The whole text, or parts of it. The last run that was kept with this element has the text, so that memory has it once. */
+  /** The whole text, or parts of it. After `keepRun`, the place of the text in the bytes of the run, so that memory has the text once. */
   texts: readonly string[] | TextInRun;
 }
 
@@ -48,7 +48,7 @@ const heapShare = 1 / 16;
 const leastMaxLength = 64 << 20;
 const greatestMaxLength = 256 << 20;
 
-/** Number of characters that a whole list counts for each element, in addition to its texts. Bytes of runs are counted with the runs. */
+/** Number of characters that are added to the length of a whole list for each element, for the memory of the list itself. */
 const lengthPerElement = 8;
 
 interface KeptTextsOptions {
@@ -145,7 +145,7 @@ export class KeptTexts {
   /**
    * Keeps the texts of elements that follow each other in a list as one run. Returns its bytes. Undefined if it may not be kept.
    *
-   * @param texts The text of each element, for which `find` returns the same text.
+   * @param texts The text of each element in the same order, as it was passed to `keep` or returned by `find`.
    */
   keepRun(elements: readonly unknown[], texts: readonly string[]): Buffer | undefined {
     const first = this.#sourceOf(elements[0]);
@@ -164,7 +164,7 @@ export class KeptTexts {
       begin = end + 1;
     }
     this.#runs.set(first.object, { elements: kept, bytes });
-    // A kept list may still have the bytes of a former run, so they continue to count.
+    // The bytes of a former run are not subtracted, because a kept list may still have them.
     this.#count(bytes.length - moved);
     return bytes;
   }

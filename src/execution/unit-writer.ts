@@ -338,7 +338,7 @@ function partedElement(
 ): string {
   const t = `t_${element}`;
   const known = `const ${t} = ${out}.parts(${index}) ?? ${out}.keepParts(${index}, ${callOf(texts, element, { path })});`;
-  return `if (${out}.isStored) {\n${present}\n${known}\n${out}.addText(${callOf(whole, element, { path }, t)});\n} else {\n${push}\n}`;
+  return `if (${out}.storesTexts) {\n${present}\n${known}\n${out}.addText(${callOf(whole, element, { path }, t)});\n} else {\n${push}\n}`;
 }
 
 /** Writes the addition of an element whose text may be known, alone or with the elements after it. */

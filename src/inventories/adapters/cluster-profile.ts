@@ -92,7 +92,7 @@ function providedAccess(
         provider: name,
         ...(config === undefined ? {} : { config }),
       },
-      credentials: where,
+      credentialsPath: where,
     },
     allowPrivate,
   );

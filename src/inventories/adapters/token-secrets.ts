@@ -26,7 +26,7 @@ function karmadaAccess(object: KubernetesObject, data: SecretData, { allowPrivat
   refuseGiven(valueAt(object, 'spec', 'proxyURL'), 'spec.proxyURL');
   const server = demandText(object, 'spec', 'apiEndpoint');
   const [authority, token] = [givenSecretBytes(data, 'caBundle'), givenSecretText(data, 'token')];
-  return accessFrom({ server, authority, token, credentials: 'token' }, allowPrivate);
+  return accessFrom({ server, authority, token, credentialsPath: 'token' }, allowPrivate);
 }
 
 function karmadaSettings(object: KubernetesObject) {
@@ -58,7 +58,7 @@ export const openClusterManagement: InventoryAdapter = {
     const read = () => {
       const server = { value: textAt(config, 'url') ?? '', where: `${where}.url` };
       const authority = givenBase64(textAt(config, 'caBundle'), `${where}.caBundle`) ?? givenSecretBytes(data, 'ca.crt');
-      return accessFrom({ server, authority, token: givenSecretText(data, 'token'), credentials: 'token' }, allowPrivate);
+      return accessFrom({ server, authority, token: givenSecretText(data, 'token'), credentialsPath: 'token' }, allowPrivate);
     };
     return [foundCluster({ object }, read)];
   },
@@ -105,7 +105,7 @@ function argoAccess(config: unknown, data: SecretData, { allowPrivate }: Adapter
       token: token === undefined || token === '' ? undefined : { value: token, where: 'config.bearerToken' },
       certificate: inTls('certData'),
       key: inTls('keyData'),
-      credentials: 'config',
+      credentialsPath: 'config',
     },
     allowPrivate,
   );

@@ -22,8 +22,8 @@ export interface AccessParts {
   readonly key?: LocatedValue<Uint8Array> | undefined;
   /** A plugin of the config that gives the credentials. With a plugin, token and certificate are not needed. */
   readonly plugin?: ExecPlugin | undefined;
-  /** The path where credentials belong, for the message if there are none. */
-  readonly credentials: string;
+  /** The path in the document that messages about missing or incomplete credentials show. */
+  readonly credentialsPath: string;
   readonly namespace?: string | undefined;
 }
 
@@ -58,10 +58,10 @@ export function accessOrProblem(read: () => GivenAccess): GivenAccess | ClusterF
  * if the token has spaces; or if there are no credentials.
  */
 export function accessFrom(parts: AccessParts, allowPrivate: readonly string[]): GivenAccess {
-  const { server, authority, tlsServerName, token, plugin, namespace, credentials } = parts;
+  const { server, authority, tlsServerName, token, plugin, namespace, credentialsPath } = parts;
   const clientCertificate = certificateOf(parts);
   if (token === undefined && clientCertificate === undefined && plugin === undefined)
-    throw new GivenProblem(credentials, 'a token, or a certificate with its key');
+    throw new GivenProblem(credentialsPath, 'a token, or a certificate with its key');
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token.value)) throw new GivenProblem(token.where, 'a token without spaces');
   return {
     server: serverOf(server, allowPrivate),
@@ -106,9 +106,9 @@ function serverOf({ value, where }: LocatedValue<string>, allowPrivate: readonly
   return url.href.replace(/\/+$/, '');
 }
 
-function certificateOf({ certificate, key, credentials }: AccessParts): GivenAccess['clientCertificate'] {
+function certificateOf({ certificate, key, credentialsPath }: AccessParts): GivenAccess['clientCertificate'] {
   if (certificate === undefined && key === undefined) return undefined;
-  if (certificate === undefined || key === undefined) throw new GivenProblem(credentials, 'a client certificate together with its key');
+  if (certificate === undefined || key === undefined) throw new GivenProblem(credentialsPath, 'a client certificate together with its key');
   const privateKey = privateKeyIn(key);
   if (!firstCertificateIn(certificate).checkPrivateKey(privateKey)) throw new GivenProblem(key.where, 'the key of the client certificate');
   return { certificate: { type: 'data', data: certificate.value }, key: { type: 'data', data: key.value } };

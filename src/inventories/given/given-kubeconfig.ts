@@ -43,7 +43,7 @@ export function readGivenKubeconfig(bytes: Uint8Array, allowPrivate: readonly st
       token: givenText(user, 'token'),
       certificate: givenBytes(user, 'client-certificate-data'),
       key: givenBytes(user, 'client-key-data'),
-      credentials: user.where,
+      credentialsPath: user.where,
       namespace: givenText(context, 'namespace')?.value,
     },
     allowPrivate,

@@ -18,7 +18,7 @@ export interface KeptPage {
   readonly reads: number;
 }
 
-/** The parts of a source on which the objects of a page depend, and what answers show of it for each object. */
+/** The parts of a source that decide the objects of a page, and the kind and resource that answers show. */
 export interface KeptSource {
   readonly store: StoreReader;
   readonly visibility: QueryVisibility;
@@ -31,7 +31,7 @@ interface SourceState extends KeptSource {
   readonly revision: number;
 }
 
-interface Entry {
+interface StoredPage {
   readonly page: KeptPage;
   readonly sources: readonly SourceState[];
 }
@@ -52,14 +52,14 @@ const digestLength = 16;
 const maxKeyLength = 4_096;
 
 /**
- * Pages of lists for the next requests, as long as no object of their sources changes. So a page that is requested again needs no walk through the
- * mirrors, and answers can recognise it.
+ * Keeps pages of lists until an object of their sources changes. A later request for the same page needs no walk through the mirrors, and its JSON can be
+ * found by the identity of the page.
  *
  * Pages depend on no caller: a page is found only with sources of the same visibility. So callers with equal visibility share one page, and others have
  * pages of their own. Above the bounds, the page that was used least recently goes.
  */
 export class KeptPages {
-  readonly #pages = new LRUCache<string, Entry>({
+  readonly #pages = new LRUCache<string, StoredPage>({
     max: maxPages,
     maxSize,
     sizeCalculation: ({ page, sources }) => Math.max(page.objects.length + sources.length, 1),
@@ -67,7 +67,7 @@ export class KeptPages {
   /** The digests of sets of namespaces. Callers with equal rights share a set. */
   readonly #digests = new WeakMap<ReadonlySet<string>, string>();
 
-  /** Returns the page of this key if nothing has changed since `keep`. Undefined if a source, its objects or its visibility is another one. */
+  /** Returns the page of this key. Undefined if a source, its objects or its visibility has changed since `keep`. */
   find(key: string, sources: readonly KeptSource[]): KeptPage | undefined {
     const fullKey = this.#keyFor(key, sources);
     const entry = this.#pages.get(fullKey);
@@ -80,7 +80,7 @@ export class KeptPages {
   /**
    * Keeps a page.
    *
-   * @param key A text that is equal only for lists of the same kinds, conditions and place. Pages of long keys are not kept.
+   * @param key A text that is equal only for lists of the same kinds, conditions and position (`after`). Pages of long keys are not kept.
    * @param sources The sources as `sourceStateOf` has returned them before the query.
    */
   keep(key: string, sources: readonly SourceState[], page: KeptPage): void {
@@ -114,7 +114,7 @@ export function sourceStateOf({ store, visibility, kind, resource }: KeptSource)
   return { store, visibility, kind, resource, revision: store.revision };
 }
 
-function isCurrent({ sources: before }: Entry, sources: readonly KeptSource[]): boolean {
+function isCurrent({ sources: before }: StoredPage, sources: readonly KeptSource[]): boolean {
   if (before.length !== sources.length) return false;
   return sources.every((source, index) => {
     const known = before[index];

@@ -40,7 +40,7 @@ const longestCounted = 4 << 20;
 export interface StreamGroupOptions {
   readonly execute: OpenedSubscription['execute'];
   readonly served: ServedSchema;
-  /** The caller of the first stream. All other callers of the group would get the same messages. */
+  /** The caller of the first stream. Either no field of the document depends on the caller, or all streams of the group have this caller. */
   readonly caller: Caller;
   readonly contextOf: (scope: OperationScope) => object;
   readonly encoder: AnswerEncoder;
@@ -104,8 +104,8 @@ export class StreamGroup {
   }
 
   /**
-   * Renders a message, and stores the result for the other streams of the group. Returns a promise only if the document selects live data,
-   * or if the result is long. The call does not throw, and the promise does not reject.
+   * Renders a message, and stores the result for the other streams of the group. Returns a promise if a field has to wait, or if the
+   * result is long. The call does not throw, and the promise does not reject.
    */
   render(message: object): MessageRendering | Promise<MessageRendering> {
     const renewed = this.#options.isVolatile && message instanceof ObjectMessage ? message.renew() : undefined;

@@ -29,7 +29,7 @@ export interface StreamEnd {
  * Maximum number of messages that one call of `work` sends if they are rendered already, for other streams of the group. Ten such messages
  * cost little more than one.
  */
-const maxReady = 16;
+const maxReused = 16;
 
 /**
  * Sends the messages of a reader to an outlet. It takes a message only when the outlet has room. Without room, changes merge in the queue
@@ -108,9 +108,9 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
   /** Sends up to 16 messages that are rendered already, and at most one that has to be rendered. True if more may be left. */
   work(): boolean {
     try {
-      for (let ready = 0; ready < maxReady; ready++) {
+      for (let reused = 0; reused < maxReused; reused++) {
         const sent = this.#sendNext();
-        if (sent !== 'ready') return sent === 'made';
+        if (sent !== 'reused') return sent === 'rendered';
       }
       return true;
     } catch (error) {
@@ -121,32 +121,32 @@ export class StreamSender implements StreamHandle, StreamListener, ScheduledWork
   }
 
   /**
-   * Sends the next message, if the outlet has room. Returns `made` if the message had to be rendered and another may follow at once, and
-   * `ready` if it was rendered already and another may follow. Returns `nothing` in all other cases, also if a message was sent.
+   * Sends the next message, if the outlet has room. If another one may follow at once, returns whether this one was `rendered` now, or its rendering
+   * `reused`. Returns `stop` in all other cases, also if a message was sent.
    */
-  #sendNext(): 'made' | 'ready' | 'nothing' {
+  #sendNext(): 'rendered' | 'reused' | 'stop' {
     const { outlet } = this;
     const reader = this.#reader;
-    if (this.#phase !== 'flowing' || reader === undefined) return 'nothing';
+    if (this.#phase !== 'flowing' || reader === undefined) return 'stop';
     if (!outlet.hasRoom()) {
       this.#phase = 'full';
       reader.pause();
-      return 'nothing';
+      return 'stop';
     }
     const [message = reader.take(), ...rest] = this.#split;
     this.#split = rest;
-    if (message === undefined) return 'nothing';
-    const made = this.#options.group.findRendering(message);
-    const rendering = made ?? this.#options.group.render(message);
+    if (message === undefined) return 'stop';
+    const known = this.#options.group.findRendering(message);
+    const rendering = known ?? this.#options.group.render(message);
     if (!(rendering instanceof Promise)) {
       const next = rendering.type === 'split' || rest.length > 0 || reader.hasMore ? 'more' : 'nothing';
-      if (!this.#send(rendering, next) || next === 'nothing') return 'nothing';
-      return made === undefined ? 'made' : 'ready';
+      if (!this.#send(rendering, next) || next === 'nothing') return 'stop';
+      return known === undefined ? 'rendered' : 'reused';
     }
     this.#phase = 'rendering';
     reader.pause();
     void rendering.then((late) => this.#sendLate(late)).catch((error: unknown) => this.#fail(error));
-    return 'nothing';
+    return 'stop';
   }
 
   #sendLate(rendering: MessageRendering): void {

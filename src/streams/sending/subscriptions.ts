@@ -99,7 +99,7 @@ interface StreamStart {
 
 /**
  * All streams of all transports. They count to the same limits, and end for the same reasons. Streams with the same document, variables and
- * rights share one execution of each message. A slow stream never delays another one.
+ * rights share one execution of each message, if no field of the document depends on the caller. A slow stream never delays another one.
  */
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;

@@ -30,7 +30,7 @@ export interface ClusterServer {
   readonly resourceList: readonly ServedResource[] | undefined;
   /** The faults of the connection, of the version, of discovery, and of groups that the server cannot serve. */
   readonly faults: readonly Fault[];
-  /** Discovers again after at most this time. */
+  /** Begins the next discovery within this time, but at the earliest 0.5 s after the last one has ended. */
   rediscover(ms: number): void;
   /**
    * Tries discovery again at once, and wakes reflectors whose credentials were refused. Call this method when the credentials may have
@@ -54,8 +54,8 @@ interface ServerListener {
   /** Discovery has succeeded. */
   onDiscovered(): void;
   /**
-   * Called before the most recent version of the server is requested. The returned function receives that version. If a mirror had a
-   * later version before the request, the server has lost part of its history.
+   * Called before the gateway requests the newest resourceVersion of the cluster. The returned function receives it. If a mirror had a later one
+   * before the request, the server has lost part of its history.
    */
   onIdentityRequest(): (revision: ResourceVersion) => void;
   /** The server has another version of Kubernetes than before. */
@@ -82,7 +82,7 @@ export function createClusterServer(options: ClusterServerOptions, signal: Abort
 }
 
 /** Milliseconds after which a cluster that does not answer makes room for the start of another one. */
-const longestTurnMs = 2_000;
+const maxStartMs = 2_000;
 
 class ObservedServer implements ClusterServer {
   readonly api: ClusterApi;
@@ -111,15 +111,15 @@ class ObservedServer implements ClusterServer {
     });
     this.breaker = createBreaker({ clock, probe: (until) => this.#probe(until), onChange: () => this.#breakerChanged() }, signal);
     const discoverFirst = async (until: AbortSignal) => {
-      const turn = async () => {
-        // Clusters that join together would else begin their handshakes in one turn, and have all of their answers in one turn again and again.
+      const start = async () => {
+        // Without this pause, clusters that join together begin their handshakes in the same event-loop turn, and their answers also arrive together.
         await pace.rest();
         if (until.aborted) return { done: false };
         const done = this.#discover(until);
-        await Promise.race([done, clock.sleep(longestTurnMs, until)]);
+        await Promise.race([done, clock.sleep(maxStartMs, until)]);
         return { done };
       };
-      return (await (await starts.run(turn, until))?.done) ?? false;
+      return (await (await starts.run(start, until))?.done) ?? false;
     };
     const discover = (until: AbortSignal) => (this.#attempted ? this.#discover(until) : discoverFirst(until));
     this.#loop = createDiscoveryLoop({ clock, discover }, signal);

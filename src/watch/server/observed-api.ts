@@ -12,8 +12,8 @@ interface ApiObserver {
 }
 
 /**
- * Returns an API that passes every call on to `api`. It reports each answer and failure to the observer before the caller receives the
- * result.
+ * Returns an API that passes every call on to `api`. It reports answers and lost connections to the observer before the caller receives the result. It
+ * reports neither timeouts nor the end of a stream.
  */
 export function observeApi(api: ClusterApi, observer: ApiObserver): ClusterApi {
   return {

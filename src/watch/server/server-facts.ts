@@ -7,13 +7,13 @@ import { itemsOf, parseStored, textOrUndefined } from '../../core/stored.ts';
 
 /** The facts that a server reports. */
 export interface ServerFacts {
-  /** The version, such as `v1.36.3`. Undefined if it could not be read: `fault` has the reason. */
+  /** The version, such as `v1.36.3`. Undefined if the request failed, or if the answer has no version. */
   readonly version?: string | undefined;
   /** The uid of the namespace `kube-system`. Undefined if it could not be read, or may not be read. */
   readonly uid?: string | undefined;
-  /** The most recent version of the server's objects. Undefined if it could not be read, or if namespaces may not be listed. */
+  /** The newest resourceVersion of the cluster. Undefined if it could not be read, or if namespaces may not be listed. */
   readonly revision?: ResourceVersion | undefined;
-  /** Why there is no version. Undefined if there is one. */
+  /** Why the request for the version failed. Undefined if it was answered. */
   readonly fault?: Fault | undefined;
 }
 
