@@ -152,7 +152,7 @@ export class KeptTexts {
     const kept = elements.flatMap((element) => this.#find(element) ?? []);
     if (first === undefined || kept.length < elements.length) return undefined;
     const text = texts.join();
-    // Not from the pool of Node.js, because a part of the pool would keep all of it in memory.
+    // Not from the pool of Node.js, because a part of the pool would keep the whole pool in memory.
     const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
     bytes.write(text);
     let begin = 0;
