@@ -24,6 +24,7 @@ type Offence = string;
  *
  * - A copy is created under version "1", which never changes an existing object. It is changed only under the uid and version that were
  *   read.
+ * - A copy is created only after the inventory of its cluster has its intent token.
  * - An object is deleted only by a uid that the inventory had for that cluster before, and with a version. The same holds for revisions.
  * - No copy is written by an older generation than the generation before, unless the Propagation was resumed in between.
  * - Each Job of an intent is created once in each cluster.
@@ -38,6 +39,7 @@ function offencesIn(fleet: WrittenFleet): readonly Offence[] {
     const writes = cluster.writes().filter(({ isDry, group }) => !isDry && group !== musterGroup);
     return [
       ...unguardedCopies(name, writes),
+      ...unrecordedCopies(name, writes, shares),
       ...deletionsWithoutProof(name, writes, shares),
       ...olderGenerations(name, writes, resumed),
       ...repeatedJobs(name, writes),
@@ -62,6 +64,15 @@ function unguardedCopies(cluster: string, writes: readonly SeenWrite[]): readonl
     if (write.manager !== 'muster' || write.verb === 'delete' || !copies.has(write.object.metadata.uid)) return [];
     const isGuarded = write.result === 'created' ? resourceVersion === '1' : uid !== undefined && resourceVersion !== undefined;
     return isGuarded ? [] : [`${cluster}: ${textOf(write)} was ${write.result} without a guard (uid ${uid}, version ${resourceVersion})`];
+  });
+}
+
+function unrecordedCopies(cluster: string, writes: readonly SeenWrite[], shares: readonly Proof[]): readonly Offence[] {
+  return writes.flatMap((write) => {
+    const token = textAt(write.object, 'metadata', 'annotations', marks.intent);
+    if (write.manager !== 'muster' || write.result !== 'created' || token === undefined || !isCopy(write)) return [];
+    const isRecorded = shares.some((share) => share.cluster === cluster && share.intent === token && share.atMs <= write.atMs);
+    return isRecorded ? [] : [`${cluster}: ${textOf(write)} was created before the inventory had its intent token`];
   });
 }
 
