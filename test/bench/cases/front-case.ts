@@ -7,7 +7,11 @@ export const helloCase: BenchCase = {
   name: 'hello POST',
   samples: 3,
   prepare: async ({ signal }) => ({
-    programs: { ours: () => runProgram('hello.ts', ['ours'], { signal }), bare: () => runProgram('hello.ts', ['bare'], { signal }) },
+    programs: {
+      ours: () => runProgram('hello.ts', ['ours'], { signal }),
+      yoga: () => runProgram('hello.ts', ['yoga'], { signal }),
+      bare: () => runProgram('hello.ts', ['bare'], { signal }),
+    },
     [Symbol.asyncDispose]: async () => undefined,
   }),
   rows: [
@@ -18,6 +22,14 @@ export const helloCase: BenchCase = {
       ours: (all) => all.ours?.cpuUsEach ?? Number.NaN,
       floor: (all) => all.bare?.cpuUsEach ?? Number.NaN,
       target: { atMost: 2.5 },
+    },
+    {
+      name: 'hello POST, plain Yoga',
+      unit: 'CPU µs',
+      against: 'bare node:http, fixed answer',
+      ours: (all) => all.yoga?.cpuUsEach ?? Number.NaN,
+      floor: (all) => all.bare?.cpuUsEach ?? Number.NaN,
+      target: null,
     },
   ],
 };
