@@ -1,13 +1,10 @@
-import { resourceSpelling } from '../../core/json/enum-spelling.ts';
 import type { MigrateInput } from '../../migrate/model/migrate-input.ts';
 import { migrateInput } from '../../migrate/model/migration-spec-definition.ts';
-import type { MigrationPage, MigrationView } from '../../migrate/model/migrations.ts';
-import type { PropagationPhase } from '../../propagate/model/propagation.ts';
-import { propagationPhase } from '../../propagate/model/status-definition.ts';
+import type { MigrationView } from '../../migrate/model/migrations.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import type { ObjectRefOf } from '../builder/pothos.ts';
-import { resolveChargedList } from '../context/budget.ts';
 import { SourceCarrier } from '../context/subscribe.ts';
+import { addHubPage, listArguments, listFilterOf, nameArguments } from '../propagation/hub-resources.ts';
 import { type AddedPropagation, checkedDigest } from '../propagation/propagation-root.ts';
 import { latestStateSource } from '../propagation/propagation-source.ts';
 import { addMigrationPlan } from './migration-plan-types.ts';
@@ -31,7 +28,7 @@ export function addMigration(builder: GraphBuilder, using: AddedPropagation): vo
     migration: t.field({
       type: migration,
       description: 'One Migration. Null if it does not exist.',
-      args: nameArguments(t.arg),
+      args: nameArguments(t.arg, 'Migration'),
       resolve: (_root, name, { migrations, read }) => migrations.get(read, name),
     }),
   }));
@@ -44,7 +41,7 @@ export function addMigration(builder: GraphBuilder, using: AddedPropagation): vo
       description:
         'The whole state of one Migration: once at the start, then after each change of a selected field. Ends with `GONE` when the Migration ' +
         'is deleted.',
-      args: nameArguments(t.arg),
+      args: nameArguments(t.arg, 'Migration'),
       subscribe: (_root, name, { migrations, read }): AsyncIterable<MigrationView> =>
         new SourceCarrier(
           latestStateSource<MigrationView>(name, {
@@ -58,54 +55,15 @@ export function addMigration(builder: GraphBuilder, using: AddedPropagation): vo
   );
 }
 
-type Arguments = Parameters<Parameters<GraphBuilder['pothos']['queryField']>[1]>[0]['arg'];
-
-function nameArguments(arg: Arguments) {
-  return {
-    namespace: arg.string({ required: true, description: 'The namespace of the Migration on the hub.' }),
-    name: arg.string({ required: true, description: 'The name of the Migration.' }),
-  };
-}
-
-function addList(
-  { pothos, types: { pageInfo } }: GraphBuilder,
-  { defined }: AddedPropagation,
-  migration: ObjectRefOf<MigrationView>,
-): void {
-  const connection = pothos.objectRef<MigrationPage>('MigrationConnection').implement({
-    description: 'One page of Migrations.',
-    fields: (t) => ({
-      items: t.field({
-        type: [migration],
-        nullable: false,
-        description: 'The Migrations of this page, ordered by namespace and name.',
-        resolve: resolveChargedList('items'),
-      }),
-      pageInfo: t.field({
-        type: pageInfo,
-        nullable: false,
-        description: 'The position of this page in the list, with the cursors to continue.',
-        resolve: (page) => page,
-      }),
-      totalCount: t.exposeInt('totalCount', { nullable: false, description: 'The number of matching Migrations on all pages.' }),
-    }),
-  });
-  pothos.queryField('migrations', (t) =>
+function addList(builder: GraphBuilder, { defined }: AddedPropagation, migration: ObjectRefOf<MigrationView>): void {
+  const connection = addHubPage(builder, 'Migration', migration);
+  builder.pothos.queryField('migrations', (t) =>
     t.field({
       type: connection,
       nullable: false,
       description: 'The Migrations of the hub.',
-      args: {
-        namespaces: t.arg.stringList({ description: 'Only Migrations in these namespaces of the hub. Default: all namespaces.' }),
-        phases: t.arg({
-          type: [defined.enum(propagationPhase)],
-          description: 'Only Migrations in one of these phases. Default: all phases.',
-        }),
-        first: t.arg.int({ defaultValue: 100, description: 'The maximum number of Migrations on the page: 1 to 500.' }),
-        after: t.arg.string({ description: 'Continue after this cursor. Default: the first page.' }),
-      },
-      resolve: (_root, { phases, ...filter }, { migrations, read }) =>
-        migrations.list(read, { ...filter, phases: phases?.map((phase) => resourceSpelling(phase) as PropagationPhase) }),
+      args: listArguments(t.arg, 'Migration', defined),
+      resolve: (_root, args, { migrations, read }) => migrations.list(read, listFilterOf(args)),
     }),
   );
 }
@@ -139,7 +97,7 @@ function addMutations({ pothos }: GraphBuilder, { defined }: AddedPropagation, m
       description:
         'Undoes a migration, also one that has ended: the gateway moves the applications back, until they run in the source as before. A ' +
         'second request continues an undo that is paused.',
-      args: nameArguments(t.arg),
+      args: nameArguments(t.arg, 'Migration'),
       resolve: (_root, name, { migrations, read }) => migrations.undo(read, name),
     }),
   }));

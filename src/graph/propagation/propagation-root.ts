@@ -1,24 +1,16 @@
 import { MusterError } from '../../core/errors.ts';
-import { resourceSpelling } from '../../core/json/enum-spelling.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { ListPage } from '../../load/reads/reads.ts';
 import type { PropagationPlan } from '../../propagate/model/plan.ts';
-import type { PropagationPhase } from '../../propagate/model/propagation.ts';
-import type {
-  PropagationInput,
-  PropagationName,
-  PropagationOutcome,
-  PropagationPage,
-  PropagationView,
-} from '../../propagate/model/propagations.ts';
+import type { PropagationInput, PropagationName, PropagationOutcome, PropagationView } from '../../propagate/model/propagations.ts';
 import { deletion as deletionDefinition, namespacedName, propagationInput } from '../../propagate/model/spec-definition.ts';
-import { propagationPhase } from '../../propagate/model/status-definition.ts';
 import type { GraphBuilder } from '../builder/builder.ts';
 import { enumsOf, type ObjectRefOf } from '../builder/pothos.ts';
 import { resolveChargedList } from '../context/budget.ts';
 import { SourceCarrier } from '../context/subscribe.ts';
 import type { MutationTypes } from '../objects/object-mutations.ts';
 import { createDefinedTypes, type DefinedTypes } from './defined-types.ts';
+import { addHubPage, listArguments, listFilterOf, nameArguments } from './hub-resources.ts';
 import { addImports } from './import-types.ts';
 import { addNotes, addPlans, type NoteView } from './plan-types.ts';
 import { propagationSource } from './propagation-source.ts';
@@ -61,7 +53,7 @@ export function addPropagation(builder: GraphBuilder, changing: MutationTypes, j
       description:
         'The whole state of one Propagation: once at the start, then after each change of a selected field. Ends with `GONE` when the ' +
         'Propagation is deleted.',
-      args: nameArguments(t.arg),
+      args: nameArguments(t.arg, 'Propagation'),
       subscribe: (_root, name, { propagations, read }): AsyncIterable<PropagationView> =>
         new SourceCarrier(propagationSource(propagations, read, name)),
       resolve: (view) => view,
@@ -70,36 +62,10 @@ export function addPropagation(builder: GraphBuilder, changing: MutationTypes, j
   return { ...made, changing, defined, note, objectPlan, namespacedName: defined.input<PropagationName>(namespacedName) };
 }
 
-type Arguments = Parameters<Parameters<GraphBuilder['pothos']['queryField']>[1]>[0]['arg'];
-
-function nameArguments(arg: Arguments) {
-  return {
-    namespace: arg.string({ required: true, description: 'The namespace of the Propagation on the hub.' }),
-    name: arg.string({ required: true, description: 'The name of the Propagation.' }),
-  };
-}
-
-function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation, defined, plan }: RootTypes): void {
+function addQueries(builder: GraphBuilder, { propagation, defined, plan }: RootTypes): void {
   const input = defined.input<PropagationInput>(propagationInput);
-  const connection = pothos.objectRef<PropagationPage>('PropagationConnection').implement({
-    description: 'One page of Propagations.',
-    fields: (t) => ({
-      items: t.field({
-        type: [propagation],
-        nullable: false,
-        description: 'The Propagations of this page, ordered by namespace and name.',
-        resolve: resolveChargedList('items'),
-      }),
-      pageInfo: t.field({
-        type: pageInfo,
-        nullable: false,
-        description: 'The position of this page in the list, with the cursors to continue.',
-        resolve: (page) => page,
-      }),
-      totalCount: t.exposeInt('totalCount', { nullable: false, description: 'The number of matching Propagations on all pages.' }),
-    }),
-  });
-  pothos.queryFields((t) => ({
+  const connection = addHubPage(builder, 'Propagation', propagation);
+  builder.pothos.queryFields((t) => ({
     planPropagation: t.field({
       type: plan,
       nullable: false,
@@ -110,7 +76,7 @@ function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation
     propagation: t.field({
       type: propagation,
       description: 'One Propagation. Null if it does not exist.',
-      args: nameArguments(t.arg),
+      args: nameArguments(t.arg, 'Propagation'),
       resolve: (_root, name, { propagations, read }) => propagations.get(read, name),
     }),
     propagations: t.field({
@@ -118,19 +84,12 @@ function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation
       nullable: false,
       description: 'The Propagations of the hub.',
       args: {
-        namespaces: t.arg.stringList({ description: 'Only Propagations in these namespaces of the hub. Default: all namespaces.' }),
+        ...listArguments(t.arg, 'Propagation', defined),
         labels: t.arg.string({
           description: 'Only Propagations that match this label selector, such as `app=web`, as `kubectl get -l` takes it.',
         }),
-        phases: t.arg({
-          type: [defined.enum(propagationPhase)],
-          description: 'Only Propagations in one of these phases. Default: all phases.',
-        }),
-        first: t.arg.int({ defaultValue: 100, description: 'The maximum number of Propagations on the page: 1 to 500.' }),
-        after: t.arg.string({ description: 'Continue after this cursor. Default: the first page.' }),
       },
-      resolve: (_root, { phases, ...filter }, { propagations, read }) =>
-        propagations.list(read, { ...filter, phases: phases?.map((phase) => resourceSpelling(phase) as PropagationPhase) }),
+      resolve: (_root, args, { propagations, read }) => propagations.list(read, listFilterOf(args)),
     }),
   }));
 }
@@ -199,7 +158,7 @@ function addMutations({ pothos }: GraphBuilder, { defined }: RootTypes, outcome:
       type: outcome,
       nullable: false,
       description: 'Pauses a Propagation: no further work starts, and work that has started continues.',
-      args: nameArguments(t.arg),
+      args: nameArguments(t.arg, 'Propagation'),
       resolve: (_root, name, { propagations, read }) => propagations.pause(read, name),
     }),
     resumePropagation: t.field({
@@ -207,7 +166,7 @@ function addMutations({ pothos }: GraphBuilder, { defined }: RootTypes, outcome:
       nullable: false,
       description: 'Resumes a Propagation after a pause or too many failures, and tries failed clusters again.',
       args: {
-        ...nameArguments(t.arg),
+        ...nameArguments(t.arg, 'Propagation'),
         confirmPrune: t.arg.boolean({ defaultValue: false, description: 'True: confirm the deletions that are held now.' }),
         abandon: t.arg.stringList({
           description:
@@ -230,7 +189,7 @@ function addUndoMutations({ pothos }: GraphBuilder, { defined }: RootTypes, outc
         'Muster took over after that revision get their old values back, unless they have changed again. It is not a transaction: an object that ' +
         'cannot be written is reported, and stops no other.',
       args: {
-        ...nameArguments(t.arg),
+        ...nameArguments(t.arg, 'Propagation'),
         revision: t.arg.int({
           description:
             'The number of the revision. Default: the last revision that differs from the current spec and was not rolled back itself.',
@@ -243,7 +202,7 @@ function addUndoMutations({ pothos }: GraphBuilder, { defined }: RootTypes, outc
       nullable: false,
       description: 'Deletes a Propagation. Its copies are removed first, as `deletion` says.',
       args: {
-        ...nameArguments(t.arg),
+        ...nameArguments(t.arg, 'Propagation'),
         deletion: t.arg({
           type: defined.input<JsonObject>(deletionDefinition),
           description: 'How to remove the copies. Default: the `deletion` of the spec.',

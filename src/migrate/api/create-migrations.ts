@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
 import { audited } from '../../audit/audited.ts';
 import type { WriteContext } from '../../changes/write-context.ts';
-import { boundedList } from '../../core/bounded-list.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
 import { keyOfKind } from '../../core/kinds.ts';
@@ -14,7 +12,7 @@ import { compareVersions } from '../../store/versions.ts';
 import { type MigrationWrite, migrationKind } from '../hub/migration-store.ts';
 import { isSameMigration, type Migration, migrationMarks, printMigrationSpec } from '../model/migration.ts';
 import type { MigrationNote, MigrationPlan } from '../model/migration-plan.ts';
-import type { MigrateRequest, MigrationFilter, MigrationName, MigrationPage, Migrations, MigrationView } from '../model/migrations.ts';
+import type { MigrateRequest, MigrationName, Migrations, MigrationView } from '../model/migrations.ts';
 import { canResume, migrationViewOf, plannedView, shownMigrationPhase } from './migration-view.ts';
 import type { MigrationHub, MigrationsPorts } from './migrations-ports.ts';
 import { badInput, type RequestedMove, readMigrateInput } from './read-migrate-input.ts';
@@ -42,7 +40,15 @@ export function createMigrations(ports: MigrationsPorts): Migrations {
       const { caller, signal } = context;
       if (rights?.maySeeHub(caller) === false) return { items: [], totalCount: 0, hasNextPage: false, hasPreviousPage: false };
       const isListed = await rights?.listed(context, filter.namespaces ?? undefined);
-      return migrationPageOf(await onHub(signal), { ...filter, isListed }, caller.key);
+      const { namespaces, phases } = filter;
+      const { migrations } = await onHub(signal);
+      const page = pageByName(migrations.all() ?? [], {
+        filter,
+        isListed,
+        phaseOf: shownMigrationPhase,
+        sealed: [caller.key, 'migrations', namespaces ?? null, phases ?? null],
+      });
+      return { ...page, items: page.items.map((migration) => migrationViewOf(migration, [])) };
     },
     async follow(context, name, listener, signal) {
       const follow = async (changed: typeof listener.changed, until: AbortSignal) =>
@@ -296,27 +302,6 @@ function readMigration({ migrations }: MigrationHub, name: MigrationName): Migra
   const read = migrations.read(name);
   if (read.result === 'unread') throw hubUnavailable(read.fault);
   return read.result === 'held' ? migrationViewOf(read.migration, read.fault === undefined ? [] : [read.fault]) : undefined;
-}
-
-/** A filter, and a test of the namespaces whose Migrations the caller may list. Default: all. */
-interface ListedMigrations extends MigrationFilter {
-  readonly isListed?: ((namespace: string) => boolean) | undefined;
-}
-
-function migrationPageOf({ migrations }: MigrationHub, filter: ListedMigrations, callerKey: string): MigrationPage {
-  const { namespaces, phases, isListed } = filter;
-  const inNamespaces = namespaces == null ? undefined : new Set(boundedList('namespaces', namespaces));
-  boundedList('phases', phases);
-  const found = (migrations.all() ?? []).filter(
-    (one) =>
-      (isListed?.(one.metadata.namespace) ?? true) &&
-      (inNamespaces?.has(one.metadata.namespace) ?? true) &&
-      (phases?.includes(shownMigrationPhase(one)) ?? true),
-  );
-  const text = JSON.stringify([callerKey, 'migrations', namespaces ?? null, phases ?? null]);
-  const seal = createHash('sha256').update(text).digest('base64url').slice(0, 16);
-  const page = pageByName(found, { ...filter, seal });
-  return { ...page, items: page.items.map((one) => migrationViewOf(one, [])) };
 }
 
 /** A Migration, and the listener for its changes. The listener gets `undefined` if the Migration does not exist. */

@@ -1,6 +1,7 @@
 import type { WriteContext } from '../../changes/write-context.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { Json } from '../../core/json.ts';
+import type { HubListFilter, HubPage } from '../../propagate/model/hub-page.ts';
 import type { PropagationPhase } from '../../propagate/model/propagation.ts';
 import type { StateListener } from '../../propagate/model/propagations.ts';
 import type { MigrateInput } from './migrate-input.ts';
@@ -39,22 +40,6 @@ interface RecordedMigrationNote {
   readonly path?: string;
 }
 
-export interface MigrationFilter {
-  readonly namespaces?: readonly string[] | null | undefined;
-  readonly phases?: readonly PropagationPhase[] | null | undefined;
-  readonly first?: number | null | undefined;
-  readonly after?: string | null | undefined;
-}
-
-export interface MigrationPage {
-  readonly items: readonly MigrationView[];
-  readonly totalCount: number;
-  readonly hasNextPage: boolean;
-  readonly hasPreviousPage: boolean;
-  readonly startCursor?: string;
-  readonly endCursor?: string;
-}
-
 /**
  * A request to migrate. With `digest`, only the plan with this digest is carried out. With `isDryRun`, the answer is the same, but nothing
  * is written.
@@ -84,7 +69,7 @@ export interface Migrations {
   /** Returns the Migration. Undefined if it does not exist, or if the caller may not get it. */
   get(context: WriteContext, name: MigrationName): Promise<MigrationView | undefined>;
   /** Returns one page of the Migrations that match the filter, sorted by namespace and name. */
-  list(context: WriteContext, filter: MigrationFilter): Promise<MigrationPage>;
+  list(context: WriteContext, filter: HubListFilter): Promise<HubPage<MigrationView>>;
   /**
    * Reports the current Migration, and again after each change. Ends when the signal aborts, or when the caller loses the right to watch the
    * Migration.

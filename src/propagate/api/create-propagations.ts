@@ -33,7 +33,7 @@ export function createPropagations(ports: PropagationsPorts): Propagations {
       if (rights?.maySeeHub(context.caller) === false) return { items: [], totalCount: 0, hasNextPage: false, hasPreviousPage: false };
       const { stores } = await onHub(context.signal);
       const isListed = await rights?.listed(context, filter.namespaces ?? undefined);
-      return propagationPageOf(stores, { ...filter, isListed }, context.caller.key);
+      return propagationPageOf(stores, { filter, isListed, callerKey: context.caller.key });
     },
     pause: (context, name) =>
       changeOnHub(ports, { context, name, field: 'pausePropagation', verbs: ['get', 'update'] }, async () =>

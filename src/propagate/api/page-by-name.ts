@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
+import { boundedList } from '../../core/bounded-list.ts';
 import { MusterError } from '../../core/errors.ts';
 import { type Json, parseJson } from '../../core/json.ts';
+import type { HubListFilter, HubPage } from '../model/hub-page.ts';
+import type { PropagationPhase } from '../model/propagation.ts';
 
 const defaultPage = 100;
 const maxPage = 500;
@@ -9,37 +13,43 @@ interface NamedResource {
   readonly metadata: { readonly namespace: string; readonly name: string };
 }
 
-interface PageRequest {
-  readonly first?: number | null | undefined;
-  readonly after?: string | null | undefined;
-  /** A hash of the filter and the caller. A cursor is valid only for the same hash. */
-  readonly seal: string;
-}
-
-/** One page of resources, in order of namespace and name. */
-interface NamedPage<T> {
-  readonly items: readonly T[];
-  readonly totalCount: number;
-  readonly hasNextPage: boolean;
-  readonly hasPreviousPage: boolean;
-  readonly endCursor?: string;
+interface ListRequest<T> {
+  readonly filter: HubListFilter;
+  /** True for a namespace whose resources the caller may list. Default: all. */
+  readonly isListed?: ((namespace: string) => boolean) | undefined;
+  readonly phaseOf: (resource: T) => PropagationPhase;
+  /** Further conditions. Default: none. */
+  readonly matches?: ((resource: T) => boolean) | undefined;
+  /** The caller and the filter. A cursor is valid only for equal values. */
+  readonly sealed: Json;
 }
 
 /**
- * Sorts resources by namespace and name, and returns one page of them.
+ * Returns one page of the resources that match the filter, in order of namespace and name.
  *
- * @throws {MusterError} `BAD_INPUT` for a size or a cursor that cannot be served.
+ * @throws {MusterError} `BAD_INPUT` for a filter, a size or a cursor that cannot be served.
  */
 export function pageByName<T extends NamedResource>(
   resources: readonly T[],
-  { first: size, after: cursor, seal }: PageRequest,
-): NamedPage<T> {
+  { filter: { namespaces, phases, first: size, after: cursor }, isListed, phaseOf, matches, sealed }: ListRequest<T>,
+): HubPage<T> {
+  const inNamespaces = namespaces == null ? undefined : new Set(boundedList('namespaces', namespaces));
+  boundedList('phases', phases);
   const first = size ?? defaultPage;
   if (!Number.isInteger(first) || first < 1 || first > maxPage) {
     throw new MusterError('BAD_INPUT', `first: expected 1 to ${maxPage}, got ${first}`);
   }
-  const after = cursor === undefined || cursor === null ? undefined : openCursor(cursor, seal);
-  const found = resources.toSorted((a, b) => comparePositions(positionOf(a), positionOf(b)));
+  const seal = createHash('sha256').update(JSON.stringify(sealed)).digest('base64url').slice(0, 16);
+  const after = cursor == null ? undefined : openCursor(cursor, seal);
+  const found = resources
+    .filter(
+      (one) =>
+        (inNamespaces?.has(one.metadata.namespace) ?? true) &&
+        (isListed?.(one.metadata.namespace) ?? true) &&
+        (phases?.includes(phaseOf(one)) ?? true) &&
+        (matches?.(one) ?? true),
+    )
+    .toSorted((a, b) => comparePositions(positionOf(a), positionOf(b)));
   const rest = after === undefined ? found : found.filter((one) => comparePositions(positionOf(one), after) > 0);
   const items = rest.slice(0, first);
   const last = items.at(-1);

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
-import { boundedList } from '../../core/bounded-list.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import { matchesLabelSelector, parseLabelSelector } from '../../core/selectors.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 import { hubKinds } from '../hub/hub.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
 import { shareNameOf } from '../hub/share-name.ts';
+import type { HubPage } from '../model/hub-page.ts';
 import type { Propagation } from '../model/propagation.ts';
-import type { PropagationFilter, PropagationName, PropagationPage, PropagationView } from '../model/propagations.ts';
+import type { PropagationFilter, PropagationName, PropagationView } from '../model/propagations.ts';
 import { pageByName } from './page-by-name.ts';
 import { propagationViewOf, shownPhaseOf } from './propagation-view.ts';
 import { hubUnavailable } from './ready-hub.ts';
@@ -31,36 +30,29 @@ export function readPropagation(stores: HubStores, name: PropagationName): Propa
   }
 }
 
+interface PageRequest {
+  readonly filter: PropagationFilter;
+  readonly callerKey: string;
+  /** True for a namespace whose Propagations the caller may list. Default: all. */
+  readonly isListed?: ((namespace: string) => boolean) | undefined;
+}
+
 /**
  * Returns one page of the mirrored Propagations that match the filter, sorted by namespace and name.
  *
  * @throws {MusterError} `BAD_INPUT` for a filter or a cursor that cannot be served.
  */
-export function propagationPageOf(stores: HubStores, filter: ListedFilter, callerKey: string): PropagationPage {
-  const page = pageByName((stores.propagations.all() ?? []).filter(filterOf(filter)), { ...filter, seal: sealOf(filter, callerKey) });
+export function propagationPageOf(stores: HubStores, { filter, callerKey, isListed }: PageRequest): HubPage<PropagationView> {
+  const { namespaces, labels, phases } = filter;
+  const selector = labels == null ? undefined : parseLabelSelector(labels);
+  const page = pageByName(stores.propagations.all() ?? [], {
+    filter,
+    isListed,
+    phaseOf: shownPhaseOf,
+    matches: ({ metadata }) => selector === undefined || matchesLabelSelector(selector, metadata.labels),
+    sealed: [callerKey, namespaces ?? null, labels ?? null, phases ?? null],
+  });
   return { ...page, items: page.items.map((propagation) => propagationViewOf(stores, propagation, [])) };
-}
-
-/** A filter, and a test of the namespaces whose Propagations the caller may list. Default: all. */
-interface ListedFilter extends PropagationFilter {
-  readonly isListed?: ((namespace: string) => boolean) | undefined;
-}
-
-function filterOf({ namespaces, labels, phases, isListed }: ListedFilter): (propagation: Propagation) => boolean {
-  const selector = labels === undefined || labels === null ? undefined : parseLabelSelector(labels);
-  const inNamespaces = namespaces == null ? undefined : new Set(boundedList('namespaces', namespaces));
-  boundedList('phases', phases);
-  return (propagation) =>
-    (inNamespaces?.has(propagation.metadata.namespace) ?? true) &&
-    (isListed?.(propagation.metadata.namespace) ?? true) &&
-    (phases?.includes(shownPhaseOf(propagation)) ?? true) &&
-    (selector === undefined || matchesLabelSelector(selector, propagation.metadata.labels));
-}
-
-/** Returns a hash of the filter and the caller. A cursor is valid only for the same filter and caller. */
-function sealOf({ namespaces, labels, phases }: PropagationFilter, callerKey: string): string {
-  const text = JSON.stringify([callerKey, namespaces ?? null, labels ?? null, phases ?? null]);
-  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
 /** A listener for changes of one Propagation and its shares. */

@@ -2,6 +2,7 @@ import type { WriteContext } from '../../changes/write-context.ts';
 import type { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
+import type { HubListFilter, HubPage } from './hub-page.ts';
 import type { Note } from './notes.ts';
 import type { PropagationPlan } from './plan.ts';
 import type { ClusterObjects, Propagation, PropagationPhase, PropagationRevision } from './propagation.ts';
@@ -51,22 +52,9 @@ export type PropagationLookup =
   | { readonly result: 'read'; readonly find: (name: PropagationName) => Propagation | undefined }
   | { readonly result: 'unread'; readonly fault: Fault };
 
-export interface PropagationFilter {
-  readonly namespaces?: readonly string[] | null | undefined;
+export interface PropagationFilter extends HubListFilter {
   /** A label selector as for kubectl's `-l`. Default: all Propagations. */
   readonly labels?: string | null | undefined;
-  readonly phases?: readonly PropagationPhase[] | null | undefined;
-  readonly first?: number | null | undefined;
-  readonly after?: string | null | undefined;
-}
-
-export interface PropagationPage {
-  readonly items: readonly PropagationView[];
-  readonly totalCount: number;
-  readonly hasNextPage: boolean;
-  readonly hasPreviousPage: boolean;
-  readonly startCursor?: string;
-  readonly endCursor?: string;
 }
 
 /** `PropagationInput` of GraphQL. Enum values are spelled as in the schema (`SERVER_SIDE_APPLY`). */
@@ -97,7 +85,7 @@ export interface Propagations {
   /** Returns the Propagation. Undefined if it does not exist, or if the caller may not get it. */
   get(context: WriteContext, name: PropagationName): Promise<PropagationView | undefined>;
   /** Returns one page of the Propagations that match the filter, sorted by namespace and name. */
-  list(context: WriteContext, filter: PropagationFilter): Promise<PropagationPage>;
+  list(context: WriteContext, filter: PropagationFilter): Promise<HubPage<PropagationView>>;
   pause(context: WriteContext, name: PropagationName): Promise<PropagationOutcome>;
   resume(
     context: WriteContext,
