@@ -665,3 +665,14 @@ test('B10: row 29: an object that the store cannot take costs a list, and the st
   expect(started.errors).toHaveLength(1);
   expect(contentOf(mirror.store.objects())).toEqual(contentOf(north.objects('Pod')));
 });
+
+test.each(['version', 'apis'])('is in sync again within seconds after one request for /%s failed', async (path) => {
+  const { north, clock, started } = await startWithPods('web');
+  await using _ = started;
+  const phase = () => started.mirrors.cluster(north.name)?.phase;
+  north.fail({ of: path, times: 1, fault: north.fault('SERVER_ERROR', { code: 503 }) });
+  for (let passedMs = 0; phase() === 'SYNCED' && passedMs < 360_000; passedMs += 500) await clock.advance(500);
+  expect(phase()).toBe('DEGRADED');
+  await clock.advance(5_000);
+  expect(phase()).toBe('SYNCED');
+});

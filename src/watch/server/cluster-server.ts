@@ -208,7 +208,8 @@ class ObservedServer implements ClusterServer {
     if (found.type !== 'failed') this.#listener.onDiscovered();
     this.#waiters.wake();
     this.#listener.onChange();
-    return found.type !== 'failed' && this.#identified;
+    // A request for the version that failed is a fault of the cluster, so it is not left until the next regular discovery.
+    return found.type !== 'failed' && this.#identified && this.#versionFault === undefined;
   }
 
   /** Identifies the server. Any answer is enough, because a server may refuse to report its version. */
