@@ -19,6 +19,7 @@ import type { Traces } from './traces/open-traces.ts';
 import { AnomalyCounts } from './watch/clusters/anomaly-counts.ts';
 import { createMemberObjects } from './watch/clusters/member-objects.ts';
 import { createMirrors, type MirrorRegistry } from './watch/clusters/registry.ts';
+import { reportAnswers } from './watch/server/observed-api.ts';
 
 interface FleetOptions {
   readonly config: Config;
@@ -66,7 +67,8 @@ export async function openFleet(
     await createFleet({
       sources: [clusters.source, found],
       connect: (endpoint, life, currentEndpoint) => {
-        const api = counts.counted(connectCluster(endpoint, { clock, log, signal: life, currentEndpoint }), life);
+        const connected = connectCluster(endpoint, { clock, log, signal: life, currentEndpoint });
+        const api = reportAnswers(counts.counted(connected, life), () => mirrors.answered(endpoint.name));
         return traces?.traced(api) ?? api;
       },
       log,

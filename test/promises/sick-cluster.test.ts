@@ -59,6 +59,20 @@ test('B2: serves the last mirror of a cluster that dies, with its age; reports i
   expect(namesIn(await askPods(gateway))).toEqual(['meanwhile', 'web']);
 });
 
+test('B18: the hub is read again as soon as the gateway has its Lease again, however long it was away', async () => {
+  await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] }, { hub: 'north' });
+  expect(faultsIn(await askPods(gateway, ''))).toEqual([]);
+  const north = gateway.cluster('north');
+  {
+    using _down = north.refuse();
+    north.disconnect();
+    await gateway.pass(180_000);
+    expect(faultsIn(await askPods(gateway))).toEqual(['UNREACHABLE north']);
+  }
+  // A Lease that cannot be had is requested again after 2 s. A probe would come after 30 s to a minute.
+  await gateway.until(async () => faultsIn(await askPods(gateway)).length === 0, 5_000);
+});
+
 const halfOpen: readonly { readonly protocols: SimProtocols; readonly withinMs: number }[] = [
   { protocols: 'h2', withinMs: 25_000 },
   { protocols: 'http1', withinMs: 45_000 },

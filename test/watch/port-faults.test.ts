@@ -424,6 +424,22 @@ test('P13: row 15: a cluster that never answered is UNREACHABLE within 10 s, del
   expect(watching.mirrors.acquire(south.name, pods)).toBeDefined();
 });
 
+test('row 15: an answer to another part of the gateway ends the wait for the next probe', async () => {
+  const { north, clock, mirror, started } = await startWithPods('web');
+  await using _ = started;
+  const refused = north.die();
+  await clock.advance(180_000);
+  refused[Symbol.dispose]();
+  expect(started.mirrors.cluster(north.name)?.phase).toBe('UNREACHABLE');
+  const probes = north.requests('send', 'version').length;
+  started.mirrors.answered(north.name);
+  await clock.advance(1_000);
+  expect(started.mirrors.cluster(north.name)?.phase).toBe('SYNCED');
+  expect(mirror.sync().phase).toBe('SYNCED');
+  // The discovery after the outage reads the version. No probe does.
+  expect(north.requests('send', 'version')).toHaveLength(probes + 1);
+});
+
 test('row 15: a cluster that fails after the sync is UNREACHABLE within 10 s, and recovers by itself', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;

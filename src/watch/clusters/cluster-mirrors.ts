@@ -104,17 +104,15 @@ export class ClusterMirrors {
   progress(): ClusterProgress {
     this.#readyOnce ||= this.#isReady();
     const mirrors = this.#mirrors();
-    const { version } = this.#server;
     const { phase, faults } = this.#health();
-    const [fault] = faults;
     return {
       cluster: this.name,
       phase,
       listing: mirrors.filter((mirror) => mirror.sync().phase === 'SYNCING').length,
       objects: mirrors.reduce((sum, { store, stagedCount }) => sum + store.size + stagedCount, 0),
       ready: this.#readyOnce,
-      version,
-      fault,
+      version: this.#server.version,
+      fault: faults[0],
     };
   }
 
@@ -160,10 +158,7 @@ export class ClusterMirrors {
     return this.#server.whenDiscovered(signal);
   }
 
-  /**
-   * Follows changes of `namespaces`, `secrets` and credentials. Tries discovery again at once, and wakes reflectors whose credentials were
-   * refused.
-   */
+  /** Follows changes of `namespaces`, `secrets` and credentials. Tries discovery and refused requests again at once. */
   redescribed(): void {
     const { namespaces, secrets } = this.#cluster;
     const [before, policy] = [new Set(this.#described.namespaces), this.#described.secrets];
@@ -172,6 +167,11 @@ export class ClusterMirrors {
     if (added.length > 0) this.#namespacesCreated(added);
     if ((policy === 'none') !== (secrets === 'none')) this.#withdraw(secretKey, 'the Secrets policy of the cluster has changed', 'NOW');
     this.#server.retry();
+  }
+
+  /** Call this method after the cluster answered a request of another part of the gateway. Ends the state `UNREACHABLE`. */
+  answered(): void {
+    if (this.#server.breaker.fault !== undefined) this.#server.breaker.answered();
   }
 
   /** Ends requests, empties the stores, and sends `gone` with the reason to readers. */

@@ -58,6 +58,11 @@ export interface MirrorRegistry extends Mirrors, AsyncDisposable {
    */
   redescribed(cluster: ClusterName): void;
   /**
+   * Call this method after the cluster has answered a request of another part of the gateway, even with an error. If the cluster counts as
+   * unreachable, its mirrors try again at once, and do not wait for the next probe.
+   */
+  answered(cluster: ClusterName): void;
+  /**
    * Follows the metadata of the Secrets in one namespace of the cluster, or in all, for the gateway itself. It ends when the signal aborts,
    * or when the cluster leaves. Undefined if the cluster is not a member.
    */
@@ -142,6 +147,10 @@ class Registry implements MirrorRegistry {
   redescribed(name: ClusterName): void {
     this.#members.get(name)?.redescribed();
     if (this.#members.has(name)) this.#publish({ type: 'changed', cluster: name });
+  }
+
+  answered(name: ClusterName): void {
+    this.#members.get(name)?.answered();
   }
 
   followSecrets(cluster: ClusterName, namespace: string | undefined, onChange: () => void, signal: AbortSignal): OwnSecrets | undefined {

@@ -33,6 +33,24 @@ export function observeApi(api: ClusterApi, observer: ApiObserver): ClusterApi {
   };
 }
 
+/**
+ * Returns an API that passes every call on to `api`, and calls back after each answer to `send`, even an error. It does not report the parts of
+ * streams.
+ */
+export function reportAnswers(api: ClusterApi, onAnswered: () => void): ClusterApi {
+  const observer: ApiObserver = { answered: onAnswered, failed: () => undefined, opened: () => undefined };
+  return {
+    cluster: api.cluster,
+    get connectionFaults() {
+      return api.connectionFaults;
+    },
+    list: (page, signal) => api.list(page, signal),
+    watch: (start, signal) => api.watch(start, signal),
+    logs: (request, signal) => api.logs(request, signal),
+    send: observeApi(api, observer).send,
+  };
+}
+
 async function* observed<P extends ListPart | WatchPart | LogPart>(
   parts: AsyncIterable<P>,
   observer: ApiObserver,
