@@ -1,6 +1,7 @@
 import { MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import { nearestWord } from '../core/nearest-word.ts';
+import { unknownKindMessage } from '../core/unknown-kind.ts';
 import type { Model, ModelKind } from './model.ts';
 
 /**
@@ -81,7 +82,7 @@ function unknownKind(model: Model, text: string): MusterError {
     ...(kind.group === '' ? [] : [keyOfKind(kind), `${kind.plural}.${kind.group}`]),
   ]);
   const meant = nearestWord(text.slice(0, 253), names);
-  return new MusterError('BAD_INPUT', `no kind ${shown(text)}${meant === undefined ? '' : `; did you mean ${meant}?`}`);
+  return new MusterError('BAD_INPUT', unknownKindMessage(shown(text), meant));
 }
 
 function shown(text: string): string {

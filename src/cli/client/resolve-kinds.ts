@@ -1,3 +1,4 @@
+import { isUnknownKindMessage } from '../../core/unknown-kind.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import type { Session } from './session.ts';
 
@@ -41,7 +42,7 @@ export async function resolveKinds(session: Session, kinds: readonly string[]): 
     });
     return resources.sync;
   } catch (error) {
-    if (!(error instanceof CommandFailure) || !error.message.startsWith('no kind ')) throw error;
+    if (!(error instanceof CommandFailure) || !isUnknownKindMessage(error.message)) throw error;
     const silent = await silentClusters(session);
     if (silent.length === 0) throw error;
     throw new CommandFailure(

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { ChangeMessage } from '../../core/streams/streamed-objects.ts';
+import { isUnknownKindMessage } from '../../core/unknown-kind.ts';
 import { changeQuery, query } from '../browser/location.ts';
 import type { RequestFailure } from '../gateway/graphql.ts';
 import { usePolled } from '../gateway/use-polled.ts';
@@ -70,7 +71,7 @@ export function KindPage({ kind: name }: { readonly kind: string }) {
 
 /** Returns the message of a failure. For an unknown kind, it also names the page that lists all kinds. */
 function failureText(failure: RequestFailure | undefined): string | undefined {
-  const isUnknown = failure?.code === 'BAD_INPUT' && failure.message.startsWith('no kind ');
+  const isUnknown = failure?.code === 'BAD_INPUT' && isUnknownKindMessage(failure.message);
   if (!isUnknown) return failure?.message;
   // The message may end with a question: "no kind podz; did you mean pods?"
   const end = failure.message.endsWith('?') ? '' : '.';
