@@ -49,3 +49,15 @@ export interface ServedResource extends GroupKind {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
 }
+
+const unknownKindBegins = 'no kind ';
+
+/** Returns the message of the `BAD_INPUT` for a name that means no kind. */
+export function unknownKindMessage(name: string, meant: string | undefined): string {
+  return `${unknownKindBegins}${name}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+}
+
+/** True if `unknownKindMessage` made the message. Nothing else in the error says that a kind is unknown. */
+export function isUnknownKindMessage(message: string): boolean {
+  return message.startsWith(unknownKindBegins);
+}

@@ -1,7 +1,6 @@
 import { MusterError } from '../core/errors.ts';
-import { keyOfKind } from '../core/kinds.ts';
+import { keyOfKind, unknownKindMessage } from '../core/kinds.ts';
 import { nearestWord } from '../core/nearest-word.ts';
-import { unknownKindMessage } from '../core/unknown-kind.ts';
 import type { Model, ModelKind } from './model.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isUnknownKindMessage } from '../../core/unknown-kind.ts';
+import { isUnknownKindMessage } from '../../core/kinds.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import type { Session } from './session.ts';
 

@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { keyOfKind } from '../../core/kinds.ts';
+import { isUnknownKindMessage, keyOfKind } from '../../core/kinds.ts';
 import type { ChangeMessage } from '../../core/streams/streamed-objects.ts';
-import { isUnknownKindMessage } from '../../core/unknown-kind.ts';
 import { changeQuery, query } from '../browser/location.ts';
 import type { RequestFailure } from '../gateway/graphql.ts';
 import { usePolled } from '../gateway/use-polled.ts';
