@@ -1,25 +1,25 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { ActingFor } from '../cluster/endpoint.ts';
-import { FairPlaces, type FairResult } from '../core/scheduling/fair-places.ts';
+import { FairSemaphore, type SemaphoreResult } from '../core/scheduling/fair-semaphore.ts';
 
 /** Maximum number of calls in flight in one cluster: for all users, and for one. 100 calls use half of the streams of an HTTP/2 connection. */
-const callBounds = { places: 100, placesPerUser: 20 };
+const callBounds = { permits: 100, permitsPerUser: 20 };
 
-const callsOfClusters = new WeakMap<ClusterApi, FairPlaces>();
+const callsOfClusters = new WeakMap<ClusterApi, FairSemaphore>();
 
 /**
  * Returns an API that sends every request as the user `as`, for the operation `requestId`. It uses the connections, limits and metrics of
- * `api`. Without both, returns `api` itself.
+ * `api`. If both are undefined, returns `api` itself.
  *
- * Users take turns: in one cluster, at most 20 calls of `send`, pages of lists and reads of logs that are not followed run for one impersonated
- * user, and at most 100 for all users together. Further ones wait. Watches and followed logs do not count.
+ * Limits the calls in one cluster: at most 20 in flight for one impersonated user, and 100 for all users together. Further calls wait, and users
+ * take turns. A call is one `send`, one page of a list, or one read of a log that is not followed. Watches and followed logs do not count.
  */
 export function actFor(api: ClusterApi, { as, requestId }: ActingFor): ClusterApi {
   if (as === undefined && requestId === undefined) return api;
   const acting = { as, requestId };
   const logs: ClusterApi['logs'] = (request, signal) => api.logs({ ...request, ...acting }, signal);
   const list: ClusterApi['list'] = (page, signal) => api.list({ ...page, ...acting }, signal);
-  const turnOf = async (signal: AbortSignal) => (as === undefined ? undefined : await callsOf(api).take(as.user, signal));
+  const acquire = async (signal: AbortSignal) => (as === undefined ? undefined : await callsOf(api).acquire(as.user, signal));
   return {
     cluster: api.cluster,
     get connectionFaults() {
@@ -28,43 +28,44 @@ export function actFor(api: ClusterApi, { as, requestId }: ActingFor): ClusterAp
     list: (page, signal) =>
       as === undefined
         ? list(page, signal)
-        : afterTurn(
-            () => turnOf(signal),
+        : withPermit(
+            () => acquire(signal),
             () => list(page, signal),
           ),
     watch: (start, signal) => api.watch({ ...start, ...acting }, signal),
     logs: (request, signal) =>
       request.follow || as === undefined
         ? logs(request, signal)
-        : afterTurn(
-            () => turnOf(signal),
+        : withPermit(
+            () => acquire(signal),
             () => logs(request, signal),
           ),
     async send(request, signal) {
-      using _place = placeIn(await turnOf(signal));
+      using _permit = permitIn(await acquire(signal));
       return await api.send({ ...request, ...acting }, signal);
     },
   };
 }
 
-function callsOf(api: ClusterApi): FairPlaces {
-  const calls = callsOfClusters.get(api) ?? new FairPlaces(callBounds);
+function callsOf(api: ClusterApi): FairSemaphore {
+  const calls = callsOfClusters.get(api) ?? new FairSemaphore(callBounds);
   callsOfClusters.set(api, calls);
   return calls;
 }
 
-async function* afterTurn<Part>(
-  takeTurn: () => Promise<FairResult<Disposable> | undefined>,
+/** Holds a permit from the first read of the parts until the last one, or until the reader stops. */
+async function* withPermit<Part>(
+  acquire: () => Promise<SemaphoreResult<Disposable> | undefined>,
   begin: () => AsyncIterable<Part>,
 ): AsyncIterable<Part> {
-  using _place = placeIn(await takeTurn());
+  using _permit = permitIn(await acquire());
   yield* begin();
 }
 
 /**
- * Returns the place of a turn. Undefined if no turn was needed, or if the signal aborted first. In both cases the call goes on: it has the same
- * signal, so it ends at once after an abort.
+ * Returns the permit. Undefined if no permit was needed, or if the signal aborted first. In both cases the call continues: it has the same signal,
+ * so it ends at once after an abort.
  */
-function placeIn(turn: FairResult<Disposable> | undefined): Disposable | undefined {
-  return turn?.result === 'done' ? turn.value : undefined;
+function permitIn(acquired: SemaphoreResult<Disposable> | undefined): Disposable | undefined {
+  return acquired?.result === 'done' ? acquired.value : undefined;
 }

@@ -8,7 +8,7 @@ import { isJsonObject, type Json, type JsonObject, parseJsonBody } from '../core
 import { objectAt, textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
-import { FairPlaces } from '../core/scheduling/fair-places.ts';
+import { FairSemaphore } from '../core/scheduling/fair-semaphore.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 import {
   type AccessReview,
@@ -203,22 +203,22 @@ function goneObject(status: JsonObject, { resource, namespace, name }: ObjectAdd
 }
 
 /**
- * Maximum writes in flight: in one cluster, and in all clusters (docs/internals/propagation.md 5.1). One user may have fewer, so that places are left
+ * Maximum writes in flight: in one cluster, and in all clusters (docs/internals/propagation.md 5.1). One user may have fewer, so that permits are left
  * for others.
  */
-const inCluster = { places: 10, placesPerUser: 8, boundless: '' };
-const inAll = { places: 256, placesPerUser: 192, boundless: '' };
+const inCluster = { permits: 10, permitsPerUser: 8, exemptUser: '' };
+const inAll = { permits: 256, permitsPerUser: 192, exemptUser: '' };
 
-const allWrites = new FairPlaces(inAll);
+const allWrites = new FairSemaphore(inAll);
 // The key is the API of the cluster, so all writers of this process share one queue per cluster.
-const writesOfClusters = new WeakMap<ClusterApi, FairPlaces>();
+const writesOfClusters = new WeakMap<ClusterApi, FairSemaphore>();
 
 /**
  * Returns the write queue of a cluster for one user, and creates it at the first call. All writers of this process share it: 10 writes at a
- * time, 256 in all clusters. The gateway itself is a user too, and may take all places.
+ * time, 256 in all clusters. The gateway itself is a user too, and may hold all permits.
  */
 function writeTurnsOf(api: ClusterApi, { as }: ActingFor) {
-  const ofCluster = writesOfClusters.get(api) ?? new FairPlaces(inCluster);
+  const ofCluster = writesOfClusters.get(api) ?? new FairSemaphore(inCluster);
   writesOfClusters.set(api, ofCluster);
   const user = as?.user ?? '';
   // The queue of the cluster comes first. So a cluster that hangs occupies at most 10 of the 256 writes in flight.

@@ -1,7 +1,7 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import { callTyped } from '../cluster/typed-api.ts';
 import type { Clock } from '../core/clock.ts';
-import { FairPlaces } from '../core/scheduling/fair-places.ts';
+import { FairSemaphore } from '../core/scheduling/fair-semaphore.ts';
 import { type CallerSession, type Identification, unknownCaller } from './authenticator.ts';
 import { claimsIn, leewayMs } from './issuer.ts';
 import { identified } from './named-user.ts';
@@ -20,13 +20,13 @@ export interface TokenReviewsOptions {
 }
 
 /**
- * Bounds of the reviews of tokens that were accepted before, with turns by caller. They have places of their own, so they never wait for
+ * Bounds of the reviews of tokens that were accepted before, with turns by caller. They have permits of their own, so they never wait for
  * tokens that the hub has not seen. A token that may not wait is `unavailable`.
  */
-const acceptedBounds = { places: 10, placesPerUser: 5, waiting: 1_000, waitingPerUser: 200 };
+const acceptedBounds = { permits: 10, permitsPerUser: 5, maxWaiting: 1_000, maxWaitingPerUser: 200 };
 
 /** Bounds of the reviews of all other tokens, with turns by the network of the client. */
-const unknownBounds = { places: 10, placesPerUser: 5, waiting: 2_000, waitingPerUser: 1_000 };
+const unknownBounds = { permits: 10, permitsPerUser: 5, maxWaiting: 2_000, maxWaitingPerUser: 1_000 };
 
 /** The names of service accounts: the only names of Kubernetes itself that a token may have. */
 const accountName = /^system:serviceaccount:[^:]+:[^:]+$/;
@@ -58,8 +58,8 @@ export interface SentToken {
 export class TokenReviews {
   readonly #options: TokenReviewsOptions;
   readonly #cache: TokenCache;
-  readonly #acceptedPlaces = new FairPlaces(acceptedBounds);
-  readonly #unknownPlaces = new FairPlaces(unknownBounds);
+  readonly #acceptedSemaphore = new FairSemaphore(acceptedBounds);
+  readonly #unknownSemaphore = new FairSemaphore(unknownBounds);
   readonly #refusals: RefusalRate;
   readonly #signal: AbortSignal;
 
@@ -90,8 +90,8 @@ export class TokenReviews {
   async #review(sent: SentToken, last: CallerSession | undefined): Promise<Identification> {
     const ran =
       last === undefined
-        ? await this.#unknownPlaces.run(sent.network, () => this.#reviewUnknown(sent), this.#signal)
-        : await this.#acceptedPlaces.run(last.caller.key, () => this.#ask(sent), this.#signal);
+        ? await this.#unknownSemaphore.run(sent.network, () => this.#reviewUnknown(sent), this.#signal)
+        : await this.#acceptedSemaphore.run(last.caller.key, () => this.#ask(sent), this.#signal);
     if (ran.result === 'done') return ran.value;
     return unavailable(ran.result === 'full' ? 'too many tokens wait for a review' : 'the gateway is ending');
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import { FairPlaces } from '../../core/scheduling/fair-places.ts';
+import { FairSemaphore } from '../../core/scheduling/fair-semaphore.ts';
 
 /** Maximum number of reviews that begin within any second in one cluster. */
 const maxPerSecond = 200;
@@ -8,7 +8,7 @@ const maxPerSecond = 200;
 const maxPerSecondOfUser = 150;
 
 /** Maximum numbers of reviews in one cluster: in flight, those of one user, waiting, and waiting of one user. */
-const bounds = { places: 10, placesPerUser: 8, waiting: 50_000, waitingPerUser: 5_000 };
+const bounds = { permits: 10, permitsPerUser: 8, maxWaiting: 50_000, maxWaitingPerUser: 5_000 };
 
 /**
  * Limits the reviews of one cluster: at most 10 in flight and 200 per second; of one user, at most 8 in flight and 150 per second. Further reviews
@@ -16,7 +16,7 @@ const bounds = { places: 10, placesPerUser: 8, waiting: 50_000, waitingPerUser: 
  */
 export class ReviewPace {
   readonly #clock: Clock;
-  readonly #places = new FairPlaces(bounds);
+  readonly #semaphore = new FairSemaphore(bounds);
   /** The users and monotonic times of the last 200 reviews that began, the oldest first. */
   readonly #begun: { readonly userKey: string; readonly atMs: number }[] = [];
 
@@ -26,7 +26,11 @@ export class ReviewPace {
 
   /** Runs the work when it is its turn. Undefined if the signal aborts before, or if too many reviews wait. The work then never runs. */
   async run<T>(userKey: string, work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-    const ran = await this.#places.run(userKey, async () => ((await this.#mayBegin(userKey, signal)) ? await work() : undefined), signal);
+    const ran = await this.#semaphore.run(
+      userKey,
+      async () => ((await this.#mayBegin(userKey, signal)) ? await work() : undefined),
+      signal,
+    );
     return ran.result === 'done' ? ran.value : undefined;
   }
 

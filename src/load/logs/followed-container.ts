@@ -2,7 +2,7 @@ import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import { type Fault, fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { Waiters } from '../../core/scheduling/waiters.ts';
-import type { FollowPlaces, WaitingFollow } from './follow-places.ts';
+import type { FollowQueue, WaitingFollow } from './follow-queue.ts';
 import { type FollowedRun, type FollowRunOptions, followRun, type RunOutcome, type RunState } from './follow-run.ts';
 import type { LogOutbox } from './log-outbox.ts';
 import type { LogBegin } from './log-position.ts';
@@ -12,7 +12,7 @@ import type { LogTarget } from './read-logs.ts';
 
 /** The options and callbacks that all containers of one cluster share, for one reader. */
 export interface ContainerHost extends FollowRunOptions {
-  readonly places: FollowPlaces;
+  readonly queue: FollowQueue;
   readonly outbox: LogOutbox;
   /** The maximum number of containers that are followed at the same time. */
   readonly maxFollowed: number;
@@ -103,18 +103,18 @@ export class FollowedContainer implements WaitingFollow {
     else if (state.phase === 'waiting') this.#reportWaiting(state.reason);
     const isBlocked = this.#blockedAt === this.#pod;
     if (refused !== undefined || state.run === undefined || state.run === this.#done || isBlocked) this.#withdraw();
-    else if (this.#phase === 'idle') this.#requestPlace(state);
+    else if (this.#phase === 'idle') this.#requestStart(state);
   }
 
-  #requestPlace({ phase }: ContainerState): void {
+  #requestStart({ phase }: ContainerState): void {
     this.#phase = 'waiting';
-    if (!this.#host.places.take(this) && phase === 'running') this.#reportFull();
+    if (!this.#host.queue.add(this) && phase === 'running') this.#reportFull();
   }
 
   #withdraw(): void {
     if (this.#phase !== 'waiting') return;
     this.#phase = 'idle';
-    this.#host.places.withdraw(this);
+    this.#host.queue.withdraw(this);
   }
 
   #followed(run: string): FollowedRun {
@@ -148,7 +148,7 @@ export class FollowedContainer implements WaitingFollow {
     if (outcome.type === 'failed' && this.#runState(run) === 'running') this.#blockedAt = this.#pod;
     else this.#done = run;
     if (outcome.type === 'ended') this.#begin = everything;
-    this.#host.places.release();
+    this.#host.queue.release();
     this.#consider();
   }
 
@@ -159,8 +159,8 @@ export class FollowedContainer implements WaitingFollow {
   }
 
   #reportFull(): void {
-    const { places, maxFollowed } = this.#host;
-    if (places.waiting > maxReportedWaiting) return;
+    const { queue, maxFollowed } = this.#host;
+    if (queue.waiting > maxReportedWaiting) return;
     const message = `at most ${maxFollowed} containers are followed at the same time: this one starts as soon as another has ended`;
     this.#fail(fault('TOO_LARGE', message, { cluster: this.target.cluster.name, kind: podKind, retry: 'LATER' }));
   }

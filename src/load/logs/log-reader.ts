@@ -8,7 +8,7 @@ import type { MirrorsChange } from '../../watch/mirrors.ts';
 import { MirrorLoader } from '../reads/mirror-loader.ts';
 import type { ClusterView } from '../reads/reads.ts';
 import type { FollowArguments, FollowLogsOptions } from './follow-arguments.ts';
-import { FollowPlaces } from './follow-places.ts';
+import { FollowQueue } from './follow-queue.ts';
 import { FollowedCluster, followRightsIn } from './followed-cluster.ts';
 import { LogOutbox } from './log-outbox.ts';
 import type { LogBatchView } from './logs.ts';
@@ -50,7 +50,7 @@ class LogReader implements StreamReader<LogBatchView> {
   readonly #clusters = new Map<ClusterName, FollowedCluster>();
   /** Clusters that did not answer the last regular check of rights. */
   readonly #unchecked = new Set<ClusterName>();
-  readonly #places = new FollowPlaces(maxContainers);
+  readonly #queue = new FollowQueue(maxContainers);
   readonly #outbox: LogOutbox;
   readonly #loader: MirrorLoader;
   #reason: MusterError | undefined;
@@ -125,7 +125,7 @@ class LogReader implements StreamReader<LogBatchView> {
     const host = {
       clock,
       follows: follows.ofCaller(operation.caller),
-      places: this.#places,
+      queue: this.#queue,
       outbox: this.#outbox,
       maxFollowed: maxContainers,
     };

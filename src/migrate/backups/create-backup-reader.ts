@@ -9,14 +9,14 @@ import { objectAt } from '../../core/json-at.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { isSecret, redact } from '../../core/redaction.ts';
-import { FairPlaces } from '../../core/scheduling/fair-places.ts';
+import { FairSemaphore } from '../../core/scheduling/fair-semaphore.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import type { ClientOf } from '../../propagate/plan/snapshot/plan-request.ts';
 import { kindsToRead } from '../discover/app-kinds.ts';
 import {
   type BackupReadRequest,
-  backupPlaces,
+  backupBounds,
   backupUserOf,
   type DiscoveredObject,
   indexSourceObjects,
@@ -41,7 +41,7 @@ export interface BackupReaderPorts {
 
 /**
  * Creates the reader of backups for the planner and the engine. Reads the kinds that can belong to applications, in the namespaces of the
- * spec. Each call reads the archive once and keeps nothing. Data of Secrets are only in `secretData`. Users take turns: `backupPlaces`.
+ * spec. Each call reads the archive once and keeps nothing. Data of Secrets are only in `secretData`. Users take turns: `backupBounds`.
  */
 export function createBackupReader({
   members,
@@ -52,7 +52,7 @@ export function createBackupReader({
   clock,
   limits,
 }: BackupReaderPorts): ReadBackup {
-  const places = new FairPlaces(backupPlaces);
+  const semaphore = new FairSemaphore(backupBounds);
   const read: ReadBackup = async (request, signal) => {
     const { spec } = request;
     invariant(spec.backup !== undefined, 'a spec with the source Velero has a backup');
@@ -86,7 +86,7 @@ export function createBackupReader({
     return { result: 'read', objects: indexSourceObjects(objects, backup) };
   };
   return async (request, signal) => {
-    const ran = await places.run(backupUserOf(request.spec), () => read(request, signal), signal);
+    const ran = await semaphore.run(backupUserOf(request.spec), () => read(request, signal), signal);
     if (ran.result !== 'done') throw signal.reason;
     return ran.value;
   };

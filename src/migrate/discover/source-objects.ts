@@ -5,7 +5,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { apiVersionOf, type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { FairBounds } from '../../core/scheduling/fair-places.ts';
+import type { SemaphoreBounds } from '../../core/scheduling/fair-semaphore.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
 import type { MigrationSpec } from '../model/migration.ts';
@@ -52,7 +52,7 @@ export interface BackupReadRequest {
 export type ReadBackup = (request: BackupReadRequest, signal: AbortSignal) => Promise<BackupRead>;
 
 /** Archives that are read at a time. Each may have 128 MiB of JSON, and several times as much in memory. */
-export const backupPlaces: FairBounds = { places: 2, placesPerUser: 1 };
+export const backupBounds: SemaphoreBounds = { permits: 2, permitsPerUser: 1 };
 
 /** Returns the user who takes turns with others in reading archives. */
 export function backupUserOf({ requester }: Pick<MigrationSpec, 'requester'>): string {

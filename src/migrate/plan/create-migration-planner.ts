@@ -5,7 +5,7 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { startDeadline } from '../../core/scheduling/deadline.ts';
-import { FairPlaces } from '../../core/scheduling/fair-places.ts';
+import { FairSemaphore } from '../../core/scheduling/fair-semaphore.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { podSpecOf } from '../../manifests/pod-specs.ts';
@@ -16,7 +16,7 @@ import { roomKinds } from '../../propagate/plan/snapshot/member-workloads.ts';
 import { kindsToRead } from '../discover/app-kinds.ts';
 import { type FoundApp, findApps, neededByOthers } from '../discover/find-apps.ts';
 import { claimDeleterMessage, claimDeleterOf, statefulSetKind } from '../discover/owned-objects.ts';
-import { backupPlaces, backupUserOf, readLiveSource, type SourceObjects, type SourceRead } from '../discover/source-objects.ts';
+import { backupBounds, backupUserOf, readLiveSource, type SourceObjects, type SourceRead } from '../discover/source-objects.ts';
 import { migrationKind } from '../hub/migration-store.ts';
 import { openMoveOf } from '../model/migrated-app.ts';
 import type { MigrationSpec } from '../model/migration.ts';
@@ -43,12 +43,12 @@ const definitionKind: GroupKind = { group: 'apiextensions.k8s.io', kind: 'Custom
 
 /** Creates the planner of migrations. Users take turns in plans from a backup, because each plan has the objects of an archive in memory. */
 export function createMigrationPlanner(ports: MigrationPlannerPorts): MigrationPlanner {
-  const places = new FairPlaces(backupPlaces);
+  const semaphore = new FairSemaphore(backupBounds);
   return {
     async plan(request) {
       const { spec, signal } = request;
       if (spec.source === 'Live') return await planMigration(ports, request);
-      const ran = await places.run(backupUserOf(spec), () => planMigration(ports, request), signal);
+      const ran = await semaphore.run(backupUserOf(spec), () => planMigration(ports, request), signal);
       if (ran.result !== 'done') throw signal.reason;
       return ran.value;
     },

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import type { Caller } from '../../access/access.ts';
 import type { Clock } from '../../core/clock.ts';
-import { FairPlaces } from '../../core/scheduling/fair-places.ts';
+import { FairSemaphore } from '../../core/scheduling/fair-semaphore.ts';
 import {
   badRequest,
   type OperationRequest,
@@ -39,7 +39,7 @@ interface ExactJsonOptions {
  * passes it for each 3 ms of parsing. So other callers have their turns in between.
  */
 export function useExactJson({ maxBytes, gate, clock }: ExactJsonOptions): HttpPlugin {
-  const places = new FairPlaces({ places: largeAtOnce, placesPerUser: 1 });
+  const semaphore = new FairSemaphore({ permits: largeAtOnce, permitsPerUser: 1 });
   const parseLarge = async (body: Uint8Array, { key }: Caller, signal: AbortSignal): Promise<OperationRequest> => {
     const steps = parseOperationBodyInSteps(body);
     for (;;) {
@@ -58,7 +58,7 @@ export function useExactJson({ maxBytes, gate, clock }: ExactJsonOptions): HttpP
     const body = await readBody(req, maxBytes);
     const { signal } = abortController;
     if (body.length > largeBytes) {
-      const ran = await places.run(caller.key, () => parseLarge(body, caller, signal), signal);
+      const ran = await semaphore.run(caller.key, () => parseLarge(body, caller, signal), signal);
       if (ran.result !== 'done') throw signal.reason;
       return ran.value;
     }

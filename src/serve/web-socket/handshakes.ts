@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import { type FairBounds, FairPlaces } from '../../core/scheduling/fair-places.ts';
+import { FairSemaphore, type SemaphoreBounds } from '../../core/scheduling/fair-semaphore.ts';
 import { type Deadline, Deadlines } from '../../operations/deadlines.ts';
 import { RequestRefusal } from '../../operations/refusal.ts';
 
@@ -13,22 +13,22 @@ const maxOpenInAll = 1_000;
 const maxWaiting = 5_000;
 
 /** Maximum time to wait for a slot. When 5,000 clients reconnect at once, they get in within seconds, 20 at a time. */
-const patienceMs = 5_000;
+const maxWaitMs = 5_000;
 
 /**
  * Bounds the sockets that were opened and have not been acknowledged. Clients take turns: a client is a network, or a caller whom the headers
  * of the upgrade have shown. Keeps nothing about a client without such sockets.
  */
 export class HandshakeLimit {
-  readonly #places: FairPlaces;
+  readonly #semaphore: FairSemaphore;
   readonly #clock: Clock;
   readonly #deadlines: Deadlines;
 
-  /** `waitingPerUser` is the maximum number of upgrades of one client that wait. Default: that of all clients. */
-  constructor({ clock, waitingPerUser }: Pick<FairBounds, 'waitingPerUser'> & { readonly clock: Clock }, signal: AbortSignal) {
-    this.#places = new FairPlaces({ places: maxOpenInAll, placesPerUser: maxOpen, waiting: maxWaiting, waitingPerUser });
+  /** `maxWaitingPerUser` is the maximum number of upgrades of one client that wait. Default: that of all clients. */
+  constructor({ clock, maxWaitingPerUser }: Pick<SemaphoreBounds, 'maxWaitingPerUser'> & { readonly clock: Clock }, signal: AbortSignal) {
+    this.#semaphore = new FairSemaphore({ permits: maxOpenInAll, permitsPerUser: maxOpen, maxWaiting, maxWaitingPerUser });
     this.#clock = clock;
-    this.#deadlines = new Deadlines({ clock, limitMs: patienceMs }, signal);
+    this.#deadlines = new Deadlines({ clock, limitMs: maxWaitMs }, signal);
   }
 
   /**
@@ -37,7 +37,7 @@ export class HandshakeLimit {
    *
    * @returns A function that gives up the wait, so that neither is called.
    */
-  requestSlot(client: string, { enter, refuse }: { enter(place: Disposable): void; refuse(why: RequestRefusal): void }): () => void {
+  requestSlot(client: string, { enter, refuse }: { enter(slot: Disposable): void; refuse(why: RequestRefusal): void }): () => void {
     let deadline: Deadline | undefined;
     let isWaiting = true;
     const settle = () => {
@@ -48,10 +48,10 @@ export class HandshakeLimit {
       settle();
       refuse(tooMany(this.#clock.random()));
     };
-    const leave = this.#places.request(client, {
-      enter(place) {
+    const leave = this.#semaphore.request(client, {
+      enter(slot) {
         settle();
-        enter(place);
+        enter(slot);
       },
       refuse: refuseNow,
     });

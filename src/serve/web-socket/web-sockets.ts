@@ -79,9 +79,9 @@ export class WebSockets implements Disposable {
     this.#options = options;
     const { signal } = this.#abortController;
     // Local mode has one caller, whose clients may all reconnect at once.
-    const waitingPerUser = gate.isLocal ? undefined : maxWaitingPerClient;
-    this.#handshakes = new HandshakeLimit({ clock, waitingPerUser }, signal);
-    this.#knownHandshakes = new HandshakeLimit({ clock, waitingPerUser }, signal);
+    const maxWaitingPerUser = gate.isLocal ? undefined : maxWaitingPerClient;
+    this.#handshakes = new HandshakeLimit({ clock, maxWaitingPerUser }, signal);
+    this.#knownHandshakes = new HandshakeLimit({ clock, maxWaitingPerUser }, signal);
     this.#initDeadlines = new Deadlines({ clock, limitMs: initMs }, signal);
     this.#pings = new IntervalTimer({ clock, everyMs: pingMs, onInterval: (connection) => connection.checkLiveness(clock.monotonic()) });
     this.#protocol = makeServer(protocolHooks(options));
@@ -186,10 +186,10 @@ export class WebSockets implements Disposable {
     const [handshakes, client] =
       caller === undefined ? [this.#handshakes, networkOf(socket.remoteAddress)] : [this.#knownHandshakes, caller.key];
     giveUp = handshakes.requestSlot(client, {
-      enter: (place) => {
+      enter: (slot) => {
         settle();
-        if (socket.destroyed) place[Symbol.dispose]();
-        else this.#accept({ request, socket, head }, place);
+        if (socket.destroyed) slot[Symbol.dispose]();
+        else this.#accept({ request, socket, head }, slot);
       },
       refuse: (why) => {
         settle();
@@ -198,17 +198,17 @@ export class WebSockets implements Disposable {
     });
   }
 
-  #accept({ request, socket, head }: UpgradeRequest, place: Disposable): void {
+  #accept({ request, socket, head }: UpgradeRequest, slot: Disposable): void {
     let opened: WebSocket | undefined;
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       opened = ws;
     });
     // The handshake was invalid. `ws` has answered it.
-    if (opened === undefined) place[Symbol.dispose]();
-    else this.#open(opened, { socket, request }, place);
+    if (opened === undefined) slot[Symbol.dispose]();
+    else this.#open(opened, { socket, request }, slot);
   }
 
-  #open(ws: WebSocket, { socket, request }: OpeningSocket, place: Disposable): void {
+  #open(ws: WebSocket, { socket, request }: OpeningSocket, slot: Disposable): void {
     const { clock, subscriptions, unsent } = this.#options;
     const endsMs = clock.monotonic() + subscriptions.lifetimeMs();
     const connection = new SocketConnection({ ws, raw: socket, writer: this.#writer, unsent, endsMs });
@@ -216,7 +216,7 @@ export class WebSockets implements Disposable {
     const received = () => void deadline.end();
     const settle = () => {
       received();
-      place[Symbol.dispose]();
+      slot[Symbol.dispose]();
       context.handshake = undefined;
     };
     const accept = () => {

@@ -1,35 +1,35 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { type FairBounds, FairPlaces } from '../../../src/core/scheduling/fair-places.ts';
+import { FairSemaphore, type SemaphoreBounds } from '../../../src/core/scheduling/fair-semaphore.ts';
 import { turns } from '../../support/manual-clock.ts';
 
-/** Places whose requests are recorded by name: `ann-1` is the first request of the user ann. */
-function placesWith(bounds: FairBounds) {
-  const places = new FairPlaces(bounds);
+/** A semaphore whose requests are recorded by name: `ann-1` is the first request of the user ann. */
+function semaphoreWith(bounds: SemaphoreBounds) {
+  const semaphore = new FairSemaphore(bounds);
   const entered: string[] = [];
   const refused: string[] = [];
   const held = new Map<string, Disposable>();
   const request = (name: string) =>
-    places.request(name.split('-')[0] ?? '', {
-      enter: (place) => {
+    semaphore.request(name.split('-')[0] ?? '', {
+      enter: (permit) => {
         entered.push(name);
-        held.set(name, place);
+        held.set(name, permit);
       },
       refuse: () => refused.push(name),
     });
   const free = (name: string) => held.get(name)?.[Symbol.dispose]();
-  return { places, entered, refused, request, free };
+  return { semaphore, entered, refused, request, free };
 }
 
-test('a free place goes to the next user, and to the oldest request of that user', () => {
-  const { entered, request, free } = placesWith({ places: 1 });
+test('a free permit goes to the next user, and to the oldest request of that user', () => {
+  const { entered, request, free } = semaphoreWith({ permits: 1 });
   for (const name of ['eve-1', 'eve-2', 'eve-3', 'ann-1', 'ann-2', 'bob-1']) request(name);
   for (const name of ['eve-1', 'eve-2', 'ann-1', 'bob-1', 'eve-3']) free(name);
   expect(entered).toEqual(['eve-1', 'eve-2', 'ann-1', 'bob-1', 'eve-3', 'ann-2']);
 });
 
-test('one user leaves places to the others', () => {
-  const { entered, request, free } = placesWith({ places: 3, placesPerUser: 2 });
+test('one user leaves permits to the others', () => {
+  const { entered, request, free } = semaphoreWith({ permits: 3, permitsPerUser: 2 });
   for (const name of ['eve-1', 'eve-2', 'eve-3', 'ann-1', 'ann-2']) request(name);
   expect(entered).toEqual(['eve-1', 'eve-2', 'ann-1']);
   free('ann-1');
@@ -40,8 +40,8 @@ test('one user leaves places to the others', () => {
   expect(entered.at(-1)).toBe('eve-3');
 });
 
-test('a second disposal of a place frees nothing', () => {
-  const { entered, request, free } = placesWith({ places: 1 });
+test('a second disposal of a permit frees nothing', () => {
+  const { entered, request, free } = semaphoreWith({ permits: 1 });
   for (const name of ['eve-1', 'eve-2', 'eve-3']) request(name);
   free('eve-1');
   free('eve-1');
@@ -49,40 +49,40 @@ test('a second disposal of a place frees nothing', () => {
 });
 
 test('one user has at most so many requests that wait', () => {
-  const { places, refused, request } = placesWith({ places: 1, waitingPerUser: 2 });
+  const { semaphore, refused, request } = semaphoreWith({ permits: 1, maxWaitingPerUser: 2 });
   for (const name of ['eve-1', 'eve-2', 'eve-3', 'eve-4', 'ann-1']) request(name);
   expect(refused).toEqual(['eve-4']);
-  expect(places.waiting).toBe(3);
+  expect(semaphore.waiting).toBe(3);
 });
 
 test('when the queue is full, the newest request of the user with the most is refused', () => {
-  const { refused, request } = placesWith({ places: 1, waiting: 3 });
+  const { refused, request } = semaphoreWith({ permits: 1, maxWaiting: 3 });
   for (const name of ['eve-1', 'eve-2', 'eve-3', 'eve-4', 'ann-1', 'ann-2', 'eve-5', 'bob-1']) request(name);
   expect(refused).toEqual(['eve-4', 'ann-2', 'eve-5', 'eve-3']);
 });
 
-test('a request that is given up takes no place and no turn', () => {
-  const { places, entered, request, free } = placesWith({ places: 1 });
+test('a request that is given up takes no permit and no turn', () => {
+  const { semaphore, entered, request, free } = semaphoreWith({ permits: 1 });
   const giveUps = ['eve-1', 'ann-1', 'bob-1'].map(request);
   giveUps[1]?.();
   giveUps[1]?.();
-  expect(places.waiting).toBe(1);
+  expect(semaphore.waiting).toBe(1);
   free('eve-1');
   expect(entered).toEqual(['eve-1', 'bob-1']);
 });
 
-test('work that is aborted before it starts never runs; while it runs it keeps its place', async () => {
-  const places = new FairPlaces({ places: 1 });
+test('work that is aborted before it starts never runs; while it runs it keeps its permit', async () => {
+  const semaphore = new FairSemaphore({ permits: 1 });
   const ran: string[] = [];
   const end = Promise.withResolvers<string>();
   const life = new AbortController();
   const { signal } = new AbortController();
-  const first = places.run('eve', () => end.promise, life.signal);
-  const second = places.run('eve', async () => ran.push('second'), life.signal);
-  const third = places.run('ann', async () => ran.push('third'), signal);
+  const first = semaphore.run('eve', () => end.promise, life.signal);
+  const second = semaphore.run('eve', async () => ran.push('second'), life.signal);
+  const third = semaphore.run('ann', async () => ran.push('third'), signal);
   life.abort();
   expect(await second).toEqual({ result: 'aborted' });
-  expect(await places.run('eve', async () => ran.push('late'), life.signal)).toEqual({ result: 'aborted' });
+  expect(await semaphore.run('eve', async () => ran.push('late'), life.signal)).toEqual({ result: 'aborted' });
   expect(ran).toEqual([]);
   end.resolve('a');
   expect(await first).toEqual({ result: 'done', value: 'a' });
@@ -91,15 +91,15 @@ test('work that is aborted before it starts never runs; while it runs it keeps i
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('work that fails frees its place; work that may not wait is refused', async () => {
-  const places = new FairPlaces({ places: 1, waiting: 0 });
+test('work that fails frees its permit; work that may not wait is refused', async () => {
+  const semaphore = new FairSemaphore({ permits: 1, maxWaiting: 0 });
   const { signal } = new AbortController();
-  await expect(places.run('eve', () => Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken');
+  await expect(semaphore.run('eve', () => Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken');
   const end = Promise.withResolvers<void>();
-  const first = places.run('eve', () => end.promise, signal);
-  expect(await places.run('ann', async () => 1, signal)).toEqual({ result: 'full' });
+  const first = semaphore.run('eve', () => end.promise, signal);
+  expect(await semaphore.run('ann', async () => 1, signal)).toEqual({ result: 'full' });
   end.resolve();
   await first;
   await turns();
-  expect(await places.run('ann', async () => 1, signal)).toEqual({ result: 'done', value: 1 });
+  expect(await semaphore.run('ann', async () => 1, signal)).toEqual({ result: 'done', value: 1 });
 });

@@ -5,27 +5,27 @@ export interface WaitingFollow {
 }
 
 /** Limits the number of logs that one reader follows at the same time. Further logs wait in the order of their requests. */
-export class FollowPlaces {
+export class FollowQueue {
   readonly #max: number;
   readonly #waiting = new Set<WaitingFollow>();
-  #taken = 0;
+  #followed = 0;
 
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** The number of logs that wait. */
+  /** Number of logs that wait. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
   /** Starts the log now and returns true, or adds it to the end of the queue and returns false. */
-  take(one: WaitingFollow): boolean {
-    if (this.#taken >= this.#max) {
+  add(one: WaitingFollow): boolean {
+    if (this.#followed >= this.#max) {
       this.#waiting.add(one);
       return false;
     }
-    this.#taken++;
+    this.#followed++;
     one.start();
     return true;
   }
@@ -37,10 +37,10 @@ export class FollowPlaces {
 
   /** Reports that one followed log has ended, and starts the next log in the queue. */
   release(): void {
-    this.#taken--;
+    this.#followed--;
     for (const next of this.#waiting) {
       this.#waiting.delete(next);
-      this.take(next);
+      this.add(next);
       return;
     }
   }
