@@ -30,8 +30,8 @@ import { createLoaderFactory } from './load/reads/operation-loaders.ts';
 import { openClusters } from './open-clusters.ts';
 import { openFleet } from './open-fleet.ts';
 import type { OperationScope } from './operations/operation.ts';
+import { RequestScheduler } from './operations/request-scheduler.ts';
 import type { ServedSchema } from './operations/served-schema.ts';
-import { TurnGate } from './operations/turn-gate.ts';
 import { gatewayHealthOf, untilReady } from './readiness.ts';
 import type { GatewayHealth } from './serve/monitoring/health.ts';
 import type { ClusterGauges } from './serve/monitoring/metrics.ts';
@@ -109,7 +109,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { demo } = clusters;
   const hub = demo ? demoHub : (config.hub ?? clusters.ownCluster);
   const opened = await openFleet(options, { clusters, hub, traces, stack }, ending.signal);
-  const { mirrors, fleet, found, heap, scheduler, counts, anomalies } = opened;
+  const { mirrors, fleet, found, heap, counts, anomalies } = opened;
 
   const parts = await loadParts();
   const { baseline, createLiveSchema, serve, examples } = parts;
@@ -119,8 +119,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const schema = createLiveSchema({ models, graph: { federation: config.federation }, clock, log }, ending.signal);
   const { access, rights, decisions } = createAccess(options, { mirrors, fleet }, ending.signal);
   const health = gatewayHealthOf({ mirrors, models, schema, access }, ending.signal);
-  const turns = new TurnGate(clock);
-  const readSide = readSideOf(parts, { mirrors, fleet, access, audit, schema, sealKey, scheduler, heap, turns, options }, ending.signal);
+  const requestScheduler = new RequestScheduler(clock);
+  const readSide = readSideOf(parts, { ...opened, access, audit, schema, sealKey, requestScheduler, options }, ending.signal);
   const accounts = config.authentication === undefined ? 'one' : 'many';
   const authenticator = await authenticatorOf({ config, clock, log }, { listening, fleet, hub }, ending.signal);
   const model = () => schema.current().model;
@@ -134,7 +134,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     listening: listening.main,
     metricsListening: listening.metrics,
     ...(token === undefined ? {} : { token }),
-    ...{ authenticator, audit, turns },
+    ...{ authenticator, audit, requestScheduler },
     served: schema.current,
     contextOf: createContexts({ options, mirrors, schema, demo, readSide, writeSide, rights, maySeeHub }),
     prepare: (caller, signal) => access.prepare(caller, signal),
@@ -225,14 +225,14 @@ interface ReadSide {
   readonly sealKey: Uint8Array;
   readonly scheduler: WorkScheduler;
   readonly heap: HeapGauge;
-  readonly turns: TurnGate;
+  readonly requestScheduler: RequestScheduler;
   readonly options: GatewayOptions;
 }
 
 /** Creates the parts that resolvers read from. They share the mirrors, the rights, and one budget for the queues of streams and logs. */
 function readSideOf(
   { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof loadParts>>,
-  { mirrors, fleet, access, audit, schema, sealKey, scheduler, heap, turns, options }: ReadSide,
+  { mirrors, fleet, access, audit, schema, sealKey, scheduler, heap, requestScheduler, options }: ReadSide,
   signal: AbortSignal,
 ): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & {
   readonly relationsOf: ReturnType<typeof createRelations>;
@@ -247,7 +247,7 @@ function readSideOf(
   return {
     reads: createReads({ ...shared, member, sealKey, sensitiveKinds, audit }),
     relationsOf: createRelations({ ...shared, member, sealKey, sensitiveKinds }),
-    listsOf: createLiveListFactory({ mirrors, member, sensitiveKinds, heap, turns, clock }),
+    listsOf: createLiveListFactory({ mirrors, member, sensitiveKinds, heap, requestScheduler, clock }),
     streams: createStreams({ ...shared, budget, scheduler, onModel: schema.onSwap, settingsOf, sealKey, sensitiveKinds }, signal),
     logs: createLogs({ ...shared, member, budget }),
   };

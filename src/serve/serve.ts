@@ -19,18 +19,18 @@ import { useDeadlines, useExecution } from '../operations/execution.ts';
 import { type IntrospectionOptions, useIntrospectionCache } from '../operations/introspection-cache.ts';
 import type { AnsweredOperation, OperationPlugin, OperationScope, PrepareCaller } from '../operations/operation.ts';
 import { OutputBuffers } from '../operations/output-buffers.ts';
+import { RequestScheduler } from '../operations/request-scheduler.ts';
 import type { ServedSchema } from '../operations/served-schema.ts';
 import { type OperationTraces, TracedOperations } from '../operations/traced-operations.ts';
-import { TurnGate } from '../operations/turn-gate.ts';
 import { UnsentBytes } from '../operations/unsent-bytes.ts';
 import { Subscriptions, useSubscriptions } from '../streams/sending/subscriptions.ts';
 import {
-  type CallerGate,
   type CountAuthFailure,
-  createAuthenticatedGate,
-  createLocalGate,
-  type GateOptions,
-} from './callers/caller-gate.ts';
+  createLocalAuthenticator,
+  createRequestAuthenticator,
+  type RequestAuthenticator,
+  type RequestAuthenticatorOptions,
+} from './callers/request-authenticator.ts';
 import { createConsolePages } from './http/console-pages.ts';
 import { createGraphiql, type ExampleQuery } from './http/graphiql.ts';
 import { createGraphqlHandler, useAdmission, useAnswers } from './http/graphql-handler.ts';
@@ -73,8 +73,8 @@ export interface ServeOptions {
   readonly examples: readonly ExampleQuery[];
   /** Measures how full the heap is. Default: a heap that is always empty. */
   readonly heap?: HeapGauge;
-  /** Lets requests in by event-loop turns. Shared with other work of callers. Default: a gate of its own. */
-  readonly turns?: TurnGate;
+  /** Spreads requests over event-loop turns. Shared with other work of callers. Default: a scheduler of its own. */
+  readonly requestScheduler?: RequestScheduler;
   /** Traces operations. Undefined: there are no traces. */
   readonly traces?: OperationTraces | undefined;
   readonly clock: Clock;
@@ -116,26 +116,26 @@ const maxSpreadMs = 20_000;
 export function serve(options: ServeOptions): Serving {
   const { config, listening, metricsListening, clock, log, caller, served } = options;
   const metrics = new Metrics(options.observed);
-  const { guard, gate } = createGuards(options, metrics);
+  const { guard, requestAuthenticator } = createGuards(options, metrics);
   const ending = new AbortController();
   let isRetired = false;
   const shared = {
     admission: new OperationAdmission(config.limits.requestsInFlight),
     unsent: new UnsentBytes(clock, config.limits.unsentBytes),
     buffers: new OutputBuffers(),
-    ...{ guard, gate, metrics },
+    ...{ guard, requestAuthenticator, metrics },
     onBug: (error: unknown) => log.error({ error: loggableError(error) }, 'a bug: a request failed with an unexpected error'),
     onRefused: countRefusals('http', metrics),
   };
   const operations = createOperations(options, { ...shared, ending: ending.signal });
   const { subscriptions, engine, inFlight } = operations;
   const graphql = createGraphqlHandler({
-    ...{ ...shared, handle: engine.handle, load: gate.load },
+    ...{ ...shared, handle: engine.handle, load: requestAuthenticator.load },
     ...{ caller, comments: createCommentTimer(clock), inFlight, clock },
   });
   const handler = createIdentifiedHandler({ ...shared, handler: graphql });
   const health = { isReady: () => !isRetired && options.health.isReady(), checks: (caller: Caller) => options.health.checks(caller) };
-  const servesMetrics = gate.isLocal && metricsListening === undefined;
+  const servesMetrics = requestAuthenticator.isLocal && metricsListening === undefined;
   const router = new Router({ ...shared, health, handler, served, servesMetrics, consolePages: createConsolePages() });
   const onRefused = countRefusals('websocket', metrics);
   const sockets = new WebSockets({ ...shared, ...operations, onRefused, maxSockets: config.limits.streams, clock });
@@ -181,32 +181,35 @@ export function serve(options: ServeOptions): Serving {
   };
 }
 
-/** Creates the two checks of each request: `guard` checks its origin, and `gate` finds its caller. */
+/** Creates the two checks of each request: `guard` checks its origin, and `requestAuthenticator` finds its caller. */
 function createGuards({ config, listening, token, authenticator, audit, caller, clock, log }: ServeOptions, metrics: Metrics) {
   const { host, allowOrigins } = config;
   const onFailure: CountAuthFailure = (method, reason) => metrics.authFailed(method, reason);
-  const onIdentified: GateOptions['onIdentified'] = (socket, { key }) => listening.identified(socket, key);
+  const onIdentified: RequestAuthenticatorOptions['onIdentified'] = (socket, { key }) => listening.identified(socket, key);
   const guard = createGuard({ host: authenticator === undefined ? host : undefined, allowOrigins, token });
-  const gate =
+  const requestAuthenticator =
     authenticator === undefined
-      ? createLocalGate({ checkToken: guard.checkToken, caller, onFailure })
-      : createAuthenticatedGate({ authenticator, clock, log, onFailure, onIdentified, audit });
-  return { guard, gate };
+      ? createLocalAuthenticator({ checkToken: guard.checkToken, caller, onFailure })
+      : createRequestAuthenticator({ authenticator, clock, log, onFailure, onIdentified, audit });
+  return { guard, requestAuthenticator };
 }
 
 interface OperationParts {
   readonly admission: OperationAdmission;
   readonly unsent: UnsentBytes;
   readonly buffers: OutputBuffers;
-  readonly gate: CallerGate;
+  readonly requestAuthenticator: RequestAuthenticator;
   readonly metrics: Metrics;
   readonly onRefused: CountRefusal;
   readonly ending: AbortSignal;
 }
 
 /** Creates the parts that run operations of every transport. */
-function createOperations(options: ServeOptions, { ending, metrics, unsent, buffers, gate, admission, onRefused }: OperationParts) {
-  const { config, clock, log, served, contextOf, prepare, heap = emptyHeapGauge, turns = new TurnGate(clock) } = options;
+function createOperations(
+  options: ServeOptions,
+  { ending, metrics, unsent, buffers, requestAuthenticator, admission, onRefused }: OperationParts,
+) {
+  const { config, clock, log, served, contextOf, prepare, heap = emptyHeapGauge, requestScheduler = new RequestScheduler(clock) } = options;
   const { querySeconds, mutationSeconds, streams, answerBytes } = config.limits;
   const traced = options.traces === undefined ? undefined : new TracedOperations(options.traces);
   const onAnswered = (ended: AnsweredOperation) => {
@@ -227,9 +230,9 @@ function createOperations(options: ServeOptions, { ending, metrics, unsent, buff
   const graphiql = createGraphiql(options.examples);
   const plugins = [
     useNegotiation(),
-    useTokenCheck(gate),
-    useAdmission({ admission, gate: turns }),
-    useExactJson({ maxBytes: config.limits.bodyBytes, gate: turns, clock }),
+    useTokenCheck(requestAuthenticator),
+    useAdmission({ admission, requestScheduler }),
+    useExactJson({ maxBytes: config.limits.bodyBytes, requestScheduler, clock }),
     ...operationPlugins({
       executor,
       contextOf,
@@ -246,7 +249,7 @@ function createOperations(options: ServeOptions, { ending, metrics, unsent, buff
     graphiql.plugin,
   ];
   const engine = createEngine({ ...graphiql, served, clock, plugins, cors: corsOf(config.allowOrigins) });
-  return { engine, answers, subscriptions, inFlight, turns };
+  return { engine, answers, subscriptions, inFlight, requestScheduler };
 }
 
 export interface OperationPluginOptions extends IntrospectionOptions {

@@ -1,13 +1,13 @@
 import { expect, test, vi } from 'vitest';
-import { TurnGate } from '../../src/operations/turn-gate.ts';
+import { RequestScheduler } from '../../src/operations/request-scheduler.ts';
 import { bindingOf, roleOf, ruleOf } from '../access/reviewed/access-world.ts';
 import { LiveSocket } from '../support/clients/live-socket.ts';
 import { runSharedGateway } from '../support/gateway/run-shared-gateway.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
-// A caller cannot have more turns by using several ways at once: the work of all callers passes one gate, whichever way it comes.
+// A caller cannot have more turns by using several ways at once: the work of all callers has one scheduler, whichever way it comes.
 
-test('P2: requests over HTTP, operations over WebSockets and the lists of a cluster with authorization: live pass the same gate', async () => {
+test('P2: requests over HTTP, operations over WebSockets and the lists of a cluster with authorization: live have the same scheduler', async () => {
   await using cluster = await startSimCluster({ name: 'north', authorization: 'rbac' });
   const objects = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
@@ -21,18 +21,18 @@ test('P2: requests over HTTP, operations over WebSockets and the lists of a clus
   await gateway.firstCluster('ann');
   const socket = await LiveSocket.open(gateway.url, gateway.as('ann'));
 
-  using pass = vi.spyOn(TurnGate.prototype, 'pass');
-  const passedBy = async (work: () => Promise<unknown>) => {
-    pass.mockClear();
+  using waitForTurn = vi.spyOn(RequestScheduler.prototype, 'waitForTurn');
+  const turnsOf = async (work: () => Promise<unknown>) => {
+    waitForTurn.mockClear();
     await work();
-    return pass.mock.calls.map(([caller], call) => ({ gate: pass.mock.contexts[call], caller }));
+    return waitForTurn.mock.calls.map(([caller], call) => ({ scheduler: waitForTurn.mock.contexts[call], caller }));
   };
-  const overHttp = await passedBy(() => gateway.ask('ann', '{ whoami { name } }'));
-  const overSocket = await passedBy(async () => {
+  const overHttp = await turnsOf(() => gateway.ask('ann', '{ whoami { name } }'));
+  const overSocket = await turnsOf(async () => {
     const { seen } = socket.start('{ whoami { name } }');
     await vi.waitFor(() => expect(seen[0]?.data).toEqual({ whoami: { name: 'oidc:ann' } }));
   });
-  const listed = await passedBy(async () => {
+  const listed = await turnsOf(async () => {
     const { data } = await gateway.ask('ann', '{ configMaps { totalCount } }');
     expect(data).toEqual({ configMaps: { totalCount: 1 } });
   });
@@ -41,6 +41,6 @@ test('P2: requests over HTTP, operations over WebSockets and the lists of a clus
   // The request itself, and the part of the list.
   expect(listed).toHaveLength(2);
   const all = [...overHttp, ...overSocket, ...listed];
-  expect(new Set(all.map(({ gate }) => gate)).size).toBe(1);
+  expect(new Set(all.map(({ scheduler }) => scheduler)).size).toBe(1);
   expect(new Set(all.map(({ caller }) => caller)).size).toBe(1);
 });

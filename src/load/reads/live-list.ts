@@ -25,14 +25,14 @@ interface LiveListOptions {
   readonly heap: Pick<HeapGauge, 'used'>;
   /** Limits the concurrent lists of the operation. */
   readonly limit: ConcurrencyLimit;
-  readonly turns: DecodingTurns;
+  readonly requestScheduler: DecodingScheduler;
   readonly clock: Clock;
 }
 
-/** Lets the decoding of received items in by event-loop turns. Callers take turns, also with their requests. */
-export interface DecodingTurns {
-  /** Waits until the caller may continue. Returns undefined if it may continue at once. */
-  pass(caller: Caller['key']): Promise<void> | undefined;
+/** Spreads the decoding of received items over event-loop turns, together with the requests of all callers. Callers take turns. */
+export interface DecodingScheduler {
+  /** Returns undefined if the caller may continue at once. Otherwise returns a promise that resolves when it may continue. */
+  waitForTurn(caller: Caller['key']): Promise<void> | undefined;
 }
 
 /** The namespaces to list. `all`: one list of all namespaces, or of a cluster-scoped kind. */
@@ -173,7 +173,7 @@ export class LiveList implements MirrorReader, Disposable {
 
   /** Reads all pages, and commits them to the store if no page fails. */
   async #readPages(place: string, signal: AbortSignal): Promise<ListOutcome> {
-    const { api, resource, form, caller, turns } = this.#options;
+    const { api, resource, form, caller, requestScheduler } = this.#options;
     const namespace = place === '' ? undefined : place;
     const staging = createListStaging({ store: this.#store, ...(namespace === undefined ? {} : { namespace }) });
     let token: string | undefined;
@@ -190,7 +190,7 @@ export class LiveList implements MirrorReader, Disposable {
             const bytes = part.items.reduce((sum, { byteLength }) => sum + byteLength, 0);
             const refused = this.#countObjects(part.items.length) ?? this.#take(bytes);
             if (refused !== undefined) return refused;
-            const turn = turns.pass(caller.key);
+            const turn = requestScheduler.waitForTurn(caller.key);
             if (turn !== undefined) await turn;
             if (signal.aborted) return undefined;
             const unreadable = staging.stage(part.items);

@@ -8,7 +8,7 @@ import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.
 import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import { createSensitiveKinds, type SensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { MirrorReader, Mirrors } from '../../watch/mirrors.ts';
-import { type DecodingTurns, type ListedNamespaces, LiveList, maxListedNamespaces } from './live-list.ts';
+import { type DecodingScheduler, type ListedNamespaces, LiveList, maxListedNamespaces } from './live-list.ts';
 import { LiveListBudget } from './live-list-budget.ts';
 import type { MirrorKey, UnmirroredLists } from './mirror-loader.ts';
 import type { OperationCaller } from './operation-loaders.ts';
@@ -20,7 +20,7 @@ interface LiveListsOptions {
   /** Kinds of which only the metadata is listed, as of Secrets, by `keyOfKind`. */
   readonly sensitiveKinds: readonly string[];
   readonly heap: Pick<HeapGauge, 'used'>;
-  readonly turns: DecodingTurns;
+  readonly requestScheduler: DecodingScheduler;
   readonly clock: Clock;
 }
 
@@ -78,12 +78,12 @@ class LiveLists implements UnmirroredLists {
   }
 
   #createList(member: LiveMember, resource: ServedResource): LiveList {
-    const { sensitive, budget, heap, turns, clock } = this.#options;
+    const { sensitive, budget, heap, requestScheduler, clock } = this.#options;
     const { caller } = this.#operation;
     const api = apiForCaller(member, this.#operation);
     const isWithheld = isSecret(resource) && member.settings.secrets === 'none';
     const form = sensitive.has(resource) ? 'metadata' : 'object';
-    const list = new LiveList({ api, resource, form, isWithheld, caller, budget, heap, limit: this.#limit, turns, clock });
+    const list = new LiveList({ api, resource, form, isWithheld, caller, budget, heap, limit: this.#limit, requestScheduler, clock });
     this.#lists.set(idOf(api.cluster, resource), list);
     return list;
   }

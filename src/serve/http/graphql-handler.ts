@@ -10,7 +10,7 @@ import { acceptedEncoding } from '../../operations/compressed-bytes.ts';
 import type { Engine } from '../../operations/engine.ts';
 import { maskedCode } from '../../operations/masking.ts';
 import type { OutputBuffers } from '../../operations/output-buffers.ts';
-import type { TurnGate } from '../../operations/turn-gate.ts';
+import type { RequestScheduler } from '../../operations/request-scheduler.ts';
 import type { UnsentBytes } from '../../operations/unsent-bytes.ts';
 import { StartedStream } from '../../streams/outlet.ts';
 import type { CallerLoad } from '../callers/caller-load.ts';
@@ -125,17 +125,23 @@ function sendResponse(res: ServerResponse, response: Response, body: readonly Ui
 
 /**
  * Returns a plugin that takes an admission slot for each HTTP request, before its body is read. If many requests come in one event-loop
- * turn, the `TurnGate` delays some of them first.
+ * turn, the `RequestScheduler` delays some of them first.
  */
-export function useAdmission({ admission, gate }: { readonly admission: OperationAdmission; readonly gate: TurnGate }): HttpPlugin {
+export function useAdmission({
+  admission,
+  requestScheduler,
+}: {
+  readonly admission: OperationAdmission;
+  readonly requestScheduler: RequestScheduler;
+}): HttpPlugin {
   return {
     onRequestParse: ({ serverContext: operation }) => {
       const enter = () => {
         operation.abortController.signal.throwIfAborted();
         operation.admissionSlot = admission.takeSlot();
       };
-      const passed = gate.pass(operation.caller.key);
-      return passed === undefined ? enter() : passed.then(enter);
+      const turn = requestScheduler.waitForTurn(operation.caller.key);
+      return turn === undefined ? enter() : turn.then(enter);
     },
   };
 }

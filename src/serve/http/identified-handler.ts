@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { RequestRefusal } from '../../operations/refusal.ts';
-import type { CallerGate } from '../callers/caller-gate.ts';
+import type { RequestAuthenticator } from '../callers/request-authenticator.ts';
 import type { GraphqlHandler } from './graphql-handler.ts';
 import { sendHttpAnswer } from './http-answer.ts';
 import type { HttpPlugin } from './http-operation.ts';
@@ -9,7 +9,7 @@ import { answerTypeOf } from './media-types.ts';
 
 export interface IdentifiedHandlerOptions {
   readonly handler: GraphqlHandler;
-  readonly gate: CallerGate;
+  readonly requestAuthenticator: RequestAuthenticator;
   /** Called for each request that is refused here. */
   readonly onRefused: (refusal: RequestRefusal) => void;
 }
@@ -21,16 +21,16 @@ export interface IdentifiedHandlerOptions {
  *
  * In local mode, returns `handler`. There a plugin (`useTokenCheck`) checks the token, so that the page opens without it.
  */
-export function createIdentifiedHandler({ handler, gate, onRefused }: IdentifiedHandlerOptions): GraphqlHandler {
-  if (gate.isLocal) return handler;
+export function createIdentifiedHandler({ handler, requestAuthenticator, onRefused }: IdentifiedHandlerOptions): GraphqlHandler {
+  if (requestAuthenticator.isLocal) return handler;
   return async (req, res, { cors }) => {
     if (req.method === 'OPTIONS') return handler(req, res, { cors });
     try {
-      const session = await gate.admit(req);
+      const session = await requestAuthenticator.authenticate(req);
       // The client may have left while its credential was checked. An operation that starts after that would not notice, because the
       // connection closes only once.
       if (res.destroyed) return;
-      using _operation = gate.load.take('operations', session.caller.key);
+      using _operation = requestAuthenticator.load.take('operations', session.caller.key);
       await handler(req, res, { cors, session });
     } catch (error) {
       if (!(error instanceof RequestRefusal)) throw error;
@@ -44,8 +44,11 @@ export function createIdentifiedHandler({ handler, gate, onRefused }: Identified
 const maxDroppedBytes = 64 << 10;
 
 /** Returns a plugin that checks the token of local mode before the body of a request is read. */
-export function useTokenCheck(gate: CallerGate): HttpPlugin {
-  return { onRequestParse: ({ serverContext: { req } }) => (gate.isLocal ? void gate.admit(req) : undefined) };
+export function useTokenCheck(requestAuthenticator: RequestAuthenticator): HttpPlugin {
+  return {
+    onRequestParse: ({ serverContext: { req } }) =>
+      requestAuthenticator.isLocal ? void requestAuthenticator.authenticate(req) : undefined,
+  };
 }
 
 interface RefusedRequest {

@@ -12,11 +12,11 @@ import {
   parseOperationBodyInSteps,
 } from '../../operations/operation-request.ts';
 import { RequestRefusal } from '../../operations/refusal.ts';
-import { type TurnGate, turnMs } from '../../operations/turn-gate.ts';
+import { type RequestScheduler, turnMs } from '../../operations/request-scheduler.ts';
 import type { HttpOperation, HttpPlugin } from './http-operation.ts';
 
-/** Bytes above which a body waits for the gate before it is parsed. A smaller document takes well below a millisecond. */
-const gatedBytes = 1 << 10;
+/** Bytes above which a body waits for a turn before it is parsed. A smaller document takes well below a millisecond. */
+const unscheduledBytes = 1 << 10;
 
 /** Bytes above which a body is parsed in steps, and few bodies at a time: 4 MiB with many keys take 0.3 s. */
 const largeBytes = 16 << 10;
@@ -27,7 +27,7 @@ const largeAtOnce = 4;
 interface ExactJsonOptions {
   /** Maximum bytes of a body. */
   readonly maxBytes: number;
-  readonly gate: Pick<TurnGate, 'pass'>;
+  readonly requestScheduler: Pick<RequestScheduler, 'waitForTurn'>;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
@@ -35,17 +35,17 @@ interface ExactJsonOptions {
  * Returns a plugin that reads operations from bodies and query strings. Yoga's own parser uses `JSON.parse`, which rounds integers beyond
  * 2⁵³−1.
  *
- * A body above 1 KiB passes the gate once more before it is parsed, because the requests of a caller may arrive together. A large body
- * passes it for each 3 ms of parsing. So other callers have their turns in between.
+ * A body above 1 KiB waits for a second turn before it is parsed, because the requests of a caller may arrive together. A large body waits for a
+ * turn before each 3 ms of parsing, so that other callers have their turns in between.
  */
-export function useExactJson({ maxBytes, gate, clock }: ExactJsonOptions): HttpPlugin {
+export function useExactJson({ maxBytes, requestScheduler, clock }: ExactJsonOptions): HttpPlugin {
   const semaphore = new FairSemaphore({ permits: largeAtOnce, permitsPerUser: 1 });
   const parseLarge = async (body: Uint8Array, { key }: Caller, signal: AbortSignal): Promise<OperationRequest> => {
     const steps = parseOperationBodyInSteps(body);
     for (;;) {
       // The parsing always waits for a later event-loop turn, so that sockets are read between two slices.
       await nextLoopTurn();
-      await gate.pass(key);
+      await requestScheduler.waitForTurn(key);
       signal.throwIfAborted();
       const untilMs = clock.monotonic() + turnMs;
       do {
@@ -62,7 +62,7 @@ export function useExactJson({ maxBytes, gate, clock }: ExactJsonOptions): HttpP
       if (ran.result !== 'done') throw signal.reason;
       return ran.value;
     }
-    if (body.length > gatedBytes) await gate.pass(caller.key);
+    if (body.length > unscheduledBytes) await requestScheduler.waitForTurn(caller.key);
     signal.throwIfAborted();
     return parseOperationBody(body);
   };

@@ -3,7 +3,7 @@ import { acceptedEncoding, type CompressedBytes, compressWithGzip, matchesEtag }
 import { RequestRefusal } from '../../operations/refusal.ts';
 import type { ServedSchema } from '../../operations/served-schema.ts';
 import type { UnsentBytes } from '../../operations/unsent-bytes.ts';
-import type { CallerGate } from '../callers/caller-gate.ts';
+import type { RequestAuthenticator } from '../callers/request-authenticator.ts';
 import { type GatewayHealth, readyzText } from '../monitoring/health.ts';
 import type { Metrics } from '../monitoring/metrics.ts';
 import type { ConsolePages } from './console-pages.ts';
@@ -14,7 +14,7 @@ import { type HttpAnswer, sendHttpAnswer, textAnswer } from './http-answer.ts';
 export interface RouterOptions {
   readonly handler: GraphqlHandler;
   readonly guard: Pick<Guard, 'checkOrigin'>;
-  readonly gate: CallerGate;
+  readonly requestAuthenticator: RequestAuthenticator;
   readonly consolePages: ConsolePages;
   /** True if this router serves /metrics. False: it answers 404. */
   readonly servesMetrics: boolean;
@@ -84,7 +84,7 @@ export class Router {
   }
 
   async #schema(request: IncomingMessage): Promise<HttpAnswer> {
-    await this.#options.gate.admit(request);
+    await this.#options.requestAuthenticator.authenticate(request);
     const served = this.#options.served();
     const etag = `"${served.hash}"`;
     const headers = { 'content-type': 'application/graphql; charset=utf-8', 'cache-control': 'no-cache', etag };
@@ -96,17 +96,17 @@ export class Router {
   }
 
   async #metrics(request: IncomingMessage): Promise<HttpAnswer> {
-    await this.#options.gate.admit(request);
+    await this.#options.requestAuthenticator.authenticate(request);
     return metricsAnswer(this.#options.metrics);
   }
 
   async #readyz(request: IncomingMessage): Promise<HttpAnswer> {
-    const { health, gate } = this.#options;
+    const { health, requestAuthenticator } = this.#options;
     const status = health.isReady() ? 200 : 503;
     if (!new URLSearchParams(request.url?.split('?', 2)[1]).has('verbose'))
       return textAnswer(status, status === 200 ? 'ok\n' : 'not ready\n');
     // The details name clusters, so they need a caller.
-    const { caller } = await gate.admit(request);
+    const { caller } = await requestAuthenticator.authenticate(request);
     return textAnswer(status, await readyzText(health, caller));
   }
 }

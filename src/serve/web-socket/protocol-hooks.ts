@@ -6,8 +6,8 @@ import { invariant } from '../../core/errors.ts';
 import { clientError } from '../../operations/masking.ts';
 import { operationRequestIn } from '../../operations/operation-request.ts';
 import { RequestRefusal } from '../../operations/refusal.ts';
-import type { TurnGate } from '../../operations/turn-gate.ts';
-import type { CallerGate, IdentifyingRequest } from '../callers/caller-gate.ts';
+import type { RequestScheduler } from '../../operations/request-scheduler.ts';
+import type { IdentifyingRequest, RequestAuthenticator } from '../callers/request-authenticator.ts';
 import type { Guard } from '../http/guard.ts';
 import type { ClientMessage } from './client-message.ts';
 import type { SocketConnection } from './socket-connection.ts';
@@ -15,9 +15,9 @@ import { MaskedErrors, SocketOperation, type SocketOperationOptions } from './so
 
 export interface ProtocolOptions extends SocketOperationOptions {
   readonly guard: Pick<Guard, 'checkOrigin'>;
-  readonly gate: CallerGate;
-  /** Lets operations of callers in, one after the other. The same gate as for requests over HTTP. */
-  readonly turns: Pick<TurnGate, 'pass'>;
+  readonly requestAuthenticator: RequestAuthenticator;
+  /** Spreads operations over event-loop turns. The same scheduler as for requests over HTTP. */
+  readonly requestScheduler: Pick<RequestScheduler, 'waitForTurn'>;
   readonly clock: Clock;
   /** Called for each socket that is refused: before 101, or because of its credentials. */
   readonly onRefused: (refusal: RequestRefusal) => void;
@@ -80,7 +80,10 @@ export function protocolHooks(options: ProtocolOptions): Hooks {
  * the credentials cannot be checked now, or if the caller or all callers together have too many sockets. Resolves without a value, because graphql-ws
  * would send a value to the client with the acknowledgement.
  */
-async function identify(context: Context<InitPayload, SocketContext>, { gate, clock, onRefused }: ProtocolOptions): Promise<void> {
+async function identify(
+  context: Context<InitPayload, SocketContext>,
+  { requestAuthenticator, clock, onRefused }: ProtocolOptions,
+): Promise<void> {
   const { connectionParams, extra } = context;
   const { connection, handshake } = extra;
   // Deletes the payload of `connection_init`. Else graphql-ws would keep the token in it as long as the socket.
@@ -88,10 +91,10 @@ async function identify(context: Context<InitPayload, SocketContext>, { gate, cl
   if (handshake === undefined) return;
   handshake.received();
   try {
-    const session = await gate.admit(handshake.request, authorizationIn(connectionParams));
+    const session = await requestAuthenticator.authenticate(handshake.request, authorizationIn(connectionParams));
     if (connection.isOpen) {
       handshake.accept();
-      connection.identify(session, { load: gate.load, clock });
+      connection.identify(session, { load: requestAuthenticator.load, clock });
     }
   } catch (error) {
     if (error instanceof RequestRefusal) {
@@ -121,10 +124,10 @@ function startInTurn(session: SocketSession, id: string, options: ProtocolOption
   // Operations that wait for their turn count too.
   const isTooMany = Object.keys(session.subscriptions).length > maxOperations;
   const start = () => startOperation({ connection, currentMessage, isTooMany }, id, options);
-  const passed = isTooMany ? undefined : options.turns.pass(connection.caller.key);
-  if (passed === undefined) return start();
+  const turn = isTooMany ? undefined : options.requestScheduler.waitForTurn(connection.caller.key);
+  if (turn === undefined) return start();
   // graphql-ws sends no errors of an operation that it no longer has.
-  return passed.then(() => (id in session.subscriptions ? start() : [new MaskedErrors([])]));
+  return turn.then(() => (id in session.subscriptions ? start() : [new MaskedErrors([])]));
 }
 
 interface SubscribeMessage extends Pick<SocketContext, 'connection' | 'currentMessage'> {

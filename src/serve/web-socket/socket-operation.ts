@@ -8,14 +8,14 @@ import { GraphqlOperation } from '../../operations/operation.ts';
 import type { OperationRequest } from '../../operations/operation-request.ts';
 import { StartedStream, type StreamHandle, type StreamOutlet } from '../../streams/outlet.ts';
 import type { Subscriptions } from '../../streams/sending/subscriptions.ts';
-import type { CallerGate } from '../callers/caller-gate.ts';
+import type { RequestAuthenticator } from '../callers/request-authenticator.ts';
 
 export interface SocketOperationOptions {
   readonly engine: Pick<Engine, 'prepare'>;
   readonly answers: Pick<AnswerFactory, 'answerTo'>;
   readonly subscriptions: Pick<Subscriptions, 'lifetimeMs'>;
   readonly admission: OperationAdmission;
-  readonly gate: Pick<CallerGate, 'load'>;
+  readonly requestAuthenticator: Pick<RequestAuthenticator, 'load'>;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -174,11 +174,11 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
 
   /** Runs a query or mutation. It counts for its caller, and keeps its admission slot, until the client has taken the answer. */
   async #answer(
-    { admission, answers, gate }: SocketOperationOptions,
+    { admission, answers, requestAuthenticator }: SocketOperationOptions,
     operation: GraphqlOperation,
     prepared: PreparedOperation,
   ): Promise<void> {
-    using _own = gate.load.take('operations', this.#socket.caller.key);
+    using _own = requestAuthenticator.load.take('operations', this.#socket.caller.key);
     using _place = admission.takeSlot();
     const result = await prepared.run().catch((error: unknown) => ({ errors: [error as GraphQLError] }));
     if (this.#isOver || result instanceof StartedStream) return;

@@ -75,11 +75,11 @@ export class WebSockets implements Disposable {
   #isClosing = false;
 
   constructor(options: WebSocketsOptions) {
-    const { clock, gate } = options;
+    const { clock, requestAuthenticator } = options;
     this.#options = options;
     const { signal } = this.#abortController;
     // Local mode has one caller, whose clients may all reconnect at once.
-    const maxWaitingPerUser = gate.isLocal ? undefined : maxWaitingPerClient;
+    const maxWaitingPerUser = requestAuthenticator.isLocal ? undefined : maxWaitingPerClient;
     this.#handshakes = new HandshakeLimit({ clock, maxWaitingPerUser }, signal);
     this.#knownHandshakes = new HandshakeLimit({ clock, maxWaitingPerUser }, signal);
     this.#initDeadlines = new Deadlines({ clock, limitMs: initMs }, signal);
@@ -179,7 +179,7 @@ export class WebSockets implements Disposable {
     };
     this.#waiting.set(socket, settle);
     socket.once('close', settle);
-    const recognized = this.#options.gate.recognize(request);
+    const recognized = this.#options.requestAuthenticator.recognize(request);
     const caller = recognized instanceof Promise ? await recognized : recognized;
     // The client may have left meanwhile, or the gateway may be ending.
     if (!this.#waiting.has(socket)) return;

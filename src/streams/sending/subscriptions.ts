@@ -20,8 +20,8 @@ import {
   type RequestOrigin,
 } from '../../operations/operation.ts';
 import type { OperationRequest } from '../../operations/operation-request.ts';
+import { RequestScheduler } from '../../operations/request-scheduler.ts';
 import type { ServedSchema } from '../../operations/served-schema.ts';
-import { TurnGate } from '../../operations/turn-gate.ts';
 import { StartedStream, type StreamHandle, type StreamOutlet } from '../outlet.ts';
 import { cursorVariableOf, StreamGroups, type StreamRequest } from './stream-groups.ts';
 import { type StreamEnd, StreamSender } from './stream-sender.ts';
@@ -104,7 +104,7 @@ interface StreamStart {
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #scheduler: WorkScheduler;
-  readonly #gate: TurnGate;
+  readonly #requestScheduler: RequestScheduler;
   readonly #groups = new StreamGroups();
   readonly #openings = new Set<AbortController>();
   readonly #streams = new Map<StreamSender, RunningStream>();
@@ -119,7 +119,7 @@ export class Subscriptions {
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
     this.#scheduler = new WorkScheduler(options.clock);
-    this.#gate = new TurnGate(options.clock);
+    this.#requestScheduler = new RequestScheduler(options.clock);
     this.#lifetimes = new IntervalTimer({ clock: options.clock, everyMs: lifetimeCheckMs, onInterval: (stream) => this.#expire(stream) });
   }
 
@@ -164,7 +164,7 @@ export class Subscriptions {
     );
     using resources = new DisposableStack();
     try {
-      await this.#gate.pass();
+      await this.#requestScheduler.waitForTurn();
       await prepare?.(caller, signal);
       signal.throwIfAborted();
       // `reportFault` does nothing here, because no field of a message has been resolved yet.

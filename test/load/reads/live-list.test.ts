@@ -3,7 +3,7 @@ import type { ClusterApi, ListPart } from '../../../src/cluster/cluster-api.ts';
 import { fault } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { createConcurrencyLimit } from '../../../src/core/scheduling/concurrency-limit.ts';
-import { type DecodingTurns, LiveList } from '../../../src/load/reads/live-list.ts';
+import { type DecodingScheduler, LiveList } from '../../../src/load/reads/live-list.ts';
 import { LiveListBudget } from '../../../src/load/reads/live-list-budget.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { pumped } from '../../support/pumped-clock.ts';
@@ -23,12 +23,12 @@ const nested = Buffer.from(JSON.stringify({ metadata: { namespace: 'shop', name:
 const many = (count: number) => Array.from({ length: count }, (_, index) => item('shop', `a${index}`));
 const forbidden = fault('FORBIDDEN', 'no', { cluster: east, retry: 'NEVER' });
 
-const openTurns: DecodingTurns = { pass: () => undefined };
+const openScheduler: DecodingScheduler = { waitForTurn: () => undefined };
 
 /** Creates a list over an API that sends these parts for each namespace. `''`: all namespaces. */
 function listOver(
   partsOf: (namespace: string) => readonly ListPart[] | 'silence',
-  { budget = new LiveListBudget(), isWithheld = false, used = 0, turns = openTurns } = {},
+  { budget = new LiveListBudget(), isWithheld = false, used = 0, requestScheduler = openScheduler } = {},
 ) {
   const clock = createManualClock();
   const requested: string[] = [];
@@ -47,7 +47,18 @@ function listOver(
     clock,
     requested,
     budget,
-    list: new LiveList({ api, resource, form: 'object', isWithheld, caller, budget, heap: { used: () => used }, limit, turns, clock }),
+    list: new LiveList({
+      api,
+      resource,
+      form: 'object',
+      isWithheld,
+      caller,
+      budget,
+      heap: { used: () => used },
+      limit,
+      requestScheduler,
+      clock,
+    }),
   };
 }
 
@@ -105,17 +116,17 @@ test.each([
   expect(list.store.size).toBe(0);
 });
 
-test('decodes each part of a list only when the caller is let in, in turns with requests of other callers', async () => {
+test('decodes each part of a list only when the caller may continue, in turns with requests of other callers', async () => {
   const waiting: { readonly key: string; readonly letIn: () => void }[] = [];
-  const turns: DecodingTurns = {
-    pass: (key) => new Promise((letIn) => waiting.push({ key, letIn })),
+  const requestScheduler: DecodingScheduler = {
+    waitForTurn: (key) => new Promise((letIn) => waiting.push({ key, letIn })),
   };
   const parts: readonly ListPart[] = [
     { type: 'items', items: [item('shop', 'a')] },
     { type: 'items', items: [Buffer.from('{')] },
     { type: 'pageEnded' },
   ];
-  const { list } = listOver(() => parts, { turns });
+  const { list } = listOver(() => parts, { requestScheduler });
   const loaded = list.load('all', life);
   await vi.waitFor(() => expect(waiting.map(({ key }) => key)).toEqual(['ann']));
   expect(list.covers('all')).toBe(false);
@@ -129,9 +140,9 @@ test('decodes each part of a list only when the caller is let in, in turns with 
 
 test('a list whose operation ends while it waits for its turn is not decoded', async () => {
   const waiting: (() => void)[] = [];
-  const turns: DecodingTurns = { pass: () => new Promise((letIn) => waiting.push(letIn)) };
+  const requestScheduler: DecodingScheduler = { waitForTurn: () => new Promise((letIn) => waiting.push(letIn)) };
   const operation = new AbortController();
-  const { list } = listOver(() => whole([Buffer.from('{')]), { turns });
+  const { list } = listOver(() => whole([Buffer.from('{')]), { requestScheduler });
   const ended = expect(list.load('all', operation.signal)).rejects.toThrow('gone');
   await vi.waitFor(() => expect(waiting.length).toBe(1));
   operation.abort(new Error('gone'));

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
-import { TurnGate } from '../../../src/operations/turn-gate.ts';
+import { RequestScheduler } from '../../../src/operations/request-scheduler.ts';
 import type { HttpOperation } from '../../../src/serve/http/http-operation.ts';
 import { useExactJson } from '../../../src/serve/http/request-body.ts';
 import { turns } from '../../support/manual-clock.ts';
 
 /** Parses bodies that arrive at the same time. `order` has the callers whose bodies were parsed, and `perTurn` how many in one event-loop turn. */
 function parser() {
-  const plugin = useExactJson({ maxBytes: 4 << 20, gate: new TurnGate(systemClock), clock: systemClock });
+  const plugin = useExactJson({ maxBytes: 4 << 20, requestScheduler: new RequestScheduler(systemClock), clock: systemClock });
   const order: string[] = [];
   const inTurn = new Map<number, number>();
   let turn = 0;

@@ -444,19 +444,19 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 describe('an operation whose caller has no turn yet', () => {
-  /** Starts the endpoint with a gate that the test opens. */
-  async function behindGate() {
+  /** Starts the endpoint with a scheduler that lets an operation start when the test resolves its turn. */
+  async function withSlowScheduler() {
     const waiting: PromiseWithResolvers<void>[] = [];
-    const pass = () => {
+    const waitForTurn = () => {
       const turn = Promise.withResolvers<void>();
       waiting.push(turn);
       return turn.promise;
     };
-    return { waiting, edge: await startWebSockets({ turns: { pass } }) };
+    return { waiting, edge: await startWebSockets({ requestScheduler: { waitForTurn } }) };
   }
 
   test('waits, and is answered later with its own document', async () => {
-    const { waiting, edge: own } = await behindGate();
+    const { waiting, edge: own } = await withSlowScheduler();
     await using edge = own;
     const socket = await edge.connect();
     for (const text of ['a', 'b']) socket.subscribe(text, `{ echo(text: "${text}") }`);
@@ -468,7 +468,7 @@ describe('an operation whose caller has no turn yet', () => {
   });
 
   test('is not started once the client has completed it or has gone', async () => {
-    const { waiting, edge: own } = await behindGate();
+    const { waiting, edge: own } = await withSlowScheduler();
     await using edge = own;
     const [socket, gone] = [await edge.connect(), await edge.connect()];
     socket.subscribe('a', '{ hello }');
@@ -485,7 +485,7 @@ describe('an operation whose caller has no turn yet', () => {
   });
 
   test('counts among the 50 of its socket', async () => {
-    const { waiting, edge: own } = await behindGate();
+    const { waiting, edge: own } = await withSlowScheduler();
     await using edge = own;
     const socket = await edge.connect();
     for (const index of range(0, 51)) socket.subscribe(`${index}`, '{ hello }');

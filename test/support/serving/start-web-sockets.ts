@@ -14,9 +14,9 @@ import { Deadlines } from '../../../src/operations/deadlines.ts';
 import { createEngine } from '../../../src/operations/engine.ts';
 import type { OperationScope } from '../../../src/operations/operation.ts';
 import type { RequestRefusal } from '../../../src/operations/refusal.ts';
-import { TurnGate } from '../../../src/operations/turn-gate.ts';
+import { RequestScheduler } from '../../../src/operations/request-scheduler.ts';
 import { UnsentBytes } from '../../../src/operations/unsent-bytes.ts';
-import { createLocalGate } from '../../../src/serve/callers/caller-gate.ts';
+import { createLocalAuthenticator } from '../../../src/serve/callers/request-authenticator.ts';
 import { createGuard, type GuardOptions } from '../../../src/serve/http/guard.ts';
 import { listen } from '../../../src/serve/http/listen.ts';
 import { operationPlugins } from '../../../src/serve/serve.ts';
@@ -77,9 +77,9 @@ export async function startWebSockets(
     subscriptions,
     admission,
     guard,
-    gate: createLocalGate({ checkToken: guard.checkToken, caller: { key: 'local' }, onFailure: () => undefined }),
+    requestAuthenticator: createLocalAuthenticator({ checkToken: guard.checkToken, caller: { key: 'local' }, onFailure: () => undefined }),
     maxSockets: 5_000,
-    turns: new TurnGate(clock),
+    requestScheduler: new RequestScheduler(clock),
     clock,
     unsent: new UnsentBytes(clock),
     onRefused: (refusal) => refusals.push(refusal),

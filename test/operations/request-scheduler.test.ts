@@ -1,44 +1,44 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { TurnGate } from '../../src/operations/turn-gate.ts';
+import { RequestScheduler } from '../../src/operations/request-scheduler.ts';
 
-/** A clock that moves only by the work of requests that were let in. */
+/** A clock that moves only by the work of requests that have started. */
 function createCrowd() {
   let nowMs = 0;
-  const gate = new TurnGate({ monotonic: () => nowMs, sleep: () => new Promise(() => {}) });
+  const scheduler = new RequestScheduler({ monotonic: () => nowMs, sleep: () => new Promise(() => {}) });
   const done: number[] = [];
   const come = async (name: number, workMs: number) => {
-    await gate.pass();
+    await scheduler.waitForTurn();
     done.push(name);
     nowMs += workMs;
   };
   return { come, done };
 }
 
-/** Callers whose work moves the clock. `wait` moves it too. A caller that must rest continues when the promise of `sleep` is fulfilled. */
+/** Callers whose work moves the clock. `wait` moves it too. A delayed caller continues when the promise of `sleep` is fulfilled. */
 function createCallers(sleep: () => Promise<void>) {
   let nowMs = 0;
-  const gate = new TurnGate({ monotonic: () => nowMs, sleep });
+  const scheduler = new RequestScheduler({ monotonic: () => nowMs, sleep });
   const done: string[] = [];
   const wait = (ms: number) => {
     nowMs += ms;
   };
   const come = async (caller: string, workMs: number) => {
-    await gate.pass(caller);
+    await scheduler.waitForTurn(caller);
     done.push(caller);
     wait(workMs);
   };
   return { come, done, wait };
 }
 
-test('a single request is let in at once', async () => {
+test('a single request starts at once', async () => {
   const { come, done } = createCrowd();
   void come(1, 10);
   await Promise.resolve();
   expect(done).toEqual([1]);
 });
 
-test('when many requests come in one turn, late ones wait for the next turns, and go in in order', async () => {
+test('when many requests come in one turn, late ones wait for the next turns, and start in order', async () => {
   const { come, done } = createCrowd();
   for (let name = 0; name < 10; name++) {
     void come(name, 1);
@@ -57,7 +57,7 @@ test('when many requests come in one turn, late ones wait for the next turns, an
   expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-test('after a turn without requests the next one is let in at once', async () => {
+test('after a turn without requests the next one starts at once', async () => {
   const { come, done } = createCrowd();
   for (let round = 0; round < 5; round++) {
     void come(round, 10);
@@ -69,8 +69,8 @@ test('after a turn without requests the next one is let in at once', async () =>
 });
 
 test('callers take turns, and one whose request took long waits as long while others are present', async () => {
-  const rest = Promise.withResolvers<void>();
-  const { come, done, wait } = createCallers(() => rest.promise);
+  const delay = Promise.withResolvers<void>();
+  const { come, done, wait } = createCallers(() => delay.promise);
   void come('eve', 20);
   await Promise.resolve();
   for (let count = 0; count < 3; count++) void come('eve', 20);
@@ -80,7 +80,7 @@ test('callers take turns, and one whose request took long waits as long while ot
   await nextTurn();
   expect(done).toEqual(['eve', 'ann']);
   wait(20);
-  rest.resolve();
+  delay.resolve();
   await nextTurn();
   await nextTurn();
   await nextTurn();
@@ -88,11 +88,11 @@ test('callers take turns, and one whose request took long waits as long while ot
 });
 
 test('callers that come while another one must wait and has more requests do not wait for it', async () => {
-  const rests: PromiseWithResolvers<void>[] = [];
+  const delays: PromiseWithResolvers<void>[] = [];
   const { come, done, wait } = createCallers(() => {
-    const rest = Promise.withResolvers<void>();
-    rests.push(rest);
-    return rest.promise;
+    const delay = Promise.withResolvers<void>();
+    delays.push(delay);
+    return delay.promise;
   });
   void come('ann', 1);
   await nextTurn();
@@ -106,14 +106,14 @@ test('callers that come while another one must wait and has more requests do not
     await Promise.resolve();
   }
   for (let turn = 0; turn < 4; turn++) await nextTurn();
-  expect([done.slice(2), rests.length]).toEqual([['ann', 'bob', 'ann', 'bob'], 1]);
+  expect([done.slice(2), delays.length]).toEqual([['ann', 'bob', 'ann', 'bob'], 1]);
   wait(300);
-  rests[0]?.resolve();
+  delays[0]?.resolve();
   for (let turn = 0; turn < 4; turn++) await nextTurn();
   expect(done.at(-1)).toBe('eve');
 });
 
-test('a caller whose request took longer than others count as present rests too, because nothing could come meanwhile', async () => {
+test('a caller whose request took longer than others count as present is delayed too, because nothing could come meanwhile', async () => {
   const { come, done } = createCallers(() => new Promise(() => {}));
   void come('ann', 1);
   await nextTurn();

@@ -14,7 +14,7 @@ import { networkOf } from './peer-network.ts';
 export type IdentifyingRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'socket'>;
 
 /** Finds the caller of each request, on every path and transport. */
-export interface CallerGate {
+export interface RequestAuthenticator {
   /** True in local mode: probes and pages without data need no token. */
   readonly isLocal: boolean;
   readonly load: CallerLoad;
@@ -25,7 +25,7 @@ export interface CallerGate {
    * @throws {RequestRefusal} 401 if the credential is not accepted. With authentication, its message is always the same. 503 if the credential
    * cannot be checked now. If a promise was returned, it rejects instead.
    */
-  admit(request: IdentifyingRequest, authorization?: string): CallerSession | Promise<CallerSession>;
+  authenticate(request: IdentifyingRequest, authorization?: string): CallerSession | Promise<CallerSession>;
   /**
    * Returns the caller whom the headers or the certificate of a request show. Undefined if they show none, and in local mode. Reports no refusal,
    * because the client may still send another credential.
@@ -36,19 +36,19 @@ export interface CallerGate {
 /** Called with the reason of each refusal. */
 export type CountAuthFailure = (method: CredentialMethod, reason: RefusalReason | 'unavailable') => void;
 
-/** Creates the gate of local mode: there is one caller, who may have to show the token of the gateway. */
-export function createLocalGate(options: {
+/** Creates the authenticator of local mode: there is one caller, who may have to show the token of the gateway. */
+export function createLocalAuthenticator(options: {
   /** Throws a 401 if the token of the gateway is required and the headers do not have it. */
   readonly checkToken: (headers: { readonly authorization?: string }) => void;
   readonly caller: Caller;
   readonly onFailure: CountAuthFailure;
-}): CallerGate {
+}): RequestAuthenticator {
   const { checkToken, caller, onFailure } = options;
   const session: CallerSession = { caller, expiresAtMs: undefined, check: undefined };
   return {
     isLocal: true,
     load: new CallerLoad(unlimited),
-    admit: ({ headers }, authorization = headers.authorization) => {
+    authenticate: ({ headers }, authorization = headers.authorization) => {
       try {
         checkToken({ ...(authorization === undefined ? {} : { authorization }) });
       } catch (error) {
@@ -61,7 +61,7 @@ export function createLocalGate(options: {
   };
 }
 
-export interface GateOptions {
+export interface RequestAuthenticatorOptions {
   readonly authenticator: Authenticator;
   readonly clock: Clock;
   readonly log: Log;
@@ -72,8 +72,15 @@ export interface GateOptions {
   readonly audit?: Pick<Audit, 'refusedLogin'> | undefined;
 }
 
-/** Creates the gate of a gateway with authentication. */
-export function createAuthenticatedGate({ authenticator, clock, log, onFailure, onIdentified, audit }: GateOptions): CallerGate {
+/** Creates the request authenticator of a gateway with authentication. */
+export function createRequestAuthenticator({
+  authenticator,
+  clock,
+  log,
+  onFailure,
+  onIdentified,
+  audit,
+}: RequestAuthenticatorOptions): RequestAuthenticator {
   const report = reportRefusals({ clock, log });
   const refusedAs = (refusal: (requestId: string) => RequestRefusal, { method }: RefusedIdentification, facts: RefusalFacts) => {
     const { address, ...logged } = facts;
@@ -108,7 +115,7 @@ export function createAuthenticatedGate({ authenticator, clock, log, onFailure, 
   return {
     isLocal: false,
     load: new CallerLoad(sharedLimits),
-    admit(request, authorization = request.headers.authorization) {
+    authenticate(request, authorization = request.headers.authorization) {
       const found = identify(request, authorization);
       return found instanceof Promise ? found.then((later) => sessionOf(later, request.socket)) : sessionOf(found, request.socket);
     },
@@ -158,7 +165,7 @@ const linesPerSecond = 10;
  * Returns a function that logs why credentials are not accepted, with the id that the client gets. Lines have no names and no tokens. After
  * ten lines in one second, further ones are skipped and counted in the next line.
  */
-function reportRefusals({ clock, log }: Pick<GateOptions, 'clock' | 'log'>) {
+function reportRefusals({ clock, log }: Pick<RequestAuthenticatorOptions, 'clock' | 'log'>) {
   let second = 0;
   let lines = 0;
   let skipped = 0;
