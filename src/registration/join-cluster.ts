@@ -46,14 +46,14 @@ export async function joinCluster(request: JoinRequest, ports: JoinPorts, signal
   const { dryRun, name, namespace, rotate, lifetimeSeconds } = request;
   const { member, hub, clock } = ports;
   const undoFilter = (steps: RegistrationSteps) => objectsInUse(steps, { member, hub, name });
-  return runRegistration({ dryRun, clock, signal, undoFilter }, async (steps, until) => {
-    const joining = { request, ports, steps, signal: until };
+  return runRegistration({ dryRun, clock, signal, undoFilter }, async (steps, workSignal) => {
+    const joining = { request, ports, steps, signal: workSignal };
     const address = await addressOfMember(member);
     const { memberUid, hubUid, registered } = await demandJoinable(joining);
     await awaitNamespaceDeletion(joining);
     const { rules, notes } = await rulesOf(joining);
     for (const planned of memberObjects(rules)) await steps.apply(member, planned);
-    const owner = await steps.applyJudged(hub, { resource: registrationKinds.cluster, name }, (before) => {
+    const owner = await steps.applyWith(hub, { resource: registrationKinds.cluster, name }, (before) => {
       // Another join may have taken the name since the first check.
       const others = registered.filter(({ metadata }) => metadata.name !== name);
       demandFreeName(before === undefined ? others : [...others, before], { name, uid: memberUid });
@@ -64,10 +64,10 @@ export async function joinCluster(request: JoinRequest, ports: JoinPorts, signal
     const token = rotate || isNewAccount ? 'renewed' : 'kept';
     const leads = await hasLeader(steps, hub, namespace);
     const credentials = { member, address, hub, hubUid, name, namespace, owner, token, hasLeader: leads, lifetimeSeconds } as const;
-    const provided = await provideCredentials(credentials, { steps, clock, signal: until });
+    const provided = await provideCredentials(credentials, { steps, clock, signal: workSignal });
     // The hub has the new token from here on. The Secret to which it is bound must stay even if a later step fails.
     steps.keepCreated();
-    await revokeTokens(credentials, provided, { steps, clock, signal: until });
+    await revokeTokens(credentials, provided, { steps, clock, signal: workSignal });
     return [...notes, ...addressNotes(member)];
   });
 }

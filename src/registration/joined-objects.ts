@@ -97,7 +97,7 @@ export interface RegisteredCredentials {
   readonly issued: string;
   readonly expires: string;
   /** True: the Secret gets the annotation `unused`, which the leader removes when it uses the token. */
-  readonly isReported: boolean;
+  readonly isMarkedUnused: boolean;
 }
 
 /**
@@ -107,7 +107,7 @@ export interface RegisteredCredentials {
  */
 export function hubSecret(
   { namespace, owner }: { readonly namespace: string; readonly owner: KubernetesObject },
-  { kubeconfig, boundTo, issued, expires, isReported }: RegisteredCredentials,
+  { kubeconfig, boundTo, issued, expires, isMarkedUnused }: RegisteredCredentials,
 ): RegistrationObject {
   const { name, uid = '' } = owner.metadata;
   const { apiVersion, kind } = clusterKind;
@@ -116,7 +116,7 @@ export function hubSecret(
     ...{ name, namespace, labels: { [ownLabel.key]: ownLabel.value } },
     annotations: {
       ...{ [marks.boundTo]: boundTo, [marks.issued]: issued, [marks.expires]: expires },
-      ...(isReported ? { [marks.unused]: 'true' } : {}),
+      ...(isMarkedUnused ? { [marks.unused]: 'true' } : {}),
     },
     ownerReferences: [{ apiVersion, kind, name, uid }],
   };

@@ -22,6 +22,7 @@ export interface LeaveRequest {
   readonly dryRun: boolean;
 }
 
+/** The clusters that take part, and the clock. */
 export interface LeavePorts {
   /** The cluster that leaves. Undefined: only the objects on the hub are deleted. */
   readonly member: ContextCluster | undefined;
@@ -39,22 +40,22 @@ export interface LeavePorts {
 export async function leaveCluster(request: LeaveRequest, ports: LeavePorts, signal: AbortSignal): Promise<RegistrationResult> {
   const { name, namespace, abandon, dryRun } = request;
   const { member, hub, clock } = ports;
-  return runRegistration({ dryRun, clock, signal }, async (steps, until) => {
+  return runRegistration({ dryRun, clock, signal }, async (steps, workSignal) => {
     const [onHub, copies, inMember] = await Promise.all([
       objectsOnHub(steps, hub, request),
       copiesIn(steps, hub, name),
-      member === undefined ? undefined : objectsInMember(steps, { member, hub }).catch(withHint),
+      member === undefined ? undefined : objectsInMember(steps, { member, hub }).catch(throwWithHint),
     ]);
     if (inMember !== undefined) demandSameCluster(request, { registered: onHub.cluster, others: onHub.others, memberUid: inMember.uid });
     if (copies.length > 0 && !abandon)
       throw new RegistrationProblem(
         `${name} has copies of ${listed(copies.map(nameOfCopies))}: move or delete them first, or leave them as they are with --abandon`,
       );
-    for (const object of onHub.cluster === undefined ? [] : [onHub.cluster]) await steps.remove(hub, registrationKinds.cluster, object);
-    for (const object of onHub.secret === undefined ? [] : [onHub.secret]) await steps.remove(hub, registrationKinds.secret, object);
+    if (onHub.cluster !== undefined) await steps.remove(hub, registrationKinds.cluster, onHub.cluster);
+    if (onHub.secret !== undefined) await steps.remove(hub, registrationKinds.secret, onHub.secret);
     if (copies.length > 0)
-      await abandonCopies(name, copies, { steps, hub, clock, signal: until, hasLeader: await hasLeader(steps, hub, namespace) });
-    const notes = member === undefined || inMember === undefined ? [] : await leaveMember(steps, member, { inMember, signal: until });
+      await abandonCopies(name, copies, { steps, hub, clock, signal: workSignal, hasLeader: await hasLeader(steps, hub, namespace) });
+    const notes = member === undefined || inMember === undefined ? [] : await leaveMember(steps, member, { inMember, signal: workSignal });
     if (steps.done().length === 0) throw new RegistrationProblem(`${name} has not joined: none of its objects were found`);
     return [...(dryRun ? [] : leftBehindNotes(name, copies)), ...notes];
   });
@@ -77,12 +78,13 @@ async function objectsOnHub(steps: RegistrationSteps, hub: ContextCluster, { nam
 }
 
 /** Throws the problem of a member that cannot be read, with the hint to use `--hub-only`. */
-function withHint(error: unknown): never {
+function throwWithHint(error: unknown): never {
   if (!(error instanceof RegistrationProblem)) throw error;
   throw new RegistrationProblem(`${error.message}. Nothing was changed: --hub-only deletes only the objects on the hub`);
 }
 
-interface MemberRemains {
+/** The objects in the member that `muster join` has made for this hub. */
+interface ObjectsInMember {
   readonly uid: string;
   /** The objects to delete and their resources, in the order of deletion. The namespace is not among them. */
   readonly objects: readonly { readonly resource: ServedResource; readonly object: KubernetesObject }[];
@@ -97,9 +99,9 @@ interface MemberRemains {
 async function objectsInMember(
   steps: RegistrationSteps,
   { member, hub }: { readonly member: ContextCluster; readonly hub: ContextCluster },
-): Promise<MemberRemains> {
+): Promise<ObjectsInMember> {
   const { namespace, secret } = registrationKinds;
-  const [uid, hubUid, secrets, space, ...accounts] = await Promise.all([
+  const [uid, hubUid, secrets, existingNamespace, ...accounts] = await Promise.all([
     uidOfCluster(steps, member),
     uidOfCluster(steps, hub),
     steps.list(member, secret, { namespace: memberNamespace, labels: ownSelector }),
@@ -114,7 +116,7 @@ async function objectsInMember(
   const tokens = bound.filter((one) => isBoundFor(one, hubUid)).map((object) => ({ resource: secret, object }));
   if (tokens.length < bound.length) return { uid, objects: tokens, namespace: undefined };
   const own = accounts.flatMap(({ resource, object }) => (object !== undefined && isOwn(object) ? [{ resource, object }] : []));
-  return { uid, objects: [...tokens, ...own], namespace: isOwn(space) ? space : undefined };
+  return { uid, objects: [...tokens, ...own], namespace: isOwn(existingNamespace) ? existingNamespace : undefined };
 }
 
 /** The account and its rights in a member, in the order of deletion: the reverse of their creation. */
@@ -152,7 +154,7 @@ function demandSameCluster(
 async function leaveMember(
   steps: RegistrationSteps,
   member: ContextCluster,
-  { inMember, signal }: { readonly inMember: MemberRemains; readonly signal: AbortSignal },
+  { inMember, signal }: { readonly inMember: ObjectsInMember; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
   for (const { resource, object } of inMember.objects) await steps.remove(member, resource, object);
   const { namespace } = inMember;
@@ -164,7 +166,8 @@ async function leaveMember(
   return [];
 }
 
-const listsAtOnce = 8;
+/** Maximum number of lists at the same time. */
+const maxLists = 8;
 
 /**
  * Returns the kind and name of an object that keeps the namespace from being deleted. Objects in `deleted`, and those that every namespace has, do
@@ -181,7 +184,7 @@ async function contentOf(
   const found = await discover(member.api, {}, signal);
   if (found.type === 'failed') throw problemOf(member, 'discovery', found.fault);
   const kinds = found.type === 'discovered' ? found.resources.filter(({ namespaced, kind }) => namespaced && kind !== 'Event') : [];
-  const limit = createConcurrencyLimit(listsAtOnce);
+  const limit = createConcurrencyLimit(maxLists);
   const lists = await Promise.all(
     kinds.map(async (resource) => {
       const objects = await limit.run(() => steps.list(member, resource, { namespace: memberNamespace }), signal);

@@ -42,7 +42,7 @@ export interface CredentialRequest {
   readonly owner: KubernetesObject | undefined;
   /** `renewed`: makes a new token. `kept`: keeps the existing token if it can be used, else makes a new one. */
   readonly token: 'kept' | 'renewed';
-  /** True: a gateway leads on the hub. It can report that it uses a new token. */
+  /** True: a gateway leads on the hub. The leader removes the annotation `unused` when it uses a new token. */
   readonly hasLeader: boolean;
   readonly lifetimeSeconds: number;
 }
@@ -56,9 +56,9 @@ export interface CredentialPorts {
 /** The result of `provideCredentials`. */
 export interface ProvidedCredentials {
   /** The Secrets in the member to which older tokens of this hub are bound. Deleting a Secret revokes its token. */
-  readonly unused: readonly KubernetesObject[];
-  /** True: wait for the leader to report that it uses the new token. Until then it may still use an older token. */
-  readonly isReported: boolean;
+  readonly olderSecrets: readonly KubernetesObject[];
+  /** True: the Secret on the hub has the annotation `unused`. Until the leader removes it, the leader may still use an older token. */
+  readonly isMarkedUnused: boolean;
 }
 
 /**
@@ -77,19 +77,19 @@ export async function provideCredentials(request: CredentialRequest, ports: Cred
   const held = await steps.read(hub, address);
   const usable = request.token === 'kept' ? usableToken(held, bound, clock.now()) : undefined;
   if (usable !== undefined && owner !== undefined) {
-    const isReported = usable.isReported && hasLeader;
+    const isMarkedUnused = usable.isMarkedUnused && hasLeader;
     const kubeconfig = printRegisteredKubeconfig({ ...request.address, token: usable.token });
-    await steps.applyJudged(hub, address, (before) => {
+    await steps.applyWith(hub, address, (before) => {
       demandSameToken(held, before, request);
-      return hubSecret({ namespace, owner }, { ...usable, kubeconfig, isReported }).manifest;
+      return hubSecret({ namespace, owner }, { ...usable, kubeconfig, isMarkedUnused }).manifest;
     });
-    return { unused: bound.filter(({ metadata }) => metadata.name !== usable.boundTo), isReported };
+    return { olderSecrets: bound.filter(({ metadata }) => metadata.name !== usable.boundTo), isMarkedUnused };
   }
-  const isReported = request.token === 'renewed' && held !== undefined && hasLeader;
+  const isMarkedUnused = request.token === 'renewed' && held !== undefined && hasLeader;
   const boundTo = nextBoundSecretName(all.map(({ metadata }) => metadata.name));
   await steps.apply(member, boundSecret(boundTo, hubUid));
-  await saveNewToken({ ...request, boundTo, held, isReported }, ports);
-  return { unused: bound, isReported };
+  await saveNewToken({ ...request, boundTo, held, isMarkedUnused }, ports);
+  return { olderSecrets: bound, isMarkedUnused };
 }
 
 /** @throws {RegistrationProblem} if the token on the hub has changed since it was read. */
@@ -117,11 +117,11 @@ interface NewTokenRequest extends CredentialRequest {
   readonly boundTo: string;
   /** The Secret on the hub before this write. Undefined if it did not exist. */
   readonly held: KubernetesObject | undefined;
-  readonly isReported: boolean;
+  readonly isMarkedUnused: boolean;
 }
 
 async function saveNewToken(request: NewTokenRequest, { steps, clock, signal }: CredentialPorts): Promise<void> {
-  const { member, hub, namespace, name, owner, boundTo, lifetimeSeconds, isReported, held } = request;
+  const { member, hub, namespace, name, owner, boundTo, lifetimeSeconds, isMarkedUnused, held } = request;
   const address = { resource: registrationKinds.secret, namespace, name };
   if (steps.isDry || owner === undefined) {
     steps.record(hub, address, held === undefined ? 'created' : 'configured');
@@ -132,9 +132,9 @@ async function saveNewToken(request: NewTokenRequest, { steps, clock, signal }: 
   const { token, issued, expires } = made;
   const kubeconfig = printRegisteredKubeconfig({ ...request.address, token });
   try {
-    await steps.applyJudged(hub, address, (before) => {
+    await steps.applyWith(hub, address, (before) => {
       demandSameToken(held, before, request);
-      return hubSecret({ namespace, owner }, { kubeconfig, boundTo, issued, expires, isReported }).manifest;
+      return hubSecret({ namespace, owner }, { kubeconfig, boundTo, issued, expires, isMarkedUnused }).manifest;
     });
   } catch (error) {
     if (!(error instanceof UnclearWrite)) throw error;
@@ -152,27 +152,27 @@ function usableToken(held: KubernetesObject | undefined, bound: readonly Kuberne
   const token = tokenOfKubeconfig(Buffer.from(textAt(held, 'data', 'kubeconfig') ?? '', 'base64'));
   const isStillBound = bound.some(({ metadata }) => metadata.name === life.boundTo);
   if (!isOwn(held) || token === undefined || !isStillBound || !(Date.parse(life.expires) > now)) return undefined;
-  return { ...life, token, isReported: annotations[unused] !== undefined };
+  return { ...life, token, isMarkedUnused: annotations[unused] !== undefined };
 }
 
-/** Milliseconds to wait for the report of the leader. The wait is bounded, because a leader that has just crashed never reports. */
-const reportMs = 15_000;
-const reportPollMs = 500;
+/** Maximum wait until the leader removes the annotation `unused`. The wait is bounded, because a leader that has just crashed never removes it. */
+const maxUnusedWaitMs = 15_000;
+const unusedPollMs = 500;
 
 /**
- * Revokes the tokens that are no longer used, by deleting their Secrets in the member. If the leader reports, first waits until it uses the new
- * token, at most 15 s.
+ * Revokes the older tokens, by deleting their Secrets in the member. If the Secret on the hub has the annotation `unused`, first waits at most
+ * 15 s until the leader removes it.
  */
 export async function revokeTokens(
   { member, hub, namespace, name }: CredentialRequest,
-  { unused, isReported }: ProvidedCredentials,
+  { olderSecrets, isMarkedUnused }: ProvidedCredentials,
   { steps, clock, signal }: CredentialPorts,
 ): Promise<void> {
-  const untilMs = clock.monotonic() + reportMs;
-  while (isReported && !steps.isDry && clock.monotonic() < untilMs && !signal.aborted) {
+  const untilMs = clock.monotonic() + maxUnusedWaitMs;
+  while (isMarkedUnused && !steps.isDry && clock.monotonic() < untilMs && !signal.aborted) {
     const held = await steps.read(hub, { resource: registrationKinds.secret, namespace, name });
     if (labelsAt(held, 'metadata', 'annotations')[registrationMarks.unused] === undefined) break;
-    await clock.sleep(reportPollMs, signal);
+    await clock.sleep(unusedPollMs, signal);
   }
-  for (const secret of unused) await steps.remove(member, registrationKinds.secret, secret);
+  for (const secret of olderSecrets) await steps.remove(member, registrationKinds.secret, secret);
 }

@@ -8,11 +8,13 @@ export type RegistrationResult =
   /** `steps` are the changes that were not undone. */
   | { readonly result: 'failed'; readonly steps: readonly RegistrationStep[]; readonly message: string };
 
-/** Maximum milliseconds for all steps of a command (`workMs`), and for undoing them (`undoMs`). */
-const workMs = 120_000;
-const undoMs = 20_000;
+/** Maximum milliseconds for all steps of a command. */
+const maxWorkMs = 120_000;
+/** Maximum milliseconds for undoing the steps after a failure. */
+const maxUndoMs = 20_000;
 
-export interface RunOptions {
+/** The options of `runRegistration`. */
+export interface RegistrationRunOptions {
   readonly dryRun: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -26,20 +28,20 @@ export interface RunOptions {
  * @param work Returns the notes. Its signal aborts after two minutes.
  */
 export async function runRegistration(
-  { dryRun, clock, signal, undoFilter }: RunOptions,
+  { dryRun, clock, signal, undoFilter }: RegistrationRunOptions,
   work: (steps: RegistrationSteps, signal: AbortSignal) => Promise<readonly string[]>,
 ): Promise<RegistrationResult> {
-  return within(workMs, { clock, signal }, async (until) => {
-    const steps = new RegistrationSteps(dryRun ? 'dry' : 'real', until);
+  return within(maxWorkMs, { clock, signal }, async (workSignal) => {
+    const steps = new RegistrationSteps(dryRun ? 'dry' : 'real', workSignal);
     try {
-      const notes = await work(steps, until);
+      const notes = await work(steps, workSignal);
       return { result: 'done', steps: steps.done(), notes };
     } catch (error) {
       if (!(error instanceof RegistrationProblem)) throw error;
       // An interrupted command also fails with a RegistrationProblem, so its steps are undone.
-      const problems = await within(undoMs, { clock }, (undoing) => steps.undo(undoing, undoFilter));
-      const rest = problems.length === 0 ? '' : ` (not undone: ${problems.join('; ')})`;
-      return { result: 'failed', steps: steps.done(), message: `${error.message}${rest}` };
+      const problems = await within(maxUndoMs, { clock }, (undoSignal) => steps.undo(undoSignal, undoFilter));
+      const notUndone = problems.length === 0 ? '' : ` (not undone: ${problems.join('; ')})`;
+      return { result: 'failed', steps: steps.done(), message: `${error.message}${notUndone}` };
     }
   });
 }

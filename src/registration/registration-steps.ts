@@ -40,27 +40,28 @@ export function problemOf(cluster: Pick<ContextCluster, 'name'>, what: string, f
   return new RegistrationProblem(`${cluster.name}: ${what}: ${describeFault(fault)}`);
 }
 
-/** An object that a run has created, or may have created. */
+/** An object that this command has created, or may have created. */
 export interface CreatedObject {
   readonly cluster: ContextCluster;
   readonly address: ObjectAddress;
   /** Undefined: the answer to the creation was lost, so it is unknown whether the object exists. */
   readonly uid: string | undefined;
+  /** The line of the table. Undefined if the answer to the creation was lost. */
   readonly step: RegistrationStep | undefined;
 }
 
 /** Returns a function that is true for the created objects that an undo keeps. It may only read with the steps. */
 export type UndoFilter = (steps: RegistrationSteps) => Promise<(created: CreatedObject) => boolean>;
 
-/** Attempts to write an object that other writers change at the same time. */
+/** Maximum number of attempts to write an object that other writers change at the same time. */
 const maxAttempts = 5;
 
 /** The number of objects per page of a list. */
 const pageSize = 500;
 
 /**
- * The steps of one command. Each method reads or writes single objects, and the writes are recorded for the table. A step that fails throws a
- * `RegistrationProblem`.
+ * The steps of one command. Each method reads or writes objects of one cluster, and the writes are recorded for the table. A step that fails
+ * throws a `RegistrationProblem`.
  */
 export class RegistrationSteps {
   readonly #run: RunMode;
@@ -126,22 +127,24 @@ export class RegistrationSteps {
     }
   }
 
-  /** Creates or updates an object like `applyJudged`, without a check of its current state. */
+  /** Creates or updates an object as `applyWith` does. The manifest does not depend on the existing object. */
   async apply(cluster: ContextCluster, planned: RegistrationObject): Promise<KubernetesObject | undefined> {
     const { name, namespace } = planned.manifest.metadata;
-    return this.applyJudged(cluster, { resource: planned.resource, name, namespace }, () => planned.manifest);
+    return this.applyWith(cluster, { resource: planned.resource, name, namespace }, () => planned.manifest);
   }
 
   /**
-   * Creates or updates an object by a server-side apply, based on exactly the state that `plan` has seen. If another writer changes the object in
-   * between, it is read and planned again, at most five times in all. An existing object without the label of `muster join` is not changed. If it is
-   * a Namespace, it is used as it is; any other kind is a problem.
+   * Creates or updates an object by a server-side apply. Reads the object first, and writes only if it has not changed since. After a change by
+   * another writer, reads it and calls `plan` again, at most five times in all.
+   *
+   * Does not change an existing object without the label of `muster join`. A Namespace without the label is used as it is. For any other kind, the
+   * step fails.
    *
    * @param plan Returns the manifest for the existing object, or throws a `RegistrationProblem`.
    * @returns The object as the cluster has it now. Undefined in a dry run that would create it.
    * @throws {UnclearWrite} if the write may have happened.
    */
-  async applyJudged(
+  async applyWith(
     cluster: ContextCluster,
     address: ObjectAddress,
     plan: (before: KubernetesObject | undefined) => RegistrationObject['manifest'],
@@ -156,6 +159,7 @@ export class RegistrationSteps {
         this.record(cluster, address, isForeign ? 'unchanged' : 'created');
         return before;
       }
+      // With the version 1, the apply can only create (`ApplyObjectRequest`).
       const preconditions =
         before === undefined ? { resourceVersion: '1' } : { uid: before.metadata.uid, resourceVersion: before.metadata.resourceVersion };
       const answer = await cluster.client.apply({ ...address, manifest, preconditions, force: true, run: this.#run }, this.#signal);

@@ -25,25 +25,27 @@ import { renewalMsOf, type TokenLife, tokenLifeOf } from './token-life.ts';
 import { gatewayCaller } from './write-statuses.ts';
 
 /** Minimum milliseconds between two attempts to renew the token of one cluster, successful or not. */
-const spacingMs = 5 * 60_000;
+const minRenewalIntervalMs = 5 * 60_000;
 
-/** Milliseconds until a Secret is checked again whose current token this gateway does not use yet. */
-const unreadMs = 1_000;
+/** Milliseconds until the next check of a Secret whose token this gateway does not use yet. */
+const recheckUnusedMs = 1_000;
 
-/** Milliseconds until a Secret is checked again that has no Cluster on the hub. */
-const strangerMs = 60_000;
+/** Milliseconds until the next check of a Secret that has no Cluster on the hub. */
+const recheckWithoutClusterMs = 60_000;
 
-/** Milliseconds that the other gateways of the hub get to read a new token after this one has read it. */
-const othersMs = 5_000;
+/** Milliseconds that the other gateways of the hub get to read a new token, after this gateway has read the token. */
+const otherGatewaysMs = 5_000;
 
 /** Maximum milliseconds until the next check of a token. The wait is bounded, because the clock may be set forward. */
-const longestWaitMs = 3_600_000;
+const maxRecheckMs = 3_600_000;
 
-const renewalsAtOnce = 8;
+/** Maximum number of tokens that are renewed at the same time. */
+const maxRenewals = 8;
 
 /** The shortest lifetime that API servers give to a token. */
 const minLifetimeSeconds = 600;
 
+/** The parts of the gateway that `renewTokens` uses. */
 export interface TokenPorts {
   readonly hub: Hub;
   readonly systemNamespace: string;
@@ -78,25 +80,25 @@ export async function renewTokens(ports: TokenPorts, term: Term): Promise<void> 
     const member = parseClusterName(name);
     const candidate = member === undefined ? undefined : ports.registered().get(member);
     if (life === undefined || member === undefined) return undefined;
-    if (candidate === undefined) return strangerMs;
+    if (candidate === undefined) return recheckWithoutClusterMs;
     const dueMs = Math.max(
       renewalMsOf(life) - clock.now(),
-      (triedMs.get(name) ?? Number.NEGATIVE_INFINITY) + spacingMs - clock.monotonic(),
+      (triedMs.get(name) ?? Number.NEGATIVE_INFINITY) + minRenewalIntervalMs - clock.monotonic(),
     );
-    if (!life.isReported && dueMs > 0) return Math.min(dueMs, longestWaitMs);
+    if (!life.isMarkedUnused && dueMs > 0) return Math.min(dueMs, maxRecheckMs);
     const used = usedToken(ports, candidate);
     const request = { name, member, life, used };
-    if (used === undefined || !term.isLeading()) return unreadMs;
-    if (life.isReported) return report(ports, request, term);
+    if (used === undefined || !term.isLeading()) return recheckUnusedMs;
+    if (life.isMarkedUnused) return removeUnusedMark(ports, request, term);
     triedMs.set(name, clock.monotonic());
     const failed = await renewAudited(ports, request, term);
     if (failed !== undefined && !term.signal.aborted)
       log.warn({ cluster: name, problem: failed }, 'the token of a registered cluster could not be renewed');
-    return spacingMs;
+    return minRenewalIntervalMs;
   }
 
   const onBug = (name: string, error: unknown) => log.error({ cluster: name, error: loggableError(error) }, 'bug: a pass threw an error');
-  const queue = createWorkQueue({ work, onBug, maxRunning: renewalsAtOnce, clock }, term.signal);
+  const queue = createWorkQueue({ work, onBug, maxRunning: maxRenewals, clock }, term.signal);
   function addAll(): void {
     for (const secret of secrets?.all() ?? []) if (tokenLifeOf(secret) !== undefined) queue.add(secret.metadata.name);
   }
@@ -114,11 +116,12 @@ export async function renewTokens(ports: TokenPorts, term: Term): Promise<void> 
   await queue.idle();
 }
 
+/** The token of one registered cluster. */
 interface TokenRenewal {
   readonly name: string;
   readonly member: ClusterName;
   readonly life: TokenLife;
-  /** The token that this gateway uses now. */
+  /** The token that this gateway uses now. Undefined: it does not read the cluster with a token of this registration. */
   readonly used: string | undefined;
 }
 
@@ -136,18 +139,18 @@ function usedToken({ fleet }: TokenPorts, candidate: ClusterCandidate): string |
  * Removes the annotation `unused` if the Secret has the token that this gateway uses. Returns the delay until the next attempt. Undefined: no further
  * attempt is needed.
  */
-async function report(ports: TokenPorts, { name, used }: TokenRenewal, term: Term): Promise<number | undefined> {
+async function removeUnusedMark(ports: TokenPorts, { name, used }: TokenRenewal, term: Term): Promise<number | undefined> {
   const read = await readSecret(ports, name, term.signal);
-  if (read.result === 'failed' || tokenOfKubeconfig(kubeconfigOf(read.secret)) !== used) return unreadMs;
+  if (read.result === 'failed' || tokenOfKubeconfig(kubeconfigOf(read.secret)) !== used) return recheckUnusedMs;
   const { secret } = read;
-  await ports.clock.sleep(othersMs, term.signal);
+  await ports.clock.sleep(otherGatewaysMs, term.signal);
   if (!term.isLeading()) return undefined;
   const failed = await patchSecret(
     ports,
     { secret, patch: { metadata: { annotations: { [registrationMarks.unused]: null } } } },
     term.signal,
   );
-  return failed === undefined ? undefined : unreadMs;
+  return failed === undefined ? undefined : recheckUnusedMs;
 }
 
 /**

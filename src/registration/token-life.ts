@@ -10,8 +10,8 @@ export interface TokenLife {
   /** The start of the life in Unix milliseconds. `expiresMs` is its end. */
   readonly issuedMs: number;
   readonly expiresMs: number;
-  /** True: the leader must still report that it uses the token, by removing the annotation `unused`. */
-  readonly isReported: boolean;
+  /** True: the Secret has the annotation `unused`. The leader removes it as soon as it uses the token. */
+  readonly isMarkedUnused: boolean;
 }
 
 /** Returns the life of the token. Undefined for a Secret that `muster join` has not made, or whose annotations are damaged. */
@@ -22,7 +22,7 @@ export function tokenLifeOf(secret: KubernetesObject | undefined): TokenLife | u
   const issuedMs = Date.parse(annotations[registrationMarks.issued] ?? '');
   const expiresMs = Date.parse(annotations[registrationMarks.expires] ?? '');
   if (boundTo === '' || !(expiresMs > issuedMs)) return undefined;
-  return { boundTo, issuedMs, expiresMs, isReported: annotations[registrationMarks.unused] !== undefined };
+  return { boundTo, issuedMs, expiresMs, isMarkedUnused: annotations[registrationMarks.unused] !== undefined };
 }
 
 /** A token is renewed at least this long before its end, even if more than two thirds of its life are then left. */

@@ -44,7 +44,7 @@ test.each([
 
 test('the Secret on the hub belongs to the Cluster, and has the life of its token', () => {
   const owner = { metadata: { name: 'south', uid: 'c' } };
-  const credentials = { kubeconfig: '{}', boundTo: 'muster-member-1', issued: 'a', expires: 'b', isReported: false };
+  const credentials = { kubeconfig: '{}', boundTo: 'muster-member-1', issued: 'a', expires: 'b', isMarkedUnused: false };
   const { metadata, data } = hubSecret({ namespace: 'muster-system', owner }, credentials).manifest;
   expect(metadata).toMatchObject({ ownerReferences: [{ kind: 'Cluster', name: 'south', uid: 'c' }], labels: own });
   expect(metadata.annotations).toEqual({
