@@ -5,12 +5,13 @@ import type { JsonPatchOperation } from '../../manifests/json-patch-definition.t
 /** A patch of another system as a JSON patch of RFC 6902 with the same effect. */
 export interface AdaptedPatch {
   readonly operations: readonly JsonPatchOperation[];
-  /** The indexes of those operations of the other system that had to be changed. */
+  /** The indexes of the operations that became several operations, or one with another `op` or `path`. */
   readonly changed: readonly number[];
-  /** The object after the patch. Undefined: the operation at index `failed` fails. */
+  /** The object after the patch. Undefined: an operation fails. */
   readonly patched: Json | undefined;
+  /** The index of the operation that fails. -1: none fails. */
   readonly failed: number;
-  /** Why that operation fails, with pointers and without values. Empty: none fails. */
+  /** Why the operation at index `failed` fails, with pointers and without values. Empty: none fails. */
   readonly problem: string;
 }
 

@@ -14,7 +14,7 @@ export interface SourceDocument {
   readonly index: number;
   /** The path of the object in the input, such as `[2]` or `[2].items[0]`. Paths of notes start with it. */
   readonly path: string;
-  /** Absent if the document is no Kubernetes object, as it has no apiVersion, kind or name, or has a `problem`. `object` is then absent too. */
+  /** Absent if the document has no apiVersion, kind or name, or has a `problem`: it is no Kubernetes object. `object` is then absent too. */
   readonly key?: ObjectKey;
   /** The object without `status` and without the metadata that a server fills in (`withoutServerFields`). */
   readonly object?: JsonObject;
@@ -77,7 +77,7 @@ export function sourceDocumentOf(json: Json, index: number, path = `[${index}]`)
 
 /**
  * Returns the problem of an object whose name or namespace is no text. Such a value is often one without quotes: YAML reads `y` as a
- * boolean and `10` as a number. Undefined if there is none. Null counts as absent. `path` is the path of the object.
+ * boolean and `10` as a number. Null counts as absent. Undefined if both are texts or absent. `path` is the path of the object.
  */
 export function problemOfNames(object: Json, path: string): DocumentProblem | undefined {
   const member = (['name', 'namespace'] as const).find((one) => !isTextOrNull(valueAt(object, 'metadata', one) ?? null));

@@ -3,7 +3,7 @@ import { isLabelKey, isLabelValue, type LabelRequirement, matchesLabelSelector }
 import { warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
 import { nameListOf } from '../model/name-list.ts';
-import { type GoJson, goFieldsOf, goListIn, goTextIn, RefusedJson, refusedOr, tryParseGoJson } from './go-json.ts';
+import { catchRefusedJson, type GoJson, goFieldsOf, goListIn, goTextIn, RefusedJson, tryParseGoJson } from './go-json.ts';
 
 /**
  * The result of reading the annotation `cluster-selector`: its selector, converted to a LabelSelector, or the reason why Federation v1 would
@@ -33,7 +33,7 @@ interface SelectorContext {
  * another value later is not selected.
  */
 export function readClusterSelector(annotation: string, { path, labels }: SelectorContext): SelectorRead {
-  return refusedOr((): SelectorRead => {
+  return catchRefusedJson((): SelectorRead => {
     const written = tryParseGoJson(annotation);
     if (written === undefined) throw new RefusedJson('', 'a JSON list of requirements');
     const unknownFields: string[] = [];

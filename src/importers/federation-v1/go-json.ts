@@ -39,7 +39,7 @@ function leafOf(token: string): GoJson {
   return isInt64 ? BigInt(token) : (JSON.parse(token) as string | number | boolean | null);
 }
 
-/** A value in the JSON of an annotation has a type that Federation v1 does not accept there. `path` is its path in the JSON. */
+/** Thrown for a value in the JSON of an annotation that Federation v1 does not accept. `path` is the path of the value in the JSON. */
 export class RefusedJson extends Error {
   readonly path: string;
 
@@ -49,8 +49,8 @@ export class RefusedJson extends Error {
   }
 }
 
-/** Runs a reader. Returns its `RefusedJson` as a refusal, and throws all other errors. */
-export function refusedOr<Result>(
+/** Returns the result of `read`. If it throws a `RefusedJson`, returns a refusal instead. Other errors are thrown. */
+export function catchRefusedJson<Result>(
   read: () => Result,
 ): Result | { readonly result: 'refused'; readonly path: string; readonly message: string } {
   try {
@@ -109,8 +109,8 @@ export function goListIn(values: readonly GoJson[], path: string): readonly GoJs
 }
 
 /**
- * Returns the last value of a field that is not null. This is for fields that are no pointers: in Go, null leaves such a field as it is. Undefined if
- * there is none.
+ * Returns the last value of a field that is not null. Undefined if there is no such value. Use it for fields that are no pointers: in Go, null
+ * leaves such a field as it is.
  *
  * @throws {RefusedJson} if a value is neither null nor accepted by `isExpected`.
  */

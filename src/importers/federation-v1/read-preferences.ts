@@ -1,5 +1,5 @@
 import type { KubeFedPreference } from '../../propagate/kubefed/plan-kubefed.ts';
-import { type GoJson, goFieldsOf, goMembersOf, goValueIn, type JsonPlace, refusedOr, tryParseGoJson } from './go-json.ts';
+import { catchRefusedJson, type GoJson, goFieldsOf, goMembersOf, goValueIn, type JsonPlace, tryParseGoJson } from './go-json.ts';
 
 /** The preferences of a workload, as the annotations of Federation v1 hold them. */
 interface ReplicaPreferences {
@@ -21,7 +21,7 @@ export function readPreferences(annotation: string): PreferencesRead {
   const document = tryParseGoJson(annotation);
   if (document === undefined) return { result: 'refused', path: '', message: 'expected JSON' };
   const unknownFields: string[] = [];
-  return refusedOr((): PreferencesRead => {
+  return catchRefusedJson((): PreferencesRead => {
     const { rebalance, clusters } = goFieldsOf(document, ['rebalance', 'clusters'], { path: '', unknownFields });
     let preferences: readonly (readonly [string, KubeFedPreference])[] = [];
     for (const value of clusters) {

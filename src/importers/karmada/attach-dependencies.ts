@@ -11,33 +11,33 @@ export interface ClaimedResource {
   readonly resource: KarmadaResource;
   readonly choice: PolicyChoice;
   /**
-   * True: no policy selects the resource, and it follows the workloads that need it. `choice` is then that of the first one. In Karmada,
-   * its binding is an attached one. Absent if the policy selects the resource.
+   * True: no policy selects the resource. It is propagated because workloads need it, and `choice` is that of the first of these workloads. In
+   * Karmada, the resource has an attached binding. Absent if the policy selects the resource.
    */
   readonly isAttached?: true;
 }
 
 /** The decision about the objects that claimed workloads need, if their policies have `propagateDeps`. */
 export interface AttachedDependencies {
-  /** By workload: its dependencies that its Propagation brings. */
-  readonly partsOf: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
+  /** By workload: the dependencies that are in the Propagation of the workload. */
+  readonly bundledOf: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
   /**
-   * The dependencies that several workloads need, or that exceed the template of their workload, and that no policy selects. Each gets a
-   * Propagation of its own, which goes to the clusters of all these workloads.
+   * The dependencies that get a Propagation of their own although no policy selects them: several workloads need them, or the template of
+   * their workload is full. Such a Propagation goes to the clusters of all workloads that need the dependency.
    */
-  readonly shared: readonly ClaimedResource[];
+  readonly standalone: readonly ClaimedResource[];
   /**
-   * The workloads that need a dependency, by the dependency. Only for dependencies with a Propagation of their own, which goes to the
-   * clusters of all these workloads too.
+   * The workloads that need a dependency, by the dependency. It has only dependencies with a Propagation of their own. That Propagation also
+   * goes to the clusters of these workloads.
    */
   readonly usersOf: ReadonlyMap<KarmadaResource, readonly ClaimedResource[]>;
-  /** By workload: its dependencies that are in other Propagations. */
+  /** By workload: the dependencies that are in other Propagations. */
   readonly elsewhere: ReadonlyMap<KarmadaResource, readonly KarmadaResource[]>;
-  /** By workload: its dependencies that are not among the documents. */
+  /** By workload: the dependencies that are not among the documents. */
   readonly missing: ReadonlyMap<KarmadaResource, readonly ObjectKey[]>;
   /**
-   * The Secrets of a text that workloads need. They become part of no Propagation, because everyone who may read the Propagation could read
-   * their data.
+   * The Secrets that workloads need, for an import of a text. They are in no Propagation, because every reader of the Propagation could read
+   * their data. Empty for a living Karmada.
    */
   readonly secrets: readonly KarmadaResource[];
 }
@@ -72,37 +72,37 @@ export function attachDependencies(
       else addTo(users, needed, user);
     }
   }
-  const partsOf = new Map<KarmadaResource, KarmadaResource[]>();
-  const shared: ClaimedResource[] = [];
+  const bundledOf = new Map<KarmadaResource, KarmadaResource[]>();
+  const standalone: ClaimedResource[] = [];
   const usersOf = new Map<KarmadaResource, readonly ClaimedResource[]>();
   for (const [needed, all] of users) {
     const [first, second] = all;
     if (first === undefined) continue;
     if (second === undefined && !selected.has(needed)) {
-      addTo(partsOf, first.resource, needed);
+      addTo(bundledOf, first.resource, needed);
       continue;
     }
-    if (!selected.has(needed)) shared.push(attachedTo(first, needed));
+    if (!selected.has(needed)) standalone.push(attachedTo(first, needed));
     usersOf.set(needed, all);
     for (const { resource } of all) addTo(elsewhere, resource, needed);
   }
   for (const user of claimed) {
-    const parts = partsOf.get(user.resource) ?? [];
-    // If a living Karmada has the resource and all its dependencies belong to its own Propagation, that Propagation has `dependencies: true` and does
-    // not list them. The limit of a template then does not matter.
-    if (parts.length <= maxParts || (isLiving && !elsewhere.has(user.resource))) continue;
-    partsOf.set(user.resource, parts.slice(0, maxParts));
-    for (const needed of parts.slice(maxParts)) {
-      shared.push(attachedTo(user, needed));
+    const bundled = bundledOf.get(user.resource) ?? [];
+    // For a living Karmada, a Propagation with all dependencies of its resource has `dependencies: true`, and its template does not list them. So the
+    // limit of a template does not matter.
+    if (bundled.length <= maxBundled || (isLiving && !elsewhere.has(user.resource))) continue;
+    bundledOf.set(user.resource, bundled.slice(0, maxBundled));
+    for (const needed of bundled.slice(maxBundled)) {
+      standalone.push(attachedTo(user, needed));
       usersOf.set(needed, [user]);
       addTo(elsewhere, user.resource, needed);
     }
   }
-  return { partsOf, shared, usersOf, elsewhere, missing, secrets: [...secrets] };
+  return { bundledOf, standalone, usersOf, elsewhere, missing, secrets: [...secrets] };
 }
 
-/** The most dependencies that a template has besides its workload. Others have Propagations of their own. */
-const maxParts = maxTemplateObjects - 1;
+/** Maximum number of dependencies that a template has besides its workload. Others have Propagations of their own. */
+const maxBundled = maxTemplateObjects - 1;
 
 function attachedTo({ choice: { winner } }: ClaimedResource, resource: KarmadaResource): ClaimedResource {
   return { resource, choice: { winner, losers: [] }, isAttached: true };

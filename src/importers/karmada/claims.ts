@@ -30,8 +30,9 @@ export function resourceOf(document: ObjectDocument): KarmadaResource {
  * Finds the policy of a resource as Karmada does. PropagationPolicies of its namespace come before ClusterPropagationPolicies. Then the
  * priority decides, then the most specific selector, then the name.
  *
- * The policy that the resource names in its annotations wins over these rules. In a text, a policy of higher priority with preemption
- * Always wins even over that one. In a living Karmada, the annotations already name the policy that won.
+ * The policy that the resource names in its annotations or labels wins over these rules. In a text, a policy with preemption Always wins over
+ * the named policy if it has a higher priority, or if it is namespaced and the named policy is not. In a living Karmada, the annotations
+ * already name the policy that won.
  */
 export class PolicyFinder {
   /** The policies by the API version, kind and name that their selectors have. The name is empty if a selector has none. */
@@ -65,8 +66,8 @@ export class PolicyFinder {
   #candidatesFor(manifest: Manifest): readonly PropagationPolicy[] {
     const { name, namespace } = manifest.metadata;
     const claims = new Map<PropagationPolicy, PolicyAndClaim>();
-    for (const selecting of [this.#bySelector.get(selectorKey(manifest, name)), this.#bySelector.get(selectorKey(manifest, ''))]) {
-      for (const policy of selecting ?? []) {
+    for (const policies of [this.#bySelector.get(selectorKey(manifest, name)), this.#bySelector.get(selectorKey(manifest, ''))]) {
+      for (const policy of policies ?? []) {
         if (policy.namespace !== undefined && policy.namespace !== namespace) continue;
         const implicit = policy.priorityOf(manifest);
         if (implicit !== 'MisMatch') claims.set(policy, { policy, name: policy.name, explicit: policy.spec.priority, implicit });
@@ -109,7 +110,7 @@ function preempts(policy: PropagationPolicy, recorded: PropagationPolicy | undef
   return policy.spec.priority > recorded.spec.priority;
 }
 
-/** True if Karmada never propagates the resource by default: because of its namespace, or because its kind belongs to Karmada or to events. */
+/** True if Karmada with its default flags does not propagate the resource: its namespace is reserved, or its kind is Event, Lease or one of Karmada itself. */
 export function isReserved({ apiVersion, kind, metadata: { namespace = '' } }: Manifest): boolean {
   const group = groupOfApiVersion(apiVersion);
   return (

@@ -11,7 +11,7 @@ import { type AttachedDependencies, attachDependencies, type ClaimedResource, re
 import { isReserved, type KarmadaResource, PolicyFinder, resourceOf } from './claims.ts';
 import { karmadaProposalOf, type ProposalFacts } from './karmada-proposal.ts';
 import { namespaceProposalOf, namespacesOf } from './namespace-proposals.ts';
-import { OverrideChoice } from './override-choice.ts';
+import { OverrideFinder } from './override-finder.ts';
 import { describeDocument, isPolicy, type PoliciesRead, type PropagationPolicy, readPolicies } from './policies/read-policies.ts';
 import { type TranslatedPolicy, translatePolicy } from './translate-policy.ts';
 import { type UnreadDocument, unreadPolicies, unreadReserved, unreadSecret } from './unread-documents.ts';
@@ -21,8 +21,8 @@ export const karmadaImporter: Importer = { system: 'Karmada', translate };
 
 function* translate(documents: readonly SourceDocument[], context: ImportContext): Steps<Translation> {
   const policies = readPolicies(documents);
-  const isOther = policies.propagation.length + policies.overrides.length + policies.refused.length === 0;
-  if (isOther) return { proposals: [], unread: [], notes: [] };
+  const hasNoPolicies = policies.propagation.length + policies.overrides.length + policies.refused.length === 0;
+  if (hasNoPolicies) return { proposals: [], unread: [], notes: [] };
   const resources = documents
     .filter(isSourceObject)
     .filter((document) => !isPolicy(document))
@@ -33,9 +33,9 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
   const proposals: Proposal[] = [];
   // A living Karmada is read without the Namespaces that no policy claims, because its clusters have them already.
   const namespaces = namespacesOf(resources, claimed);
-  const synced = new Set(namespaces.map(({ resource }) => resource));
-  for (const one of [...claimed, ...dependencies.shared]) {
-    if (synced.has(one.resource)) continue;
+  const namespaceResources = new Set(namespaces.map(({ resource }) => resource));
+  for (const one of [...claimed, ...dependencies.standalone]) {
+    if (namespaceResources.has(one.resource)) continue;
     proposals.push(karmadaProposalOf(one, facts));
     yield;
   }
@@ -43,13 +43,13 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
     proposals.push(namespaceProposalOf(namespace, facts));
     yield;
   }
-  const isRefused = ({ document }: KarmadaResource) => secrets.some((secret) => secret.document === document);
+  const isReported = ({ document }: KarmadaResource) => secrets.some((secret) => secret.document === document);
   const losers = new Set(claimed.flatMap(({ choice }) => choice.losers));
   const unread = [
     ...policies.refused,
     ...secrets,
     ...reserved,
-    ...dependencies.secrets.filter((resource) => !isRefused(resource)).map((resource) => unreadSecret(resource, 'a workload')),
+    ...dependencies.secrets.filter((resource) => !isReported(resource)).map((resource) => unreadSecret(resource, 'a workload')),
     ...unreadPolicies(policies, { proposals, losers }),
   ].toSorted((a, b) => a.document.index - b.document.index);
   return {
@@ -61,8 +61,8 @@ function* translate(documents: readonly SourceDocument[], context: ImportContext
 }
 
 /**
- * Finds the policy of each resource that Karmada propagates. In a text, a Secret or an object that contains one is refused, because the Propagation would contain
- * its data.
+ * Finds the policy of each resource that Karmada propagates. In a text, a Secret or an object that contains one is refused, because the
+ * Propagation would contain its data.
  */
 function* claimResources(
   resources: readonly KarmadaResource[],
@@ -124,7 +124,7 @@ function proposalFactsOf({ documents, policies, context, claimed, dependencies }
       translated.set(policy, result);
       return result;
     },
-    overrides: new OverrideChoice(policies.overrides, clusters),
+    overrides: new OverrideFinder(policies.overrides, clusters),
     dependencies,
     bindings: new Map(
       documents
@@ -142,7 +142,7 @@ function proposalFactsOf({ documents, policies, context, claimed, dependencies }
   };
 }
 
-/** Returns the autoscalers of Karmada by the workload that they scale. A CronFederatedHPA may scale it by a FederatedHPA. */
+/** Returns the autoscalers of Karmada by the workload that they scale. A CronFederatedHPA may scale the workload through a FederatedHPA. */
 function fleetAutoscalersIn(documents: readonly SourceDocument[]): ProposalFacts['fleetAutoscalers'] {
   const autoscalers = documents.filter(isSourceObject).filter(isFleetAutoscaler).map(resourceOf);
   const targets = new Map(autoscalers.map(({ manifest }) => [textOfKey(keyOfManifest(manifest)), keyScaledBy(manifest)]));

@@ -16,7 +16,7 @@ import { type AttachedDependencies, type ClaimedResource, followsDependencies } 
 import type { KarmadaResource } from './claims.ts';
 import { notesOfLostBehaviour } from './lost-behaviour.ts';
 import { type OverriddenObject, overridesOf } from './object-overrides.ts';
-import type { OverrideChoice } from './override-choice.ts';
+import type { OverrideFinder } from './override-finder.ts';
 import { describeDocument, type PropagationPolicy } from './policies/read-policies.ts';
 import type { TranslatedPolicy } from './translate-policy.ts';
 import { unitePlacements } from './unite-placements.ts';
@@ -27,7 +27,8 @@ export interface ProposalFacts {
   /** The cluster of Karmada's API server. Absent if the resources come from a text. */
   readonly sourceCluster?: string | undefined;
   readonly translate: (policy: PropagationPolicy) => TranslatedPolicy;
-  readonly overrides: OverrideChoice;
+  /** Finds the override policies of an object. */
+  readonly overrides: OverrideFinder;
   readonly dependencies: AttachedDependencies;
   /** The ResourceBindings of resources, by `textOfKey` of the resource. */
   readonly bindings: ReadonlyMap<string, ObjectDocument>;
@@ -65,8 +66,8 @@ export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts
     policies: facts.overrides.policiesFor(one.manifest),
   }));
   const { clusters } = facts;
-  // Dependencies that the plan will find (`dependencies: true`) are not in `draft.objects`, but they count as well.
-  const isOneOfMany = draft.objects.length > 1 || bringsDependencies(draft, facts);
+  // With `dependencies: true`, the plan finds dependencies that are not in `draft.objects`. They count as well.
+  const isOneOfMany = draft.objects.length > 1 || hasDependenciesMember(draft, facts);
   const overrides = overridesOf(chosen, { clusters, notes: draft.notes, isOneOfMany });
   const { document } = resource;
   return {
@@ -79,7 +80,7 @@ export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts
       ...replicasMember(draft),
       ...overrides.fields,
       ...conflictMember(draft),
-      ...(settlingPolicies(draft).some(({ spec }) => spec.preserveResourcesOnDeletion === true) ? { deletion: { policy: 'Orphan' } } : {}),
+      ...(policiesInEffect(draft).some(({ spec }) => spec.preserveResourcesOnDeletion === true) ? { deletion: { policy: 'Orphan' } } : {}),
       ...suspendMember(draft),
       ...(draft.policy.failover === undefined || draft.isAttached === true ? {} : { failover: draft.policy.failover }),
       ...(clusters.isExact ? exactMembers(document, draft.policy) : {}),
@@ -92,9 +93,9 @@ export function karmadaProposalOf(claimed: ClaimedResource, facts: ProposalFacts
 
 function draftOf(claimed: ClaimedResource, facts: ProposalFacts): Draft {
   const { resource, choice } = claimed;
-  const { usersOf, partsOf } = facts.dependencies;
-  const objects = [resource, ...(partsOf.get(resource) ?? [])];
-  const isFollowed = facts.sourceCluster !== undefined && bringsDependencies(claimed, facts);
+  const { usersOf, bundledOf } = facts.dependencies;
+  const objects = [resource, ...(bundledOf.get(resource) ?? [])];
+  const isFollowed = facts.sourceCluster !== undefined && hasDependenciesMember(claimed, facts);
   const own: Draft = {
     ...claimed,
     facts,
@@ -110,18 +111,18 @@ function draftOf(claimed: ClaimedResource, facts: ProposalFacts): Draft {
 }
 
 /**
- * True if the spec has `dependencies: true`: the policy propagates the dependencies of the resource, and none of them is in another
- * Propagation. The field has no exceptions, and an object must not be in two Propagations.
+ * True if the spec has `dependencies: true`. That needs a policy that propagates dependencies, and no dependency of the resource in another
+ * Propagation: the field has no exceptions, and an object must not be in two Propagations.
  */
-function bringsDependencies({ resource, choice, isAttached }: ClaimedResource, { dependencies: { elsewhere } }: ProposalFacts): boolean {
+function hasDependenciesMember({ resource, choice, isAttached }: ClaimedResource, { dependencies: { elsewhere } }: ProposalFacts): boolean {
   return isAttached !== true && followsDependencies(choice.winner) && !elsewhere.has(resource);
 }
 
 /**
- * Returns the policies that settle conflict resolution and deletion. For a dependency that no policy selects, these are the policies of all
- * workloads that need it: one that overwrites or preserves is enough, as in Karmada's dependencies distributor.
+ * Returns the policies whose conflict resolution and deletion apply. For a dependency that no policy selects, these are the policies of all
+ * workloads that need the dependency. One policy that overwrites or preserves is enough, as in Karmada's dependencies distributor.
  */
-function settlingPolicies({ isAttached, choice, users }: Draft): readonly PropagationPolicy[] {
+function policiesInEffect({ isAttached, choice, users }: Draft): readonly PropagationPolicy[] {
   return (isAttached === true ? users.map((user) => user.choice) : [choice]).map(({ winner }) => winner);
 }
 
@@ -173,7 +174,7 @@ export function templateEntryOf(
   return sourceCluster === undefined ? { json: withServedVersion(object, path).object } : { ref: { cluster: sourceCluster, ...key } };
 }
 
-/** Returns the notes about old versions. An object in a living Karmada is not converted, so each version that it should not have is a warning. */
+/** Returns the notes about old versions. An object in a living Karmada is not converted, so its old version is a warning. */
 function versionNotesOf({ document }: KarmadaResource, { sourceCluster }: ProposalFacts): readonly ImportNote[] {
   const { notes } = withServedVersion(document.object, document.path);
   if (sourceCluster === undefined) return notes;
@@ -198,7 +199,7 @@ function noteClaim({ resource: { document }, choice: { winner, losers }, notes }
 function dependenciesMember(draft: Draft): JsonObject {
   const { resource, choice, notes } = draft;
   const { dependencies } = draft.facts;
-  if (bringsDependencies(draft, draft.facts)) return { dependencies: true };
+  if (hasDependenciesMember(draft, draft.facts)) return { dependencies: true };
   const elsewhere = dependencies.elsewhere.get(resource) ?? [];
   if (elsewhere.length === 0) return {};
   const names = nameListOf(elsewhere.map(({ document }) => describeDocument(document)));
@@ -237,7 +238,7 @@ function replicasMember({ resource, choice, policy, facts, keyText, notes }: Dra
 
 type UidFacts = Pick<Draft, 'resource' | 'choice' | 'policy' | 'notes'>;
 
-/** Adds a note if the document has no uid, but a tie between clusters is possible, which Karmada decides by the uid. */
+/** Adds a note if a tie between clusters is possible, and the document has no uid. Karmada decides such ties by the uid. */
 function noteMissingUid({ resource: { document, manifest }, choice: { winner }, policy, notes }: UidFacts): void {
   const workload = plannedCountOf(manifest, { exact: { system: 'Karmada' } });
   if (document.uid !== undefined || workload === undefined) return;
@@ -248,7 +249,7 @@ function noteMissingUid({ resource: { document, manifest }, choice: { winner }, 
 
 function conflictMember(draft: Draft): JsonObject {
   const [main, ...parts] = draft.objects;
-  const policy = settlingPolicies(draft).some(({ spec }) => spec.conflictResolution === 'Overwrite') ? 'Overwrite' : 'Abort';
+  const policy = policiesInEffect(draft).some(({ spec }) => spec.conflictResolution === 'Overwrite') ? 'Overwrite' : 'Abort';
   const overwrites = main !== undefined && overwritesConflicts(main.manifest, policy);
   for (const { manifest, document } of parts) {
     if (overwritesConflicts(manifest, policy) === overwrites) continue;
@@ -264,13 +265,13 @@ function suspendMember(draft: Draft): JsonObject {
   if (isAttached === true) return {};
   const binding = facts.bindings.get(keyText);
   const scheduling = valueAt(binding?.object, 'spec', 'suspension', 'scheduling') === true;
-  const { suspension } = mergeSuspension({ bindingSuspension: { scheduling }, policySuspension: policy.dispatching });
+  const { suspension } = mergeSuspension({ bindingSuspension: { scheduling }, policySuspension: policy.suspension });
   const clusters = suspension?.dispatchingOnClusters?.clusterNames ?? [];
   const dispatching = {
     ...(suspension?.dispatching === true ? { all: true } : {}),
     ...(clusters.length === 0 ? {} : { clusters }),
   };
-  if (Object.keys(dispatching).length > 0 && (draft.objects.length > 1 || bringsDependencies(draft, facts))) {
+  if (Object.keys(dispatching).length > 0 && (draft.objects.length > 1 || hasDependenciesMember(draft, facts))) {
     const message = `the objects that ${describeDocument(resource.document)} needs are suspended with it. Karmada sends them`;
     notes.add(infoNote('UNSUPPORTED', `${choice.winner.document.path}.spec.suspension`, message));
   }

@@ -4,7 +4,7 @@ import type { SpecProblem } from '../../propagate/model/spec.ts';
 import { maxOverrides } from '../../propagate/model/spec-definition.ts';
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 import type { UniqueNotes } from '../model/unique-notes.ts';
-import type { ChosenOverrides } from './override-choice.ts';
+import type { ChosenOverrides } from './override-finder.ts';
 import { overridesFor } from './translate-overrides.ts';
 
 /** An object of a Propagation, with the override policies that select it. */
@@ -23,22 +23,22 @@ interface OverrideScope {
   readonly isOneOfMany: boolean;
 }
 
-/** The field `overrides` of a spec. Absent if there are no overrides, or if there are too many: `problems` then says so. */
+/** The field `overrides` of a spec. Absent if there are no overrides. Absent with a problem if there are too many. */
 interface ObjectOverrides {
   readonly fields: { readonly overrides?: readonly JsonObject[] };
   readonly problems: readonly SpecProblem[];
 }
 
 /**
- * Returns the overrides of a Propagation, or a problem if there are more than it may have. Stops at the first that is too many, because a text of 3
- * MiB can give thousands of overrides for each of its resources.
+ * Returns the overrides of a Propagation, or a problem if there are more than `maxOverrides`. Stops at the first one above the limit, because a
+ * text of 3 MiB can give thousands of overrides for each of its resources.
  */
 export function overridesOf(objects: readonly OverriddenObject[], { clusters, notes, isOneOfMany }: OverrideScope): ObjectOverrides {
   const overrides: JsonObject[] = [];
   for (const { manifest, writtenVersion, policies } of objects) {
-    for (const { overrides: policy } of policies) {
-      notes.addAll(policy.notes);
-      for (const entry of overridesFor(policy, { manifest, writtenVersion, isOneOfMany }, { clusters, addNote: notes.add })) {
+    for (const { overrides: translated } of policies) {
+      notes.addAll(translated.notes);
+      for (const entry of overridesFor(translated, { manifest, writtenVersion, isOneOfMany }, { clusters, addNote: notes.add })) {
         if (overrides.length === maxOverrides) return tooMany;
         overrides.push(entry);
       }
@@ -49,5 +49,5 @@ export function overridesOf(objects: readonly OverriddenObject[], { clusters, no
 
 const tooMany: ObjectOverrides = {
   fields: {},
-  problems: [{ path: 'overrides', message: `expected at most ${maxOverrides} rules of override policies for it, got more` }],
+  problems: [{ path: 'overrides', message: `expected at most ${maxOverrides} rules of override policies for one resource, got more` }],
 };

@@ -7,8 +7,8 @@ import { apportion, fewestSeatsThenName, type Party } from '../../propagate/plan
 import type { ImportClusters } from '../clusters/import-clusters.ts';
 
 /**
- * Returns a check for numbers of replicas: false if the clusters of the placement divide the number without a tie. True if a tie decides,
- * or if that is unknown because the clusters are not named or their free room counts.
+ * Returns a check for a number of replicas: true if a tie between clusters may decide how the number is divided. Also true if the division is
+ * unknown, because the placement does not name its clusters, or because their free room counts.
  */
 export function tieCheckOf(placement: KarmadaPlacement, clusters: ImportClusters): (count: number) => boolean {
   const parties = namedPartiesOf(placement, clusters);
@@ -28,16 +28,16 @@ function isTieDecisive(count: number, parties: readonly Party[]): boolean {
   return parties.some(({ name }) => ascending.get(name) !== descending.get(name));
 }
 
-/** Returns the clusters with their fixed weights. Undefined if the document alone does not fix the clusters and their weights. */
+/** Returns the clusters with their fixed weights. Undefined if the clusters or their weights depend on more than the document. */
 function namedPartiesOf(placement: KarmadaPlacement, { visible }: ImportClusters): readonly Party[] | undefined {
   const { replicaScheduling, clusterAffinity, clusterAffinities, spreadConstraints } = placement;
   if ([clusterAffinities, spreadConstraints].some((list) => (list ?? []).length > 0)) return undefined;
   if (replicaScheduling === null || replicaScheduling === undefined || !isStaticWeighted(replicaScheduling)) return undefined;
-  const weightsOf = replicaScheduling.weightPreference?.staticWeightList ?? [];
+  const weightEntries = replicaScheduling.weightPreference?.staticWeightList ?? [];
   const named = namesIn(clusterAffinity);
-  if (named === undefined || weightsOf.some(({ targetCluster }) => namesIn(targetCluster) === undefined)) return undefined;
+  if (named === undefined || weightEntries.some(({ targetCluster }) => namesIn(targetCluster) === undefined)) return undefined;
   const weights = new Map<string, number>();
-  for (const { targetCluster, weight = 0 } of weightsOf) {
+  for (const { targetCluster, weight = 0 } of weightEntries) {
     for (const name of namesIn(targetCluster) ?? []) weights.set(name, Math.max(weight, weights.get(name) ?? 0));
   }
   const names = [...named].filter((name) => visible.has(name)).toSorted(compareText);

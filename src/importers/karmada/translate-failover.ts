@@ -13,10 +13,10 @@ type PreservationRules = NonNullable<NonNullable<PolicyFailover['cluster']>['sta
 /**
  * Translates `failover` of a policy. Undefined if it has neither `application` nor `cluster`.
  *
- * With `cluster`, copies leave a cluster that does not answer. The time until then is that of the policy's tolerations, because Karmada
- * taints such a cluster. A Propagation has one purge mode and one list of preserved labels. If the policy has both `application` and
- * `cluster`, those of `application` count. A note has the times, and says that Karmada moves no copies before an operator has enabled its
- * feature gate.
+ * With `cluster`, copies leave a cluster that does not answer. Karmada taints such a cluster, so the policy's tolerations give the time after
+ * which the copies leave. A Propagation has one purge mode and one list of preserved labels. If the policy has both `application` and
+ * `cluster`, `application` gives them. A note has the times, and says that Karmada moves no copies before an operator has enabled its feature
+ * gate.
  */
 export function translateFailover({ spec }: PropagationPolicy, scope: PartScope): JsonObject | undefined {
   const { application, cluster } = spec.failover ?? {};
@@ -56,7 +56,7 @@ const outageTaints: readonly ClusterTaint[] = ['cluster.karmada.io/not-ready', '
   effect: 'NoExecute',
 }));
 
-/** The time for which a policy without such tolerations tolerates these taints. Up to version 1.13, Karmada's admission adds them. */
+/** The time for which a policy without tolerations of `outageTaints` tolerates them. Up to version 1.13, Karmada's admission adds such tolerations. */
 const defaultOutageSeconds = 300;
 
 /** A Propagation has durations of at most 100 years. A longer toleration has no limit in practice. */

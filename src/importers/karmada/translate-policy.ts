@@ -19,8 +19,9 @@ export interface TranslatedPolicy {
   readonly failover?: JsonObject;
   /** `exact.policies`. Absent if the other fields have everything that the planner needs. */
   readonly exactPolicies?: JsonObject;
-  readonly dispatching: Suspension;
-  /** False if clusters share this number of replicas without a tie (`tieCheckOf`). */
+  /** `suspension` of the policy. Empty if the policy has none. */
+  readonly suspension: Suspension;
+  /** True if a tie between clusters may decide how this number of replicas is divided (`tieCheckOf`). */
   readonly mayHaveTie: (count: number) => boolean;
   /** The notes for every resource. */
   readonly notes: readonly ImportNote[];
@@ -28,7 +29,7 @@ export interface TranslatedPolicy {
   readonly workloadNotes: readonly ImportNote[];
 }
 
-/** `suspension` of a policy, with those cluster names that `knownNames` keeps. */
+/** `suspension` of a policy, with only the cluster names that `knownNames` returns. */
 interface Suspension {
   readonly dispatching?: boolean;
   readonly dispatchingOnClusters?: { readonly clusterNames: readonly string[] };
@@ -57,7 +58,7 @@ export function translatePolicy(policy: PropagationPolicy, facts: PolicyFacts): 
   const translated = translatePlacement(placement, scopeFor(notes, 'placement'), facts.sourceCluster);
   const replicas = translateReplicas(placement, scopeFor(workloadNotes, 'placement'));
   const failover = translateFailover(policy, scopeFor(notes, 'failover'));
-  const dispatching = suspensionOf(policy, scopeFor(notes, 'suspension'));
+  const suspension = suspensionOf(policy, scopeFor(notes, 'suspension'));
   noteUnsupported(policy, path, (note) => notes.push(note));
   noteMissingOverrides(policy, facts, (note) => notes.push(note));
   const exactPolicies = exactPoliciesOf(placement);
@@ -66,7 +67,7 @@ export function translatePolicy(policy: PropagationPolicy, facts: PolicyFacts): 
     ...(replicas === undefined ? {} : { replicas }),
     ...(failover === undefined ? {} : { failover }),
     ...(exactPolicies === undefined ? {} : { exactPolicies }),
-    dispatching,
+    suspension,
     mayHaveTie: tieCheckOf(placement, facts.clusters),
     notes,
     workloadNotes,

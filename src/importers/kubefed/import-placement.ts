@@ -9,7 +9,7 @@ import { type ImportClusters, withMembers } from '../clusters/import-clusters.ts
 import { knownClusters } from '../clusters/known-clusters.ts';
 import type { ObjectDocument } from '../documents/source-documents.ts';
 import type { ImportNote } from '../model/import-result.ts';
-import { federatedPlacementOf } from './selected-clusters.ts';
+import { federatedPlacementOf } from './federated-placement.ts';
 
 /**
  * The clusters of a federated object: those that `names` lists and that match all selectors. Without `names`, all clusters that match. An

@@ -19,8 +19,9 @@ export interface TargetKind {
 }
 
 /**
- * Finds the target kind of a federated object: in the FederatedTypeConfigs of the input, else by its name. A kind of Kubernetes itself then has
- * the version that API servers serve today. An autoscaler with a field that only `autoscaling/v1` has is of that version.
+ * Finds the target kind of a federated object in the FederatedTypeConfigs of the input. If they do not have it, the kind is the name of the
+ * federated kind without `Federated`. A kind of Kubernetes then has the version that API servers serve today. An autoscaler with a field that
+ * only `autoscaling/v1` has is of that version.
  */
 export function targetKindOf({ key, object: federated }: ObjectDocument, typeConfigs: readonly ObjectDocument[]): TargetKind {
   const config = typeConfigs.find(
@@ -38,7 +39,7 @@ export function targetKindOf({ key, object: federated }: ObjectDocument, typeCon
 }
 
 function versionWithoutConfig(kind: string, federated: JsonObject): string | undefined {
-  // `kubefedctl enable` took autoscaling/v1, the version that API servers preferred then.
-  const hasFirstField = valueAt(federated, 'spec', 'template', 'spec', 'targetCPUUtilizationPercentage') !== undefined;
-  return kind === 'HorizontalPodAutoscaler' && hasFirstField ? 'autoscaling/v1' : servedVersionOf(kind);
+  // Only autoscaling/v1 has this field. `kubefedctl enable` used that version, because API servers preferred it then.
+  const hasCpuPercentage = valueAt(federated, 'spec', 'template', 'spec', 'targetCPUUtilizationPercentage') !== undefined;
+  return kind === 'HorizontalPodAutoscaler' && hasCpuPercentage ? 'autoscaling/v1' : servedVersionOf(kind);
 }

@@ -30,8 +30,8 @@ export interface LivingList {
   readonly ownNamespace?: string;
   /** Only objects with these values of fields, such as `metadata.name=web`. Default: all objects. */
   readonly fieldSelector?: string;
-  /** True: only metadata is read. Default: true for sensitive kinds. */
-  readonly isHidden?: boolean;
+  /** True: reads only metadata. Default: true for sensitive kinds. */
+  readonly isMetadataOnly?: boolean;
   /** True: a failed request is no fault, because no Propagation depends on the objects. Default: false. */
   readonly isOptional?: boolean;
 }
@@ -126,9 +126,9 @@ export class ClusterReader {
     return undefined;
   }
 
-  async #listIn(namespace: string | undefined, { kind, fieldSelector = '', isHidden }: LivingList): Promise<ObjectsOrFault> {
+  async #listIn(namespace: string | undefined, { kind, fieldSelector = '', isMetadataOnly }: LivingList): Promise<ObjectsOrFault> {
     const objects: JsonObject[] = [];
-    const accept = acceptHeader((isHidden ?? this.#options.sensitiveKinds.has(kind)) ? 'metadata' : 'object', 'list');
+    const accept = acceptHeader((isMetadataOnly ?? this.#options.sensitiveKinds.has(kind)) ? 'metadata' : 'object', 'list');
     const path = [...rootOf(kind), ...(namespace === undefined ? [] : ['namespaces', namespace]), kind.resource];
     for (let token = ''; ; ) {
       if (this.#objects >= maxObjects || this.#bytes >= maxBytes) return { fault: this.#tooLarge() };

@@ -28,7 +28,7 @@ export interface ImportSource {
  * Translates the objects of other systems in one cluster to Propagations. Reads the objects live, with the rights of the caller. Writes
  * nothing.
  *
- * A system that the cluster does not have is no fault. A list that fails is a fault, and everything else is translated.
+ * A system that the cluster does not have is no fault. A list that fails is a fault, and the objects of all other lists are translated.
  */
 export async function importFromCluster(
   { signal, timeSlices }: ImportCaller,
@@ -52,8 +52,8 @@ export async function importFromCluster(
   const documents = objects.map(({ json }, index) => sourceDocumentOf(json, index));
   const result = await timeSlices.run(importDocuments(documents, { ...context, isExact: request.exact, living }));
   const inScope = withinScope(result, objects, scope);
-  const unreadNotes = karmada.notes ?? [];
-  return { ...inScope, notes: [...inScope.notes, ...unreadNotes], faults: reader.faults };
+  const failedListNotes = karmada.notes ?? [];
+  return { ...inScope, notes: [...inScope.notes, ...failedListNotes], faults: reader.faults };
 }
 
 async function readMultiClusterResources(reader: ClusterReader, scope: ImportScope): Promise<LivingObjects> {
@@ -69,12 +69,12 @@ function isInScope(object: Json | undefined, scope: ImportScope): boolean {
 }
 
 /**
- * Returns the result without the Propagations of kinds outside the scope. Objects that resources of the scope need keep theirs. An
- * unread object with `isContext` is left out too, with its notes, unless it has an error.
+ * Returns the result without the Propagations of kinds outside the scope. A Propagation of an object with `followsScope` stays. An unread
+ * object with `isContext` is left out too, with its notes, unless it has an error.
  */
 function withinScope(result: ImportResult, objects: readonly LivingObject[], scope: ImportScope): ImportResult {
   const withError = new Set(result.notes.filter(({ severity }) => severity === 'ERROR').map(indexOfNote));
-  const unused = new Set(
+  const leftOut = new Set(
     result.unread.map(({ index }) => index).filter((index) => objects[index]?.isContext === true && !withError.has(index)),
   );
   const isWanted = ({ input, documents }: ImportedPropagation) =>
@@ -83,8 +83,8 @@ function withinScope(result: ImportResult, objects: readonly LivingObject[], sco
   return {
     ...result,
     propagations: result.propagations.filter(isWanted),
-    unread: result.unread.filter(({ index }) => !unused.has(index)),
-    notes: result.notes.filter((note) => !unused.has(indexOfNote(note) ?? -1)),
+    unread: result.unread.filter(({ index }) => !leftOut.has(index)),
+    notes: result.notes.filter((note) => !leftOut.has(indexOfNote(note) ?? -1)),
   };
 }
 
@@ -109,7 +109,7 @@ const controllers: Readonly<Record<SourceSystem, string>> = {
   MultiClusterResource: 'the operator of MultiClusterResources',
 };
 
-/** Adds a warning for each system that has Propagations in the result: its controllers must stop before these are carried out. */
+/** Adds a warning for each system that has Propagations in the result: its controllers must stop before the Propagations are applied. */
 export function withStopNotes(result: ImportResult, cluster: string): ImportResult {
   const systems = [...new Set(result.propagations.map(({ system }) => system))];
   const stopNotes = systems.map(

@@ -7,8 +7,8 @@ export interface ImportKind {
 }
 
 /**
- * The kinds and namespaces that an import takes over, when it reads them from a cluster in which the old system (Karmada, KubeFed, …) is
- * installed. An import of files has no such limits.
+ * The kinds and namespaces of an import from a cluster in which the source system, such as Karmada, is installed. An import of a text has no
+ * such limits.
  */
 export class ImportScope {
   /** The namespaces of the source objects. Undefined: all namespaces, and objects without a namespace. */
@@ -21,6 +21,7 @@ export class ImportScope {
     this.namespaces = namespaces && [...new Set(namespaces)];
   }
 
+  /** True if all kinds are imported. */
   get hasAllKinds(): boolean {
     return this.#kinds === undefined;
   }

@@ -19,7 +19,7 @@ interface NeededRequest {
 
 /**
  * Reads the objects that the resources of `users` need, such as their ConfigMaps. Leaves out known objects, and objects that do not exist.
- * An object outside the scope is only read if a resource of the scope needs it. Reads only metadata, because the Propagations refer to these
+ * Reads an object outside the scope only if a resource of the scope needs it. Reads only metadata, because the Propagations refer to these
  * objects and do not contain them.
  */
 export async function readNeededObjects(reader: ClusterReader, { users, known, scope }: NeededRequest): Promise<readonly LivingObject[]> {
@@ -60,7 +60,7 @@ async function listNeeded(reader: ClusterReader, keys: readonly ObjectKey[]): Pr
   const [first] = keys;
   const kind = first && (await reader.kindOf(first.apiVersion, first.kind));
   if (kind === undefined) return [];
-  const read = await Promise.all(listsFor(kind, keys, undefined).map((list) => reader.list({ ...list, isHidden: true })));
+  const read = await Promise.all(listsFor(kind, keys, undefined).map((list) => reader.list({ ...list, isMetadataOnly: true })));
   return read.flatMap(({ objects }) => objects);
 }
 

@@ -9,7 +9,7 @@ import type { ClusterReader } from './cluster-reader.ts';
 import type { ImportScope } from './import-scope.ts';
 import { type LivingObject, type LivingObjects, membersOf } from './living-objects.ts';
 import { readNeededObjects } from './needed-objects.ts';
-import { listsFor, placeOf } from './selected-lists.ts';
+import { listsFor, namespacedNameTextOf } from './selected-lists.ts';
 
 const propagationPolicies: readonly string[] = ['PropagationPolicy', 'ClusterPropagationPolicy'];
 const policyKinds: readonly string[] = [...propagationPolicies, 'OverridePolicy', 'ClusterOverridePolicy'];
@@ -162,7 +162,7 @@ async function claimedResources(
     .filter(({ isOfNamespace, selector }) => (kind.namespaced ? isInScope(selector, scope) : !isOfNamespace))
     .map(({ selector }) => selector);
   const read = await Promise.all(listsFor(kind, selectors, scope.namespaces).map((list) => reader.list(list)));
-  const objects = new Map(read.flatMap((list) => list.objects.map((json) => [placeOf(json), json])));
+  const objects = new Map(read.flatMap((list) => list.objects.map((json) => [namespacedNameTextOf(json), json])));
   const priorityOf = preparedSelectors(selectors);
   return [...objects.values()].filter((json) => priorityOf(json as Manifest) !== 'MisMatch');
 }

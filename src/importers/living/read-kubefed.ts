@@ -7,7 +7,7 @@ import type { ClusterReader, ListedObjects } from './cluster-reader.ts';
 import type { ImportKind, ImportScope } from './import-scope.ts';
 import { type LivingObject, type LivingObjects, membersOf } from './living-objects.ts';
 
-/** The namespace of KubeFed's own objects. Its charts and documents use this name. */
+/** The namespace of KubeFed's own objects. The charts and the documentation of KubeFed use this name. */
 const ownNamespace = 'kube-federation-system';
 
 /** A federated kind, and the kind of the objects that it propagates. */
@@ -36,12 +36,12 @@ export async function readKubeFed(
   );
   const typeConfigs = configs?.objects ?? [];
   const kinds = typeConfigs.length === 0 ? await kindsOfGroup(reader) : await configuredKinds(reader, typeConfigs);
-  // FederatedNamespaces decide about the placement of all objects in their namespace.
+  // FederatedNamespaces are read in any case, because they limit the placement of all objects in their namespace.
   const wanted = kinds.filter(({ target }) => scope.includes(target) || target.kind === 'Namespace');
   const lists = wanted.map(async ({ kind, target }): Promise<readonly LivingObject[]> => {
     if (scope.namespaces !== undefined && !kind.namespaced) return [];
-    const isHidden = sensitiveKinds.has({ group: target.group ?? '', kind: target.kind });
-    const { objects } = await reader.list({ kind, namespaces: scope.namespaces, isHidden });
+    const isMetadataOnly = sensitiveKinds.has({ group: target.group ?? '', kind: target.kind });
+    const { objects } = await reader.list({ kind, namespaces: scope.namespaces, isMetadataOnly });
     return objects.map((json) => ({ json, isContext: !scope.includes(target) }));
   });
   const [preferences, ...federated] = await Promise.all([listPreferences(reader, scope), ...lists]);

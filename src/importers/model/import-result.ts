@@ -3,7 +3,7 @@ import type { Json } from '../../core/json.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import type { SourceSystem } from '../../propagate/model/spec.ts';
 
-/** The Propagations that manifests of other systems become. Every document of the input is in some `documents` or in `unread`. */
+/** The Propagations that manifests of other systems become. Every document of the input is in the `documents` of a Propagation or in `unread`. */
 export interface ImportResult {
   /** One Propagation per resource, in the order of the resources in the input. */
   readonly propagations: readonly ImportedPropagation[];
@@ -20,7 +20,7 @@ export interface ImportedPropagation {
   readonly system: SourceSystem;
   /** A `PropagationInput` of the GraphQL schema, ready for `propagate`. */
   readonly input: Json;
-  /** The documents that it was made from, in the order of the input. */
+  /** The documents from which the Propagation was made, in the order of the input. */
   readonly documents: readonly ImportedDocument[];
   readonly notes: readonly ImportNote[];
 }

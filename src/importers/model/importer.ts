@@ -16,14 +16,15 @@ export interface ImportContext {
   /** The cluster that the documents were read from. Absent if they come from a text. */
   readonly living?: LivingSource;
   /**
-   * True: the leader keeps the Propagation in sync with a resource on the hub, so it does what the system of the resource does. Placements
-   * leave out names of clusters that are not in the fleet, with the note `UNKNOWN_CLUSTER`. A Namespace is deleted with its resource. Default:
-   * such names are left out only if `isExact`, and an imported Namespace is never deleted with its Propagation.
+   * True: the leader keeps the Propagation in sync with a resource on the hub, and does what the source system does with the resource. Names of
+   * clusters that are not in the fleet are left out of placements, with the note `UNKNOWN_CLUSTER`. A Namespace is deleted with its resource.
+   *
+   * Default: such names are left out only if `isExact`, and a Namespace is never deleted with its Propagation.
    */
   readonly isKeptInSync?: true;
 }
 
-/** A cluster in which the source system lives. */
+/** A cluster in which the source system is installed. */
 export interface LivingSource {
   readonly cluster: string;
   /** The clusters that the source system itself manages, by their names, with the labels that they have there. Absent for a system that has no list. */

@@ -8,7 +8,7 @@ export interface ImportCaller extends WriteContext {
   readonly timeSlices: TimeSlices;
 }
 
-/** A request to import what lives in a cluster. */
+/** A request to import the objects of other systems in a cluster. */
 export interface ClusterImportRequest {
   readonly cluster: string;
   /** The kinds of the propagated objects. Default: all kinds. */
@@ -18,7 +18,7 @@ export interface ClusterImportRequest {
   readonly exact: boolean;
 }
 
-/** Imports of other systems' manifests. They only read, and need no hub. Created by create-imports.ts. */
+/** Translates manifests of other systems to Propagations. Only reads, and needs no hub. Created by create-imports.ts. */
 export interface Imports {
   /**
    * Translates a text of YAML or JSON.
@@ -28,7 +28,7 @@ export interface Imports {
    */
   importManifests(caller: ImportCaller, request: { readonly yaml: string; readonly exact: boolean }): Promise<ImportResult>;
   /**
-   * Translates the objects of other systems that live in a cluster. The Propagations adopt the copies that these systems wrote.
+   * Translates the objects of other systems in a cluster. The Propagations adopt the copies that these systems wrote.
    *
    * @throws {MusterError} `BAD_INPUT` if the cluster is unknown or hidden from the caller. `TOO_COSTLY` if the Propagations have more than
    * 64 MiB together.

@@ -1,7 +1,7 @@
-/** The most names that a note lists. */
+/** Maximum number of names in a list. */
 const maxNames = 10;
 
-/** The most characters of the names that a note lists. A note of a Propagation has at most 4096 characters, and may have two lists. */
+/** Maximum characters of the names in a list. A note of a Propagation has at most 4096 characters, and may have two lists. */
 const maxCharacters = 1000;
 
 /** Returns the first 10 names, or fewer if they are very long, and the number of the others: `a, b and 3 more`. */

@@ -11,7 +11,7 @@ export type ProposalOutcome =
 /** The translation of one resource. */
 export interface ProposalTask {
   readonly document: ObjectDocument;
-  /** Yields after each cluster whose overrides patch the whole object. */
+  /** Makes the Propagation. Yields after each cluster whose overrides patch the whole object, because such a patch takes long. */
   propose(): Steps<ProposalOutcome>;
 }
 

@@ -12,7 +12,7 @@ export function isResourceReference(owner: OwnerReference, resource: { readonly 
   return isMultiClusterResourceKind(owner) && owner.name === resource.name;
 }
 
-/** True if a resource of the Propagation's own name owns it, whether that resource still exists or not. */
+/** True if a MultiClusterResource with the name of the Propagation owns it, whether or not that resource still exists. */
 export function isOwnedByName({ metadata }: Pick<Propagation, 'metadata'>): boolean {
   return metadata.owners.some((owner) => isResourceReference(owner, metadata));
 }

@@ -30,10 +30,10 @@ export function* importText(text: string, context: ImportContext): Steps<ImportR
 /**
  * Translates documents of other systems to Propagations. Writes nothing.
  *
- * The result lists as unread, each with a note: documents that no importer takes, objects that a later document has again, and objects
- * that make no valid Propagation.
+ * The result lists as unread, each with a note: documents that no importer takes, objects that a later document repeats, and objects whose
+ * Propagation would be invalid.
  *
- * @throws {MusterError} `TOO_COSTLY` if the Propagations have more than 64 MiB together. No more of them are made then.
+ * @throws {MusterError} `TOO_COSTLY` as soon as the Propagations have more than 64 MiB together.
  */
 export function* importDocuments(documents: readonly SourceDocument[], context: ImportContext): Steps<ImportResult> {
   const { latest, repeated } = divideRepeatedObjects(documents);
@@ -49,7 +49,7 @@ export function* importDocuments(documents: readonly SourceDocument[], context: 
     for (const note of translation.notes) notes.push(note);
     for (const [document, policy] of translation.refusedPolicies ?? []) refusedPolicies.set(document, policy);
     for (const one of translation.proposals) {
-      // A Namespace that lives on as a resource is deleted with this resource, as by its system.
+      // If the leader keeps the Propagation in sync with a resource, it deletes a Namespace with the resource, as the source system does.
       const proposal = context.isKeptInSync === true ? one : withKeptNamespace(one, pathOf(one));
       proposed.push({ system, proposal: { ...proposal, notes: boundedNotes(proposal.notes) } });
     }
@@ -165,14 +165,14 @@ function noteOfProblem(proposal: Proposal, { path, message }: SpecProblem): Impo
 }
 
 /**
- * Returns `source` of the spec: what the Propagation was made from. The notes are kept with it, because a reader of the Git file needs them.
+ * Returns `source` of the spec: the documents from which the Propagation was made. The notes are kept with it, because a reader of the Git file needs them.
  * Paths in a living system name the object, because its index is gone after the import.
  */
 function sourceOf(system: SourceSystem, { documents, notes }: Proposal, { context: { living }, documents: all }: ImportFacts): Json {
   const objects = documents.flatMap(({ document: { key }, role }) => (key === undefined ? [] : [{ ...key, role: roles[role] }]));
   if (living === undefined) return { system, objects, notes: notes.map((note) => ({ ...note })) };
   const recorded = notes.map(({ path, ...note }) =>
-    // A living object is one document, and its index is its position.
+    // Each object of a living system is one document, so the index in the path is its position in `all`.
     path === undefined ? note : { ...note, path: pathWithObject(path, (index) => all[index]?.key) },
   );
   return { system, cluster: living.cluster, objects, notes: recorded };
@@ -193,7 +193,7 @@ function inOrder(documents: readonly ProposedDocument[]): readonly ImportedDocum
     .toSorted((a, b) => a.index - b.index);
 }
 
-/** Leaves out all but the first entry of a document: a policy of many refused resources is unread once. */
+/** Keeps the first entry of each document, so that a policy of many refused resources is unread once. */
 function eachOnce(documents: readonly ProposedDocument[]): readonly ProposedDocument[] {
   const first = new Map<SourceDocument, ProposedDocument>();
   for (const one of documents) if (!first.has(one.document)) first.set(one.document, one);
@@ -204,7 +204,7 @@ function asOther(document: SourceDocument): ProposedDocument {
   return { document, role: 'OTHER' };
 }
 
-/** Returns the note about a document, such as a policy, all of whose resources were refused. */
+/** Returns the note about a document that only refused resources use, such as their policy. */
 function noteOfLeftOut({ document: { key, path }, role }: ProposedDocument): ImportNote {
   const name = key === undefined ? path : `${key.kind} ${key.name}`;
   return warningNote(role === 'TEMPLATE' ? 'UNCLAIMED' : 'NO_TEMPLATE', path, `${name} is only for resources that are not imported`);

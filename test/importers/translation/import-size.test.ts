@@ -42,7 +42,7 @@ test('a resource with more override rules than a Propagation may have is refused
   expect(most.result.propagations).toHaveLength(1);
   const { result } = importedInSteps([policy, overrides(Array(201).fill(rule('x'))), ...workloads(2)]);
   expect(result.unread.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
-  const message = 'no valid Propagation: overrides: expected at most 200 rules of override policies for it, got more';
+  const message = 'no valid Propagation: overrides: expected at most 200 rules of override policies for one resource, got more';
   expect(result.notes).toEqual([
     ...[2, 3].map((index) => ({ severity: 'ERROR', code: 'INVALID', message, path: `[${index}]` })),
     ...['PropagationPolicy p', 'OverridePolicy o'].map((policyName, index) => ({

@@ -1,7 +1,7 @@
 import type { Json } from '../../../../src/core/json.ts';
 import { labelSelectorOf } from '../../../../src/core/label-selectors.ts';
 import { matchesLabelSelector } from '../../../../src/core/selectors.ts';
-import { federatedPlacementOf } from '../../../../src/importers/kubefed/selected-clusters.ts';
+import { federatedPlacementOf } from '../../../../src/importers/kubefed/federated-placement.ts';
 
 interface LabelledCluster {
   readonly name?: string;

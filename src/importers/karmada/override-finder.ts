@@ -11,7 +11,7 @@ export interface ChosenOverrides {
 }
 
 /** Finds the override policies of objects. Each policy is translated once, when the first object needs it. */
-export class OverrideChoice {
+export class OverrideFinder {
   /** The policies by their namespace. ClusterOverridePolicies have no namespace. */
   readonly #byNamespace: ReadonlyMap<string | undefined, readonly ImportedOverridePolicy[]>;
   readonly #clusters: ImportClusters;

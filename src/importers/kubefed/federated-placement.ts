@@ -5,7 +5,7 @@ import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 export interface FederatedPlacement {
   /** The names of the clusters. Undefined: the object names none, so the selector decides. */
   readonly names: readonly string[] | undefined;
-  /** A LabelSelector. Undefined: there is none, which selects no cluster. `{}` selects every cluster. */
+  /** A LabelSelector. `{}` selects every cluster. Undefined: the object has no selector, which selects no cluster. */
   readonly selector: JsonObject | undefined;
 }
 
