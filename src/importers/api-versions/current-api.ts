@@ -25,7 +25,7 @@ const removedFields = ['rollbackTo', 'templateGeneration'];
 export function currentObjectOf(object: JsonObject, path: string, { addsLabel = false }: ConversionOptions = {}): CurrentObject {
   const [apiVersion, kind] = [textAt(object, 'apiVersion') ?? '', textAt(object, 'kind') ?? ''];
   if (kind === 'Ingress' && (betaIngressVersions.includes(apiVersion) || hasBetaBackend(object))) {
-    const message = `the Ingress became one of ${ingressVersion}, where backends have another form than in ${betaIngressVersions.join(' and ')}`;
+    const message = `the Ingress was converted to ${ingressVersion}, where backends have another form than in ${betaIngressVersions.join(' and ')}`;
     return { object: currentIngressOf(object), notes: [infoNote('API_CONVERTED', `${path}.apiVersion`, message)] };
   }
   if (!movedWorkloads.versions.includes(apiVersion) || !movedWorkloads.kinds.includes(kind)) return withServedVersion(object, path);
@@ -100,8 +100,8 @@ const oldDefaults: Readonly<Record<string, readonly OldDefault[]>> = {
 };
 
 /**
- * Returns the object with the selector and the labels that API servers give to workloads of an old version, and that stay when its Pod labels
- * change later. Returns other objects as they are.
+ * Returns a workload of an old version with the selector and the labels that API servers add from its Pod labels. A later change of the Pod labels
+ * does not change them. Returns other objects as they are.
  */
 export function withLabelDefaults(object: JsonObject): JsonObject {
   const [apiVersion, kind] = [textAt(object, 'apiVersion') ?? '', textAt(object, 'kind') ?? ''];

@@ -100,7 +100,7 @@ function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
   (overriders.plaintext ?? []).forEach(({ path: written }, index) => {
     const pointer = standardPatchPath(written);
     if (pointer === written) return;
-    const message = `Karmada reads the path ${JSON.stringify(written)} as the JSON pointer ${JSON.stringify(pointer)}, and so the Propagation has this one`;
+    const message = `Karmada reads the path ${JSON.stringify(written)} as the JSON pointer ${JSON.stringify(pointer)}, so the Propagation has the pointer`;
     addNote({ severity: 'INFO', code: 'PATH_CONVERTED', message, path: `${path}.plaintext[${index}].path` });
   });
   const imageOverrider = imagesOf(overriders, scope);
@@ -110,7 +110,7 @@ function changesOf(overriders: Overriders, scope: PartScope): JsonObject {
 }
 
 /**
- * Returns the image overriders that Muster can hold. Muster refuses empty values. `replace` of the registry with an empty value becomes
+ * Returns the image overriders that Muster accepts. Muster refuses empty values. `replace` of the registry with an empty value becomes
  * `remove`, as in Karmada. All other empty values are left out, with a note.
  */
 function imagesOf({ imageOverrider }: Overriders, { addNote, path }: PartScope): NonNullable<Overriders['imageOverrider']> {
@@ -127,7 +127,7 @@ function dropped(addNote: AddNote, path: string, message: string): void {
   addNote({ severity: 'WARNING', code: 'DROPPED', message, path });
 }
 
-/** Leaves out the changes of containers, for an object without containers. Neither system changes anything there. */
+/** Leaves out the changes of containers, for an object without containers. Neither system changes such an object. */
 function withoutContainers(entry: JsonObject): JsonObject {
   const { command: _command, args: _args, image: _image, ...rest } = entry;
   const image = listAt(entry, 'image').filter((item) => isJsonObject(item) && item.path !== undefined);
@@ -146,8 +146,8 @@ function noteOldVersion(
   for (const operation of listAt(entry, 'jsonPatch')) {
     const changed = textAt(operation, 'path') ?? '';
     if (!versionedPaths.test(changed)) continue;
-    const versions = `${manifest.kind} ${manifest.metadata.name} became one of ${manifest.apiVersion}`;
-    const message = `${changed} is written for ${writtenVersion}, and is not converted. ${versions}: check what it changes there`;
+    const versions = `${manifest.kind} ${manifest.metadata.name} was converted to ${manifest.apiVersion}`;
+    const message = `${changed} is written for ${writtenVersion}, and is not converted. ${versions}: check what the operation changes there`;
     addNote({ severity: 'WARNING', code: 'UNSUPPORTED', message, path: `${path}.plaintext` });
   }
 }

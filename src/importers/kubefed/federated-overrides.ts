@@ -120,7 +120,7 @@ function convertedOverride(override: ClusterOverrides['overrides'][number], isEx
 
 function messageOfPath(path: string, pointer: string): string {
   return path.includes('/')
-    ? `KubeFed reads the path ${JSON.stringify(path)} as the JSON pointer ${JSON.stringify(pointer)}, and so the Propagation has this one`
+    ? `KubeFed reads the path ${JSON.stringify(path)} as the JSON pointer ${JSON.stringify(pointer)}, so the Propagation has the pointer`
     : `${path} became ${pointer}`;
 }
 

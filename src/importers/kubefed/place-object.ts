@@ -31,11 +31,11 @@ export interface PlacedObject {
 }
 
 /**
- * Finds the clusters of a federated object: those of its placement that its FederatedNamespace has, too. A ReplicaSchedulingPreference
- * replaces the placement of the object by all clusters, or by those of its selector.
+ * Finds the clusters of a federated object: the clusters of its placement that are also clusters of its FederatedNamespace. A
+ * ReplicaSchedulingPreference replaces the placement of the object by all clusters, or by the clusters of its selector.
  *
- * Without a FederatedNamespace, KubeFed places nothing. Muster places nothing either in exact mode. In the other mode, the placement of the
- * object applies.
+ * KubeFed places no namespaced object without a FederatedNamespace, unless KubeFed is limited to one namespace. In exact mode, Muster does
+ * the same. Otherwise the placement of the object applies.
  */
 export function placeObject(
   object: FederatedObject,
@@ -86,7 +86,7 @@ function ownChoice({ current }: FederatedObject, preference: ReplicaPreference |
 }
 
 /**
- * Returns the preference of the object if it has an effect, else a warning. KubeFed ignores a preference with
+ * Returns the preference of the object if it has an effect. If it has none, returns a warning. KubeFed ignores a preference with
  * `intersectWithClusterSelector` if the object or its FederatedNamespace has no selector. A KubeFed that is limited to one namespace also
  * ignores it if there is no FederatedNamespace.
  */
@@ -102,7 +102,7 @@ function effectivePreference(
   if (preference === undefined || !preference.intersectsWithSelector || (hasSelectors && !isNamespaceMissing))
     return { preference, notes: [] };
   const message =
-    'KubeFed does nothing with this preference, as the object or its FederatedNamespace has no clusterSelector, or does not exist';
+    'KubeFed ignores this preference, because the object or its FederatedNamespace has no clusterSelector, or its namespace has no FederatedNamespace';
   return {
     preference: undefined,
     notes: [warningNote('DROPPED', `${preference.document.path}.spec.intersectWithClusterSelector`, message)],

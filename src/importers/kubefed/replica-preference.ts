@@ -40,10 +40,14 @@ export function readReplicaPreference(
     const got = targetKind === undefined ? 'none' : JSON.stringify(targetKind);
     return invalid('targetKind', `expected FederatedDeployment or FederatedReplicaSet, got ${got}`);
   }
-  const wrong = [...flags.filter((field) => !isFlag(spec[field])), ...(isCount(spec.totalReplicas) ? [] : ['totalReplicas'])][0];
-  if (wrong !== undefined) return invalid(wrong, wrong === 'totalReplicas' ? 'expected a count' : 'expected true or false');
+  const wrong = [
+    ...flags.filter((field) => !isOptionalFlag(spec[field])),
+    ...(isOptionalCount(spec.totalReplicas) ? [] : ['totalReplicas']),
+  ][0];
+  if (wrong !== undefined)
+    return invalid(wrong, wrong === 'totalReplicas' ? 'expected an integer of at least 0' : 'expected true or false');
   const clusters = preferencesIn(spec);
-  if (typeof clusters === 'string') return invalid(clusters, 'expected counts, such as weight: 1');
+  if (typeof clusters === 'string') return invalid(clusters, 'expected integers, such as weight: 1');
   return {
     result: 'read',
     document,
@@ -58,16 +62,19 @@ export function readReplicaPreference(
 
 const flags = ['rebalance', 'intersectWithClusterSelector'];
 
-function isFlag(value: Json | undefined): boolean {
+/** True for a boolean, null or an absent value. */
+function isOptionalFlag(value: Json | undefined): boolean {
   return value === undefined || value === null || typeof value === 'boolean';
 }
 
-function isInteger(value: Json | undefined): boolean {
+/** True for an integer, null or an absent value. */
+function isOptionalInteger(value: Json | undefined): boolean {
   return value === undefined || value === null || Number.isInteger(value);
 }
 
-function isCount(value: Json | undefined): boolean {
-  return isInteger(value) && Number(value ?? 0) >= 0;
+/** True for an integer of at least 0, null or an absent value. */
+function isOptionalCount(value: Json | undefined): boolean {
+  return isOptionalInteger(value) && Number(value ?? 0) >= 0;
 }
 
 /**
@@ -81,9 +88,9 @@ function preferencesIn(spec: JsonObject): Readonly<Record<string, KubeFedPrefere
     const at = fieldPath('clusters', name);
     if ((preference ?? null) !== null && !isJsonObject(preference)) return at;
     // The definition of KubeFed has no minimum for these numbers.
-    const wrong = ['minReplicas', 'maxReplicas', 'weight'].find((field) => !isInteger(valueAt(preference, field)));
+    const wrong = ['minReplicas', 'maxReplicas', 'weight'].find((field) => !isOptionalInteger(valueAt(preference, field)));
     if (wrong !== undefined) return `${at}.${wrong}`;
   }
-  // The loop proved that each member has counts only.
+  // The loop proved that each member has integers only.
   return Object.fromEntries(Object.entries(written).map(([name, preference]) => [name, (preference ?? {}) as KubeFedPreference]));
 }

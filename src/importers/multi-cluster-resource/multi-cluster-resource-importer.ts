@@ -57,7 +57,7 @@ function* proposalOf(document: ObjectDocument, context: ImportContext): Steps<Pr
   if (read.result === 'refused') return refused(errorNote('INVALID', read.path, read.message));
   const { clusters, notes } = clustersOf(document, context);
   const { object: current, notes: converted } = currentObjectOf(template, `${path}.spec.template`);
-  // The operator changes the applied object, whose selector is that of the Pod labels before.
+  // The operator patches the object after it was applied. Its selector then has the Pod labels from before the patch.
   const applied = current === template ? current : withLabelDefaults(template);
   const placed = { template: { written: applied, current }, clusters: new Set(clusters) };
   const customizations = mergedByCluster(read.customizations);
@@ -118,9 +118,18 @@ function clustersOf({ object, path }: ObjectDocument, context: ImportContext): P
   const { names, notes } = knownClusters(fleet, named);
   if (names.some((name) => fleet.visible.has(name))) return { clusters: names, notes };
   const main = hub === undefined ? 'the gateway has no hub to take its place' : `here this is the hub, ${hub}`;
-  const reason = names.length === 0 ? 'as no cluster is named' : 'unless it knows one of the named clusters';
+  const reason = reasonForMainCluster(named.length, names.length);
   const clusters = names.length > 0 ? names : hub === undefined ? [] : [hub];
-  return { clusters, notes: [...notes, infoNote('MASTER', at, `the operator places it in its main cluster, ${reason}; ${main}`)] };
+  return {
+    clusters,
+    notes: [...notes, infoNote('MASTER', at, `the operator places the resource in its main cluster, ${reason}; ${main}`)],
+  };
+}
+
+/** Returns why the operator uses its main cluster. `known` counts the named clusters that are left after unknown names were left out. */
+function reasonForMainCluster(named: number, known: number): string {
+  if (named === 0) return 'as no cluster is named';
+  return known === 0 ? 'as none of the named clusters is known' : 'unless it knows one of the named clusters';
 }
 
 /** Joins several customizations of one cluster in their order. */

@@ -238,7 +238,7 @@ spec: { resourceSelectors: [{ apiVersion: policy/v1beta1, kind: PodDisruptionBud
   };
   expect(notesFor('/spec/selector')).toEqual([
     [
-      '/spec/selector is written for policy/v1beta1, and is not converted. PodDisruptionBudget web became one of policy/v1: check what it changes there',
+      '/spec/selector is written for policy/v1beta1, and is not converted. PodDisruptionBudget web was converted to policy/v1: check what the operation changes there',
       '[2].spec.overrideRules[0].overriders.plaintext',
     ],
   ]);

@@ -33,9 +33,13 @@ export function labelKeyProblems(key: string, path: string): readonly AdmissionP
 
 /** Checks the value of a label. Returns a problem for each rule that the value breaks, as `labelKeyProblems` does. */
 export function labelValueProblems(value: string, key: string, path: string): readonly AdmissionProblem[] {
-  const expected = `expected a label value for ${quoted(key)}`;
+  const problem = (isBroken: boolean, expected: string) =>
+    problemIf(isBroken, path, `expected ${expected} as the value of the label ${quoted(key)}, got ${quoted(value)}`);
   return [
-    ...problemIf(value.length > maxName, path, `${expected} of at most ${maxName} characters`),
-    ...problemIf(value !== '' && !namePattern.test(value), path, `${expected} of letters, digits, - _ and .`),
+    ...problem(value.length > maxName, `at most ${maxName} characters`),
+    ...problem(
+      value !== '' && !namePattern.test(value),
+      'letters, digits, - _ and ., with a letter or digit at the beginning and at the end,',
+    ),
   ];
 }

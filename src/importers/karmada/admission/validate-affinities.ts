@@ -12,9 +12,9 @@ export function validateClusterAffinity(affinity: ClusterAffinity | null | undef
   // Karmada reports the first wrong expression only.
   for (const { key = '', operator = '' } of expressions) {
     if (!fields.includes(key))
-      return problemIf(true, `${path}.fieldSelector`, `expected a key of ${fields.join(', ')}, got ${quoted(key)}`);
+      return problemIf(true, `${path}.fieldSelector`, `expected one of ${fields.join(', ')} as the key, got ${quoted(key)}`);
     if (operator !== 'In' && operator !== 'NotIn') {
-      return problemIf(true, `${path}.fieldSelector`, `expected an operator of In, NotIn, got ${quoted(operator)}`);
+      return problemIf(true, `${path}.fieldSelector`, `expected In or NotIn as the operator, got ${quoted(operator)}`);
     }
   }
   return [];

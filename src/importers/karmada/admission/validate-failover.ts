@@ -41,7 +41,7 @@ export function validateApplicationFailover(
   const at = `${path}.gracePeriodSeconds`;
   return [
     ...problemIf(seconds < 0, `${path}.decisionConditions.tolerationSeconds`, `expected at least 0, got ${seconds}`),
-    ...problemIf(!isGraceful && isPresent(grace), at, 'expected it with purgeMode Gracefully only'),
+    ...problemIf(!isGraceful && isPresent(grace), at, `expected none without purgeMode Gracefully, got ${grace}`),
     ...problemIf(isGraceful && !isPresent(grace), at, 'is required with purgeMode Gracefully'),
     ...problemIf(isPresent(grace) && grace <= 0, at, `expected more than 0, got ${grace}`),
     ...validateClusterFailover(application, path),
