@@ -1,9 +1,11 @@
 import { groupOfApiVersion } from '../../core/kinds.ts';
 
-/** The cluster-scoped kinds of Kubernetes by their API group. */
+/** The cluster-scoped kinds of Kubernetes 1.36 whose objects can be created, by their API group. Includes kinds of beta versions. */
 const kindsByGroup: Readonly<Record<string, readonly string[]>> = {
   '': ['Namespace', 'Node', 'PersistentVolume'],
   'admissionregistration.k8s.io': [
+    'MutatingAdmissionPolicy',
+    'MutatingAdmissionPolicyBinding',
     'MutatingWebhookConfiguration',
     'ValidatingWebhookConfiguration',
     'ValidatingAdmissionPolicy',
@@ -11,13 +13,15 @@ const kindsByGroup: Readonly<Record<string, readonly string[]>> = {
   ],
   'apiextensions.k8s.io': ['CustomResourceDefinition'],
   'apiregistration.k8s.io': ['APIService'],
-  'certificates.k8s.io': ['CertificateSigningRequest'],
+  'certificates.k8s.io': ['CertificateSigningRequest', 'ClusterTrustBundle'],
   'flowcontrol.apiserver.k8s.io': ['FlowSchema', 'PriorityLevelConfiguration'],
-  'networking.k8s.io': ['IngressClass'],
+  'networking.k8s.io': ['IngressClass', 'IPAddress', 'ServiceCIDR'],
   'node.k8s.io': ['RuntimeClass'],
   'rbac.authorization.k8s.io': ['ClusterRole', 'ClusterRoleBinding'],
+  'resource.k8s.io': ['DeviceClass', 'DeviceTaintRule', 'ResourceSlice'],
   'scheduling.k8s.io': ['PriorityClass'],
-  'storage.k8s.io': ['CSIDriver', 'CSINode', 'StorageClass', 'VolumeAttachment'],
+  'storage.k8s.io': ['CSIDriver', 'CSINode', 'StorageClass', 'VolumeAttachment', 'VolumeAttributesClass'],
+  'storagemigration.k8s.io': ['StorageVersionMigration'],
 };
 
 /**
