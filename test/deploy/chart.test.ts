@@ -48,6 +48,17 @@ describe('alerts and the dashboard', () => {
     expect([...named].filter((name) => !exported.has(name))).toEqual([]);
   });
 
+  test('select metrics that other programs export too by a metric of the gateway, because the job has the name of the release', () => {
+    const { groups } = parse(read('files/alerts.yaml')) as { groups: { rules: { expr: string }[] }[] };
+    const { panels } = JSON.parse(read('files/dashboard.json')) as { panels: { targets?: { expr: string }[] }[] };
+    const expressions = [...groups.flatMap(({ rules }) => rules), ...panels.flatMap(({ targets }) => targets ?? [])].map(
+      ({ expr }) => expr,
+    );
+    const shared = expressions.filter((expr) => /\b(nodejs|process)_/.test(expr));
+    expect(shared).toHaveLength(4);
+    expect(shared.filter((expr) => !/[a-z] and on \(job, instance\) muster_streams\)/.test(expr))).toEqual([]);
+  });
+
   test('say what has happened and what it means', () => {
     const { groups } = parse(read('files/alerts.yaml')) as { groups: { rules: Record<string, Record<string, string>>[] }[] };
     for (const { alert, labels, annotations } of groups.flatMap(({ rules }) => rules)) {
