@@ -29,7 +29,9 @@ export const registeredClusters: InventoryAdapter = {
   clustersOf(object, data, { allowPrivate }) {
     const cluster = { name: object.metadata.name, settings: registeredSettings(object) };
     if (data === undefined) return [{ ...cluster, access: clusterFailure('NOT_FOUND', 'spec.secretRef: expected an existing Secret') }];
-    const kubeconfig = data.get('kubeconfig') ?? new Uint8Array();
+    const kubeconfig = data.get('kubeconfig');
+    if (kubeconfig === undefined)
+      return [{ ...cluster, access: clusterFailure('INVALID', 'kubeconfig: expected this key in the Secret', 'NEVER') }];
     return [{ ...cluster, access: accessOrProblem(() => readGivenKubeconfig(kubeconfig, allowPrivate)) }];
   },
   isSame: isSameRegistration,

@@ -243,7 +243,9 @@ describe('a registered Cluster', () => {
   test('without its Secret it is there, with NOT_FOUND', () =>
     expect(of(undefined)).toMatchObject([{ name: 'edge', access: { code: 'NOT_FOUND', retry: 'LATER' } }]));
   test('a Secret without the key kubeconfig is refused', () =>
-    expect(of(secret({}))).toMatchObject([{ access: { code: 'INVALID', message: expect.stringMatching(/^kubeconfig/) } }]));
+    expect(of(secret({ 'kubeconfig.yaml': kubeconfig }))).toMatchObject([
+      { access: { code: 'INVALID', message: 'kubeconfig: expected this key in the Secret' } },
+    ]));
 });
 
 test.each([
