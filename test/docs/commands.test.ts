@@ -47,15 +47,11 @@ beforeAll(async () => {
     path.join(folder, 'intent.yaml'),
     manifestFile({ apiVersion: 'muster.dev/v1alpha1', kind: 'Propagation', metadata, spec: intent }),
   );
-  const container = { name: 'web', image: 'registry.example.com/web:1.0' };
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-0', namespace: 'default' }, spec: { containers: [container] } };
-  await writeFile(path.join(folder, 'pod.yaml'), manifestFile(pod));
   // Files on a command line are relative to the directory of the process.
   process.chdir(folder);
   gateway = runMuster(['--demo', '--port', '0', '--log-level', 'error'], { HOME: folder, XDG_STATE_HOME: folder });
   url = (await gateway.says(/^ready (http\S+)$/m))[1] ?? '';
   const commands = [
-    'apply -f pod.yaml',
     'propagate -f greeter.yaml',
     'propagate -f intent.yaml',
     'apply -f deploy/examples/kiosk.yaml --context us-prod',
@@ -165,7 +161,6 @@ const expected = new Map<RegExp, RegExp>([
   [/tree deploy greeter/, /deployment\.apps\/greeter/],
   [/--vars/, /"digest": "\w{64}"/],
   [/^muster watch jobs/, /invoice-run/],
-  [/^muster logs web-0/, /eu-prod\/default\/web-0\/web /],
   [/^muster schema/, /^type Query/m],
   [/kinds\.graphql|unhealthy\.graphql/, /"data"/],
 ]);
