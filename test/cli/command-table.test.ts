@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { expect, test, vi } from 'vitest';
 import { addCommands, type CommandParts, commandTable } from '../../src/cli/command-table.ts';
 import { createFakeTerminal } from '../support/cli/fake-terminal.ts';
+import { pageText } from '../support/documentation.ts';
 
 function partsOf(): CommandParts {
   return {
@@ -26,6 +27,18 @@ async function namesFor(...words: readonly string[]): Promise<readonly string[]>
 test('the table has the names that the commands have, in the order of the help', async () => {
   expect(await namesFor()).toEqual(commandTable.flatMap(({ names }) => names));
   expect(await namesFor('-n', 'shop', 'get')).toEqual(await namesFor());
+});
+
+test('the page about the command line lists every command', async () => {
+  const program = new Command('muster');
+  await addCommands(program, [], partsOf());
+  const names = program.commands.flatMap((command) =>
+    command.commands.length === 0 ? [command.name()] : command.commands.map((inner) => `${command.name()} ${inner.name()}`),
+  );
+  const section = /^## Commands$([\s\S]*?)^## /m.exec(pageText('docs/guide/command-line.md'))?.[1] ?? '';
+  const cells = [...section.matchAll(/^\| (.+?) \|/gm)].map(([, cell = '']) => cell).join();
+  const listed = [...cells.matchAll(/`([^`]+)`/g)].map(([, words = '']) => words);
+  expect(names.filter((name) => !listed.some((words) => `${words} `.startsWith(`${name} `)))).toEqual([]);
 });
 
 test.each(commandTable.flatMap(({ names }) => names.map((name) => [name, names] as const)))(
