@@ -36,8 +36,6 @@ let gateway: RunningProcess;
 let url: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'muster-pages-'));
-  const cart = 'query ($labels: String) { pods(labels: $labels) { items { spec { containers { image } } } } }';
-  await writeFile(path.join(folder, 'cart.graphql'), cart);
   await cp(path.join(repository, 'deploy/examples/greeter.yaml'), path.join(folder, 'greeter.yaml'));
   for (const name of ['schema', 'deploy']) await symlink(path.join(repository, name), path.join(folder, name));
   await mkdir(path.join(folder, 'app'));
