@@ -11,7 +11,7 @@ import { healthOfCopy, showsWrite } from './copy-state.ts';
 import type { ClusterFacts, CopyFacts } from './facts.ts';
 import type { StatusItem } from './status-item.ts';
 
-/** One planned object in one cluster. */
+/** One planned object in one cluster. Each cluster of the plan counts, also without a copy. */
 interface Target {
   readonly line: ClusterLine;
   /** Undefined if the state of the cluster is unknown, or if its inventory has no such copy. */
@@ -19,8 +19,8 @@ interface Target {
 }
 
 /**
- * Maximum number of conditions in all aggregates together, because a status must stay far below the limit of etcd. Conditions of unhealthy
- * copies come first.
+ * Maximum number of conditions in all aggregates together, because a status must stay far below the limit of etcd. Each object has an equal part
+ * of them.
  */
 const maxConditions = 200;
 
@@ -34,13 +34,13 @@ export function aggregatesOf(
   generation: number,
 ): readonly AggregatedStatus[] {
   const found = targetsOf(clusters, lines);
-  const share = found.length === 0 ? 0 : Math.ceil(maxConditions / found.length);
+  const maxPerObject = found.length === 0 ? 0 : Math.floor(maxConditions / found.length);
   return found.map(({ key, targets }) => ({
     key,
     status: statusOf(key, targets, generation),
     observed: targets.every(({ copy }) => copy?.mirrored.result === 'held'),
     health: healthOf(targets),
-    conditions: conditionsOf(targets).slice(0, share),
+    conditions: conditionsOf(targets).slice(0, maxPerObject),
   }));
 }
 
@@ -93,13 +93,13 @@ function healthOf(targets: readonly Target[]): CopyHealth {
 }
 
 /**
- * Returns the conditions of the copies in all clusters, unchanged, because several conditions cannot be joined into one. Those of unhealthy
- * clusters come first.
+ * Returns the conditions of the copies in all clusters, unchanged, because several conditions cannot be joined into one. Conditions from
+ * clusters that are not healthy come first.
  */
 function conditionsOf(targets: readonly Target[]): AggregatedStatus['conditions'] {
-  const sick = targets.filter(({ line }) => line.health !== 'Healthy');
-  const well = targets.filter(({ line }) => line.health === 'Healthy');
-  return [...sick, ...well].flatMap(({ line: { cluster }, copy }) =>
+  const notHealthy = targets.filter(({ line }) => line.health !== 'Healthy');
+  const healthy = targets.filter(({ line }) => line.health === 'Healthy');
+  return [...notHealthy, ...healthy].flatMap(({ line: { cluster }, copy }) =>
     listAt(objectOf(copy), 'status', 'conditions')
       .filter(isJsonObject)
       .map((condition) => ({ cluster, condition })),

@@ -84,4 +84,12 @@ describe('conditions', () => {
     const told = aggregate(...Array.from({ length: 120 }, (_, at) => clusterOf(`c${at}`, { copies })));
     expect(told.map(({ conditions }) => conditions.length)).toEqual([50, 50, 50, 50]);
   });
+
+  test.each([30, 150, 200])('are at most 200 in one status of %s objects', (objects) => {
+    const copies = Array.from({ length: objects }, (_, at) => copyOf({ name: `c${at}`, object: withStatus({ conditions: [condition] }) }));
+    const counts = aggregate(...Array.from({ length: 10 }, (_, at) => clusterOf(`c${at}`, { copies }))).map(
+      ({ conditions }) => conditions.length,
+    );
+    expect(counts).toEqual(Array.from({ length: objects }, () => Math.floor(200 / objects)));
+  });
 });
