@@ -113,7 +113,7 @@ describe.skipIf(realPrograms === undefined)(`the hub on ${realServerTitle}`, () 
     ['groups have one name', { ...right, placement: { affinityGroups: [1, 2].map(() => ({ name: 'g', set: {} })) } }, 'different names'],
     ['waves have one name', { ...right, rollout: { waves: [{ name: 'a' }, { name: 'a' }] } }, 'different names'],
     ['max is below min', { ...right, replicas: { rules: [{ min: 3, max: 2 }] } }, 'max to be at least min'],
-    ['a label is spread by without a key', { ...right, placement: { spread: [{ by: 'label' }] } }, 'a label by label'],
+    ['a label is spread by without a key', { ...right, placement: { spread: [{ by: 'label' }] } }, 'label if by is label'],
     ['two groupings are spread by', { ...right, placement: { spread: [{ by: 'region' }, { by: 'zone' }] } }, 'one grouping'],
     ['a toleration has no key', { ...right, placement: { tolerations: [{ value: 'x' }] } }, 'operator Exists without a key'],
     [

@@ -58,7 +58,7 @@ const toleration = checkedSchema(
     if (key !== '' && !isLabelKey(key)) report('expected the key of a taint, such as example.com/dedicated', 'key');
     if (key === '' && operator !== 'Exists') report('expected Exists without a key', 'operator');
     if (value !== '' && operator === 'Exists') report('expected no value with Exists', 'value');
-    if (tolerationSeconds !== undefined && effect !== 'NoExecute') report('expected it with NoExecute only', 'tolerationSeconds');
+    if (tolerationSeconds !== undefined && effect !== 'NoExecute') report('expected none without effect NoExecute', 'tolerationSeconds');
   },
 );
 
@@ -84,7 +84,7 @@ const group = checkedSchema(
     .describe('A set of clusters. Several sets are tried in order.'),
   ({ name, set, overflow: tiers }, report) => {
     checkUnique([name, ...tiers.map((tier) => tier.name)], report, 'overflow', (index) => index - 1, 'name');
-    if (tiers.length > 0 && !hasConditions(set)) report('expected a set that is not empty above an overflow', 'overflow');
+    if (tiers.length > 0 && !hasConditions(set)) report('expected none, because the set of the group has no conditions', 'overflow');
   },
 );
 
@@ -112,13 +112,13 @@ const spread = checkedSchema(
     .meta({
       description: 'The minimum and maximum number of clusters, regions, zones, providers or label values that get copies.',
       ...rules(
-        [`has(self.label) == (has(self.by) && self.by == 'label')`, 'expected a label by label, and only there'],
+        [`has(self.label) == (has(self.by) && self.by == 'label')`, 'expected label if by is label, and no label otherwise'],
         ['!has(self.max) || self.max >= (has(self.min) ? self.min : 1)', 'expected max to be at least min'],
       ),
     }),
   ({ by, label, min, max }, report) => {
-    if (by === 'label' && label === undefined) report('is required by label', 'label');
-    if (by !== 'label' && label !== undefined) report('expected it by label only', 'label');
+    if (by === 'label' && label === undefined) report('is required if by is label', 'label');
+    if (by !== 'label' && label !== undefined) report(`expected none, because by is ${by}`, 'label');
     checkBounds({ min, max }, report);
   },
 );
@@ -144,7 +144,7 @@ export const placement = checkedSchema(
         rules(
           [
             `self.all(s, self.exists_one(o, (has(o.by) ? o.by : 'cluster') == (has(s.by) ? s.by : 'cluster')))`,
-            'expected each of by only once',
+            'expected different values of by',
           ],
           [`self.filter(s, has(s.by) && s.by != 'cluster').size() <= 1`, 'expected at most one grouping besides cluster'],
         ),

@@ -315,7 +315,13 @@ function checkWhole(
   if (mode === 'Divided' && strategy !== 'Weighted') return;
   affinityGroups.forEach(({ overflow }, index) => {
     if (overflow.length === 0) return;
-    report('expected it with replicas Divided by Available or Aggregated only', 'placement', 'affinityGroups', index, 'overflow');
+    report(
+      'expected none without replicas of mode Divided and strategy Available or Aggregated',
+      'placement',
+      'affinityGroups',
+      index,
+      'overflow',
+    );
   });
 }
 
