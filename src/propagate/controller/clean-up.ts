@@ -128,8 +128,8 @@ type SourceGuard = (cluster: ClusterShare['cluster'], entry: InventoryEntry) => 
 function sourceGuard({ ports }: Pass, { spec, metadata }: Propagation, shares: readonly ClusterShare[]): SourceGuard {
   if ('problems' in spec) return () => false;
   const sources = sourcesIn(spec, { shares, own: metadata, hub: { ...ports.stores, cluster: ports.hub.cluster } });
-  const makes = creationsIn(spec);
-  return (cluster, entry) => isSourceEntry(sources, { cluster, entry, makes });
+  const creations = creationsIn(spec);
+  return (cluster, entry) => isSourceEntry(sources, { cluster, entry, creations });
 }
 
 function deleteCopiesOf(pass: Pass, { propagation, spec, share, isSource }: ShareRemoval): void {

@@ -40,7 +40,7 @@ export async function restorePlaced(pass: Pass, planned: PlannedPropagation, sna
     planned,
     open.map(({ share }) => share),
   );
-  const lost = new Map(
+  const lossMessages = new Map(
     open.map(({ assessment, share }) => [
       assessment,
       restoreLost(pass, planned, { assessment, share, placed: placed.get(share.cluster) ?? [] }),
@@ -48,7 +48,7 @@ export async function restorePlaced(pass: Pass, planned: PlannedPropagation, sna
   );
   const assessments = snapshot.clusters.map((assessment) => ({
     ...assessment,
-    facts: { ...assessment.facts, lost: lost.get(assessment) },
+    facts: { ...assessment.facts, lossMessage: lossMessages.get(assessment) },
   }));
   return { ...snapshot, clusters: assessments };
 }

@@ -20,6 +20,7 @@ import { type CountedWorkload, type PreviousCounts, previousCounts } from './pre
 import { holdsCopies } from './snapshot/cluster-locations.ts';
 import type { PlanSnapshot, SnapshotCluster } from './snapshot/snapshot.ts';
 
+/** A chosen cluster with its replicas. */
 export interface PlacedCluster {
   readonly chosen: ChosenCluster;
   readonly entry: SnapshotCluster;
@@ -47,7 +48,9 @@ export interface PlacementResult {
   readonly isShort?: true;
   /** The wanted replicas of all workloads. Absent if the template has no workload, or if an autoscaler owns the count. */
   readonly desired?: number;
+  /** The replicas that have a cluster. Absent as `desired` is. */
   readonly placed?: number;
+  /** The replicas for which no cluster has room. */
   readonly unplaced: number;
   /** True if the replicas were divided without regard to the previous counts. */
   readonly fromZero: boolean;
@@ -172,8 +175,8 @@ function locationFaultOf(
 ): Pick<PlacedCluster, 'locationFault'> {
   const { unknownLocation } = cluster;
   if (unknownLocation === undefined) return {};
-  const isOfOthers = unknownLocation.mayBecomeKnown && otherSetsIn(spec).some((set) => dependsOnUnknown(set, cluster));
-  return chosen.isLocationUnknown === true || isOfOthers
+  const decidesOtherSets = unknownLocation.mayBecomeKnown && otherSetsIn(spec).some((set) => dependsOnUnknown(set, cluster));
+  return chosen.isLocationUnknown === true || decidesOtherSets
     ? { locationFault: copyFault(cluster.name, 'SYNCING', unknownLocation.message) }
     : {};
 }
@@ -238,7 +241,7 @@ function chooseClusters(
   const selected = new Map(selection.chosen.map((chosen) => [chosen.cluster, chosen]));
   const chosen = kept === undefined ? selection.chosen : kept.map((cluster) => keptChoice(cluster, selected.get(cluster)));
   const names = new Set(chosen.map(({ cluster }) => cluster));
-  const passed = selection.chosen.filter(({ cluster }) => !names.has(cluster));
+  const notNeeded = selection.chosen.filter(({ cluster }) => !names.has(cluster));
   return {
     clusters: chosen.flatMap((one) => {
       const entry = entries.get(one.cluster);
@@ -247,14 +250,14 @@ function chooseClusters(
     problem: kept === undefined ? selection.problem : undefined,
     rejected: [
       ...selection.rejected.filter(({ cluster }) => !names.has(cluster)),
-      ...passed.map(({ cluster }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail: 'all replicas are placed already' })),
+      ...notNeeded.map(({ cluster }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail: 'all replicas are placed already' })),
     ],
   };
 }
 
 /**
- * Returns the `ChosenCluster` of a cluster that keeps its previous replicas. Removes `isLocationUnknown` from it: a cluster with `isLocationUnknown` gets no
- * copies rendered until its location is known, but here the cluster stays chosen in any case.
+ * Returns the `ChosenCluster` of a cluster that keeps its previous replicas. The cluster stays chosen whatever its location is. So the result has no
+ * `isLocationUnknown`, which would keep its copies from being rendered.
  */
 function keptChoice(cluster: ChosenCluster['cluster'], selected: ChosenCluster | undefined): ChosenCluster {
   if (selected === undefined) return { cluster, tier: 0, score: 100 };
@@ -280,14 +283,14 @@ function targetOf({
   const { cluster } = entry;
   const capacity = entry.capacities.get(index);
   const running = entry.running?.get(index);
-  const areRulesOpen = cluster.unknownLocation?.mayBecomeKnown === true && rules.some(({ set }) => dependsOnUnknown(set, cluster));
+  const areRulesUndecided = cluster.unknownLocation?.mayBecomeKnown === true && rules.some(({ set }) => dependsOnUnknown(set, cluster));
   return {
     chosen,
     cluster,
     previous: previousOf(chosen.cluster, index),
     ...(capacity === undefined ? {} : { capacity }),
     ...(running === undefined ? {} : { running }),
-    ...(areRulesOpen ? { isUndecided: true } : {}),
+    ...(areRulesUndecided ? { isUndecided: true } : {}),
   };
 }
 

@@ -20,7 +20,7 @@ import { createdKindOf, creationsOf, type TemplateCreations } from './snapshot/t
 /** The inputs that all clusters of a plan share. */
 export interface RenderContext extends ComparisonRules {
   readonly snapshot: PlanSnapshot;
-  readonly makes: TemplateCreations;
+  readonly creations: TemplateCreations;
   readonly waveOf: ReadonlyMap<string, number>;
 }
 
@@ -63,7 +63,7 @@ export function renderCluster(context: RenderContext, placed: PlacedCluster, cop
 /**
  * Renders the removals in a cluster that is not chosen. Undefined if the inventory has no copy there.
  *
- * @param move Why its copies move to other clusters. Undefined: they do not.
+ * @param move Why the copies move to other clusters. Undefined: they do not move.
  */
 export function renderUnchosenCluster(
   snapshot: PlanSnapshot,
@@ -79,7 +79,7 @@ export function renderUnchosenCluster(
 
 /** Renders the removals in a cluster that left the fleet: all copies that the inventory has there. */
 export function renderClusterOutsideFleet(snapshot: PlanSnapshot, share: PlanSnapshot['sharesOutsideFleet'][number]): LeavingCluster {
-  return { cluster: share.cluster, objects: removalsOf(snapshot, share.entries, { lost: share.cluster }) };
+  return { cluster: share.cluster, objects: removalsOf(snapshot, share.entries, { clusterOutsideFleet: share.cluster }) };
 }
 
 function faultOf({ live, cluster }: SnapshotCluster): Fault | undefined {
@@ -181,16 +181,16 @@ function isSuspended({ spec: { suspend } }: PlanSnapshot, cluster: ClusterName):
   return suspend.all || suspend.clusters.includes(cluster);
 }
 
-/** True if this plan itself creates the namespace or the kind of the object in the cluster. */
-function isPredicted({ makes }: RenderContext, { live }: SnapshotCluster, key: RenderedObject['key']): boolean {
-  if (makes.kinds.size + makes.namespaces.size === 0) return false;
+/** True if the same plan creates the namespace or the kind of the object in the cluster. */
+function isPredicted({ creations }: RenderContext, { live }: SnapshotCluster, key: RenderedObject['key']): boolean {
+  if (creations.kinds.size + creations.namespaces.size === 0) return false;
   const isMade = (text: string) => live.get(text)?.result === 'absent';
-  const made = createdKindOf(makes, key);
+  const made = createdKindOf(creations, key);
   if (made !== undefined && isMade(textOfKey(made.definition))) return true;
   const { namespace } = key;
   return (
     namespace !== undefined &&
-    makes.namespaces.has(namespace) &&
+    creations.namespaces.has(namespace) &&
     isMade(textOfKey({ apiVersion: 'v1', kind: 'Namespace', name: namespace }))
   );
 }
@@ -208,9 +208,9 @@ function liveFactsOf(live: MirroredObject, action: RenderedObject['action']): Pi
 
 /** The facts about a cluster from which copies are removed. */
 interface RemovalFacts {
-  /** The cluster in the snapshot. Absent if it is outside the fleet, and `lost` has its name. */
+  /** The cluster in the snapshot. Absent for a cluster outside the fleet: `clusterOutsideFleet` then has its name. */
   readonly entry?: SnapshotCluster;
-  readonly lost?: ClusterName;
+  readonly clusterOutsideFleet?: ClusterName;
   /** True if the copies are released instead of deleted, whatever the deletion policy is. Default: false. */
   readonly isReleased?: boolean;
   /**
@@ -243,7 +243,7 @@ function removalsOf(snapshot: PlanSnapshot, entries: readonly InventoryEntry[], 
 function removalOf(snapshot: PlanSnapshot, entry: InventoryEntry, removing: RemovalFacts): Pick<RenderedObject, 'action' | 'held'> {
   const { suspend, deletion } = snapshot.spec;
   const cluster = removing.entry?.cluster.name;
-  if (isOfSource(snapshot, entry, cluster ?? removing.lost)) return { action: 'HOLD', held: 'Source' };
+  if (isOfSource(snapshot, entry, cluster ?? removing.clusterOutsideFleet)) return { action: 'HOLD', held: 'Source' };
   if (cluster !== undefined && (suspend.all || suspend.clusters.includes(cluster))) return { action: 'HOLD', held: 'Suspended' };
   return isMissing(removing, entry.key)
     ? { action: 'HOLD', held: 'SourceMissing' }
@@ -253,7 +253,7 @@ function removalOf(snapshot: PlanSnapshot, entry: InventoryEntry, removing: Remo
 function isOfSource({ templates }: PlanSnapshot, entry: InventoryEntry, cluster: ClusterName | undefined): boolean {
   const sources = templates.flatMap(({ source }) => source ?? []);
   if (sources.length === 0 || cluster === undefined) return false;
-  return isSourceEntry(sources, { cluster, entry, makes: creationsOf(templates.map(({ manifest }) => manifest)) });
+  return isSourceEntry(sources, { cluster, entry, creations: creationsOf(templates.map(({ manifest }) => manifest)) });
 }
 
 function isMissing({ missing }: RemovalFacts, key: RenderedObject['key']): boolean {

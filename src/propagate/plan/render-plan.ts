@@ -33,7 +33,7 @@ export function renderPlan(snapshot: PlanSnapshot, rules: ComparisonRules): Rend
   );
   const context: RenderContext = {
     snapshot,
-    makes: creationsOf(snapshot.templates.map(({ manifest }) => manifest)),
+    creations: creationsOf(snapshot.templates.map(({ manifest }) => manifest)),
     waveOf: waves.waveOf,
     ...rules,
   };
@@ -130,10 +130,10 @@ function leavingClusters(snapshot: PlanSnapshot, { clusters, moves }: EvictingPl
     .filter(({ cluster }) => !chosen.has(cluster.name))
     .map((entry) => renderUnchosenCluster(snapshot, entry, moveFrom(snapshot, moves, entry.cluster.name)));
   const away = new Set(awayShares(snapshot).map(({ cluster }) => cluster));
-  const lost = snapshot.sharesOutsideFleet
+  const outsideFleet = snapshot.sharesOutsideFleet
     .filter(({ cluster }) => !away.has(cluster))
     .map((share) => renderClusterOutsideFleet(snapshot, share));
-  return [...members, ...lost].filter((one) => one !== undefined).toSorted((a, b) => compareText(a.cluster, b.cluster));
+  return [...members, ...outsideFleet].filter((one) => one !== undefined).toSorted((a, b) => compareText(a.cluster, b.cluster));
 }
 
 /** Returns why the copies of a cluster that is not chosen move. Undefined if they do not move, but are unwanted. */

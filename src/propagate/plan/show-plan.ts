@@ -57,10 +57,10 @@ export function showPlan(
     const fault = one.reason === 'SYNCING' ? { fault: copyFault(one.cluster, 'SYNCING', one.detail) } : {};
     return { ...one, objects: leaving.get(one.cluster) ?? [], ...fault };
   });
-  const lost = snapshot.sharesOutsideFleet.map(({ cluster }): PlannedCluster => {
+  const outsideFleet = snapshot.sharesOutsideFleet.map(({ cluster }): PlannedCluster => {
     return { cluster, objects: leaving.get(cluster) ?? [], fault: copyFault(cluster, 'GONE', 'the cluster is not a member of the fleet') };
   });
-  const clusters = [...chosen, ...rejected, ...lost].toSorted((a, b) => compareText(a.cluster, b.cluster));
+  const clusters = [...chosen, ...rejected, ...outsideFleet].toSorted((a, b) => compareText(a.cluster, b.cluster));
   return {
     digest,
     ok,

@@ -12,7 +12,7 @@ export interface WaveLine {
    * Set if the phase is `succeeded` or `progressing`, but the copies are not in their wanted state now. `failed`: a copy failed or was
    * denied. `open`: a copy is still progressing or must be written.
    */
-  readonly lost?: 'failed' | 'open';
+  readonly regression?: 'failed' | 'open';
 }
 
 /** The input of one step of a rollout. */
@@ -82,7 +82,7 @@ interface WaveMember {
   readonly failedAtMs: number | undefined;
   readonly recheckMs: number | undefined;
   readonly recoversMs: number | undefined;
-  readonly lost: WaveLine['lost'];
+  readonly regression: WaveLine['regression'];
 }
 
 /**
@@ -116,8 +116,8 @@ export function nextWaves(request: WavesRequest): WavesDecision {
     wave: Math.max(0, isStopped ? lastBegun(waves) : current >= 0 ? current : waves.length - 1),
     waves: waves.length,
     clusters: all.length,
-    done: all.filter(({ state, lost }) => state === 'done' && lost === undefined).length,
-    failed: all.filter(({ state, lost }) => state === 'failed' || state === 'timedOut' || lost === 'failed').length,
+    done: all.filter(({ state, regression }) => state === 'done' && regression === undefined).length,
+    failed: all.filter(({ state, regression }) => state === 'failed' || state === 'timedOut' || regression === 'failed').length,
     isOver: current < 0,
     ...(breach === undefined ? {} : { breach }),
     ...(nextCheckAtMs === undefined ? {} : { nextCheckAtMs }),
@@ -149,7 +149,7 @@ function memberOf(cluster: ClusterName, line: WaveLine | undefined, pace: Breach
     failedAtMs: times.failedAtMs,
     recheckMs: times.recheckMs,
     recoversMs: recoveryOf(line, pace),
-    lost: line?.lost,
+    regression: line?.regression,
   });
   if (line === undefined) return member('waiting');
   const slot = slotOf(line, pace);

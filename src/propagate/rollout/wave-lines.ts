@@ -9,11 +9,8 @@ const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {
   TimedOut: 'timedOut',
 };
 
-/**
- * Maps the phase of a cluster in the status to `WaveLine.lost`. A value counts only if the rollout mark of the cluster is `Succeeded` or
- * `Progressing`. A phase that is not listed, such as `Unknown`, has no effect.
- */
-const regressions: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
+/** `WaveLine.regression` by the phase of a cluster in the status. A phase that is not listed, such as `Unknown`, is no regression. */
+const regressions: ReadonlyMap<CopyPhase, WaveLine['regression']> = new Map([
   ['Failed', 'failed'],
   ['Denied', 'failed'],
   ['Progressing', 'open'],
@@ -43,8 +40,9 @@ export function waveLinesOf(lines: ReadonlyMap<ClusterName, ClusterLine>, contex
 function waveLineOf(cluster: ClusterName, line: ClusterLine, { generation, held }: WaveContext): WaveLine {
   const mark = line.generation === generation ? line.rollout : undefined;
   if (mark !== undefined) {
-    const lost = mark.phase === 'Succeeded' || mark.phase === 'Progressing' ? regressions.get(line.phase) : undefined;
-    return { phase: phases[mark.phase], sinceMs: Date.parse(mark.since), ...(lost === undefined ? {} : { lost }) };
+    // Clusters that failed or timed out cannot get worse.
+    const regression = mark.phase === 'Succeeded' || mark.phase === 'Progressing' ? regressions.get(line.phase) : undefined;
+    return { phase: phases[mark.phase], sinceMs: Date.parse(mark.since), ...(regression === undefined ? {} : { regression }) };
   }
   const isSkipped = held.has(cluster) || line.reason === 'Suspended';
   return { phase: isSkipped ? 'skip' : 'toApply', sinceMs: Date.parse(line.since) };

@@ -13,12 +13,13 @@ interface ConditionFacts {
 
 type ConditionJudgement = Pick<StatusCondition, 'type' | 'status' | 'reason' | 'message'> & { readonly sinceMs?: number };
 
-const shownNames = 10;
+/** Maximum number of names in a message. */
+const maxShownNames = 10;
 const unplanned = 'Unplanned';
 
 /**
  * Returns the conditions of a Propagation, in a fixed order. `Complete` exists only if the spec has a completion. A transition time changes
- * only with the status or reason of its condition.
+ * only with the status or reason of its condition. In a breach, that of `Progressing` is the start of the breach.
  */
 export function conditionsOf({ facts, phase, lines, completion }: ConditionFacts): readonly StatusCondition[] {
   const judged: readonly (ConditionJudgement | undefined)[] = [
@@ -57,7 +58,7 @@ function plannedOf({ refused, held, plan }: PropagationFacts): ConditionJudgemen
 }
 
 /** True if the Propagation was never planned: it has no plan, and its status has no clusters. Missing copies are no failure then. */
-function isNothingPlanned({ plan }: PropagationFacts, lines: readonly ClusterLine[]): boolean {
+function wasNeverPlanned({ plan }: PropagationFacts, lines: readonly ClusterLine[]): boolean {
   return plan === undefined && lines.length === 0;
 }
 
@@ -68,7 +69,7 @@ function appliedOf(facts: PropagationFacts, lines: readonly ClusterLine[]): Cond
     const message = `expected valid ClusterShares with the label of this Propagation; fix or delete ${shownOf(unreadable)}`;
     return { type, status: 'False', reason: 'InventoryUnreadable', message };
   }
-  if (isNothingPlanned(facts, lines)) return { type, status: 'Unknown', reason: unplanned, message: '' };
+  if (wasNeverPlanned(facts, lines)) return { type, status: 'Unknown', reason: unplanned, message: '' };
   const planned = lines.filter(({ wave }) => wave !== undefined);
   const failing = planned.filter(({ phase, fault }) => phase === 'Denied' || fault !== undefined);
   if (failing.length > 0) return { type, status: 'False', reason: 'Failed', message: namesOf(failing) };
@@ -79,7 +80,7 @@ function appliedOf(facts: PropagationFacts, lines: readonly ClusterLine[]): Cond
 
 function healthyOf(facts: PropagationFacts, lines: readonly ClusterLine[]): ConditionJudgement {
   const type = 'Healthy';
-  if (isNothingPlanned(facts, lines)) return { type, status: 'Unknown', reason: unplanned, message: '' };
+  if (wasNeverPlanned(facts, lines)) return { type, status: 'Unknown', reason: unplanned, message: '' };
   const unhealthy = lines.filter(({ health }) => health === 'Unhealthy');
   if (unhealthy.length > 0) return { type, status: 'False', reason: 'Unhealthy', message: namesOf(unhealthy) };
   const unknown = lines.filter(({ health }) => health === 'Unknown');
@@ -126,7 +127,7 @@ function namesOf(lines: readonly ClusterLine[]): string {
 }
 
 function shownOf(names: readonly string[]): string {
-  const shown = names.slice(0, shownNames);
+  const shown = names.slice(0, maxShownNames);
   const more = names.length - shown.length;
   return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
 }

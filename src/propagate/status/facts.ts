@@ -18,12 +18,12 @@ export interface CopyFacts {
 export interface LeftBehindFacts {
   readonly copy: CopyLeftBehind;
   /**
-   * - `there`: it exists, and no other Propagation manages it.
-   * - `over`: it does not exist any more, or another Propagation manages it.
+   * - `present`: it exists, and no other Propagation manages it.
+   * - `resolved`: it does not exist any more, or another Propagation manages it.
    * - `unread`: its cluster does not answer or is not read yet.
    * - `outsideFleet`: its cluster has left the fleet.
    */
-  readonly presence: 'there' | 'over' | 'unread' | 'outsideFleet';
+  readonly presence: 'present' | 'resolved' | 'unread' | 'outsideFleet';
 }
 
 /** The facts about one cluster. */
@@ -58,7 +58,7 @@ export interface ClusterFacts {
    * A text that names the copies of earlier generations which were deleted or changed since. Set while the cluster waits for its wave, or
    * while the wanted objects are unknown.
    */
-  readonly lost?: string | undefined;
+  readonly lossMessage?: string | undefined;
   /** The line of the cluster in the current status. Absent if the status has none. */
   readonly previous?: ClusterLine;
 }

@@ -23,21 +23,21 @@ function presenceOf({ uid }: CopyLeftBehind, mirrored: MirroredObject, owner: st
     case 'unread':
       return mirrored.fault.code === 'GONE' ? 'outsideFleet' : 'unread';
     case 'absent':
-      return 'over';
+      return 'resolved';
     case 'held': {
       const { uid: found, labels } = mirrored.object.metadata;
       // The mirror may still show the mark of this Propagation after the release.
       const other = labels?.[marks.propagation] ?? owner;
-      return found === uid && other === owner ? 'there' : 'over';
+      return found === uid && other === owner ? 'present' : 'resolved';
     }
     default:
       return mirrored satisfies never;
   }
 }
 
-type Inputs = Pick<PropagationFacts, 'generation' | 'spec' | 'plan' | 'previous' | 'clusters' | 'leftBehind'>;
+type LeftBehindInputs = Pick<PropagationFacts, 'generation' | 'spec' | 'plan' | 'previous' | 'clusters' | 'leftBehind'>;
 
-/** The copies that `purge` Never releases or has released, each list by cluster. */
+/** The copies that `purge` Never releases or has released, sorted by cluster. */
 export interface LeftBehind {
   readonly copies: readonly CopyLeftBehind[];
   /** The copies that had no room in `copies`. */
@@ -46,20 +46,21 @@ export interface LeftBehind {
 
 /**
  * Returns the copies that `purge` Never releases or has released. A copy is added before its release, because afterwards the inventory does
- * not have it. It is removed when it is deleted, or when it is a copy of this or another Propagation again. If its cluster has left the
- * fleet, it is removed with the next generation.
+ * not have it. It is removed when it is deleted, or when this or another Propagation has it again. If its cluster has left the fleet, it is
+ * removed with the next generation.
  *
- * At most 200 copies are recorded. Recorded copies stay before new ones are added. Those beyond the bound are counted by cluster. Such a
- * number ends when the cluster has as many copies of the Propagation again, or with a new generation once no copy is recorded.
+ * At most 200 copies are recorded. Copies that are recorded already come before new ones. Further copies are only counted, by cluster. The
+ * count of a cluster is removed when the inventory has as many copies in the cluster again. A new generation removes all counts if no copy is
+ * recorded.
  *
- * Without a plan, all stays as in the previous status.
+ * Without a plan, both lists stay as in the previous status.
  */
-export function leftBehindIn(facts: Inputs): LeftBehind {
+export function leftBehindIn(facts: LeftBehindInputs): LeftBehind {
   const { plan, previous, clusters, leftBehind = [] } = facts;
   const known = previous.leftBehind ?? [];
   if (plan === undefined) return { copies: known, unrecorded: previous.leftBehindUnrecorded ?? [] };
   const presenceOf = new Map(leftBehind.map(({ copy, presence }) => [textOf(copy), presence]));
-  const kept = known.filter((copy) => !isOver(copy, facts, presenceOf.get(textOf(copy))));
+  const kept = known.filter((copy) => !isResolved(copy, facts, presenceOf.get(textOf(copy))));
   const releasing = clusters.flatMap((cluster) => (isReleasing(cluster, facts) ? recordedCopies(cluster) : []));
   const all = [...new Map([...kept, ...releasing].map((copy) => [textOf(copy), copy]))];
   const recorded = all.slice(0, maxLeftBehind).toSorted(([a], [b]) => compareText(a, b));
@@ -68,7 +69,7 @@ export function leftBehindIn(facts: Inputs): LeftBehind {
 }
 
 function unrecordedIn(
-  { generation, previous, clusters }: Inputs,
+  { generation, previous, clusters }: LeftBehindInputs,
   beyond: readonly CopyLeftBehind[],
   recorded: number,
 ): readonly UnrecordedCopies[] {
@@ -76,7 +77,7 @@ function unrecordedIn(
   const known = isForgotten ? [] : (previous.leftBehindUnrecorded ?? []);
   const before = known.filter(({ cluster, count }) => !clusters.some((facts) => facts.cluster === cluster && hasCopies(facts, count)));
   const counts = new Map(before.map(({ cluster, count }) => [cluster, count]));
-  // Copies leave the inventory one after another while their cluster is left, so the largest number counts.
+  // While copies leave a cluster, the inventory has fewer of them in each pass, so the largest count is kept.
   for (const [cluster, copies] of Map.groupBy(beyond, (copy) => copy.cluster))
     counts.set(cluster, Math.max(counts.get(cluster) ?? 0, copies.length));
   return [...counts].map(([cluster, count]) => ({ cluster, count })).toSorted((a, b) => compareText(a.cluster, b.cluster));
@@ -86,7 +87,7 @@ function hasCopies(facts: ClusterFacts, count: number): boolean {
   return facts.stage !== 'leaving' && recordedCopies(facts).length >= count;
 }
 
-function isReleasing({ cluster, stage }: ClusterFacts, { spec, plan, previous }: Inputs): boolean {
+function isReleasing({ cluster, stage }: ClusterFacts, { spec, plan, previous }: LeftBehindInputs): boolean {
   if (stage !== 'leaving' || spec?.failover?.purge !== 'Never') return false;
   const evictions = plan?.evictions ?? previous.evictions ?? [];
   return evictions.some((eviction) => eviction.cluster === cluster && eviction.cause !== 'Return' && eviction.to !== undefined);
@@ -97,12 +98,12 @@ function recordedCopies({ cluster, copies }: ClusterFacts): readonly CopyLeftBeh
   return copies.flatMap(({ entry: { key, uid, state } }) => (uid === undefined || state === 'Shared' ? [] : [{ cluster, key, uid }]));
 }
 
-function isOver(
+function isResolved(
   copy: CopyLeftBehind,
-  { generation, previous, clusters }: Inputs,
+  { generation, previous, clusters }: LeftBehindInputs,
   presence: LeftBehindFacts['presence'] | undefined,
 ): boolean {
-  if (presence === 'over' || (presence === 'outsideFleet' && previous.observedGeneration !== generation)) return true;
+  if (presence === 'resolved' || (presence === 'outsideFleet' && previous.observedGeneration !== generation)) return true;
   const facts = clusters.find(({ cluster }) => cluster === copy.cluster);
   return facts !== undefined && facts.stage !== 'leaving' && isInInventory(copy, facts);
 }

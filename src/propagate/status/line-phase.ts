@@ -61,7 +61,7 @@ export function linePhaseOf(judgement: ClusterJudgement, context: LineContext): 
   if (isFatal(facts, context)) return { phase: problem?.reason === 'Denied' ? 'Denied' : 'Failed', ...why };
   if (stage === 'waiting') return { phase: 'Waiting', reason: 'Wave', ...lossMessageOf(facts), ...why };
   if (stage === 'restored' || stage === 'kept')
-    return facts.lost === undefined ? phaseOfRollout(rollout) : { phase: 'Applying', ...lossMessageOf(facts) };
+    return facts.lossMessage === undefined ? phaseOfRollout(rollout) : { phase: 'Applying', ...lossMessageOf(facts) };
   if (facts.differs !== undefined && problem?.reason === 'Suspended') return { phase: 'Waiting', ...why };
   if (mark?.phase === 'TimedOut') return { phase: 'Failed', reason: 'TimedOut', message: rollout.message };
   if (mark?.phase === 'Failed') return { phase: 'Failed', reason: 'Unhealthy', message: rollout.message };
@@ -69,8 +69,8 @@ export function linePhaseOf(judgement: ClusterJudgement, context: LineContext): 
   return mark?.phase === 'Succeeded' ? afterSuccess(judgement, mark, context) : { phase: 'Progressing', message: rollout.message, ...why };
 }
 
-function lossMessageOf({ lost }: ClusterFacts): Pick<LinePhase, 'message'> {
-  return lost === undefined ? {} : { message: lost };
+function lossMessageOf({ lossMessage }: ClusterFacts): Pick<LinePhase, 'message'> {
+  return lossMessage === undefined ? {} : { message: lossMessage };
 }
 
 function problemReasonOf({ problem }: ClusterFacts): Omit<LinePhase, 'phase'> {

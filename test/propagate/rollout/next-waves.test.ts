@@ -257,9 +257,9 @@ describe('for any sequence of events', () => {
 
 test('a cluster that succeeded and was changed since is not done, and no breach', () => {
   const lines = new Map<ClusterName, WaveLine>(
-    (['failed', 'open', undefined] as const).map((lost, index) => [
+    (['failed', 'open', undefined] as const).map((regression, index) => [
       clusterName('abc'.charAt(index)),
-      { phase: 'succeeded', sinceMs: nowMs - 5_000, ...(lost === undefined ? {} : { lost }) },
+      { phase: 'succeeded', sinceMs: nowMs - 5_000, ...(regression === undefined ? {} : { regression }) },
     ]),
   );
   const waves = ['a b c', 'd'].map((names, index) => ({ name: String(index), clusters: namesIn(names) }));

@@ -441,8 +441,8 @@ test.each<readonly [string, ClusterFacts, 'failed' | 'open' | undefined]>([
   ['waits to be', clusterOf('north', { differs: 'watched', ...suspended }), 'open'],
   ['is denied', clusterOf('north', { problem: { reason: 'Denied', message: 'no' } }), 'failed'],
   ['is contended', clusterOf('north', { problem: { reason: 'Contended', message: 'no' } }), 'failed'],
-])('a succeeded cluster stays succeeded for the waves, with what it has lost, where it %s', (_, facts, lost) => {
+])('a succeeded cluster stays succeeded for the waves, and shows its regression, if it %s', (_, facts, regression) => {
   const lines = linesOf([{ ...facts, previous: since(9, 'Succeeded') }], context);
   const [line] = waveLinesOf(lines, { generation: 3, held: new Set() }).values();
-  expect([line?.phase, line?.lost]).toEqual(['succeeded', lost]);
+  expect([line?.phase, line?.regression]).toEqual(['succeeded', regression]);
 });

@@ -29,14 +29,14 @@ test.each<[string, object, readonly CopyLeftBehind[]]>([
     [],
   ],
   ['records no shared object', { clusters: [{ ...leaving, copies: [copyOf({ entry: { state: 'Shared' } })] }] }, []],
-  ['keeps a released copy', { previous: { leftBehind: [copy] }, leftBehind: [{ copy, presence: 'there' }] }, [copy]],
+  ['keeps a released copy', { previous: { leftBehind: [copy] }, leftBehind: [{ copy, presence: 'present' }] }, [copy]],
   ['keeps a copy that is not read yet', { previous: { leftBehind: [copy] }, leftBehind: [{ copy, presence: 'unread' }] }, [copy]],
   [
     'keeps all of them without a plan',
-    { previous: { leftBehind: [copy] }, leftBehind: [{ copy, presence: 'over' }], plan: undefined },
+    { previous: { leftBehind: [copy] }, leftBehind: [{ copy, presence: 'resolved' }], plan: undefined },
     [copy],
   ],
-  ['forgets a copy that is gone', { previous: { leftBehind: [copy] }, leftBehind: [{ copy, presence: 'over' }] }, []],
+  ['forgets a copy that is gone', { previous: { leftBehind: [copy] }, leftBehind: [{ copy, presence: 'resolved' }] }, []],
   ['forgets a copy that is planned again', { previous: { leftBehind: [copy] }, clusters: [{ ...leaving, stage: 'begun' }] }, []],
   [
     'keeps a copy of a cluster outside the fleet in the same generation',
@@ -73,7 +73,7 @@ test('records at most 200 copies, and counts the others', () => {
 
 test('keeps recorded copies when another cluster releases copies', () => {
   const evictions = [eviction, { ...eviction, cluster: 'east' }];
-  const given = { plan: { ...plan, evictions }, previous: afterwards, leftBehind: allOf('there'), clusters: [releasing('east', 3)] };
+  const given = { plan: { ...plan, evictions }, previous: afterwards, leftBehind: allOf('present'), clusters: [releasing('east', 3)] };
   const found = leftBehindIn({ ...empty, ...given } as never);
   expect(found.copies).toEqual(overfull.copies);
   expect(found.unrecorded).toEqual([
@@ -83,11 +83,11 @@ test('keeps recorded copies when another cluster releases copies', () => {
 });
 
 test.each<[string, object, number | undefined]>([
-  ['stays while the last copies are released', { clusters: [releasing('north', 1)], leftBehind: allOf('there') }, 1],
-  ['stays when all recorded copies are gone', { leftBehind: allOf('over') }, 1],
-  ['stays with the next generation while copies are recorded', { generation: 3, leftBehind: allOf('there') }, 1],
-  ['ends with the next generation without recorded copies', { generation: 3, leftBehind: allOf('over') }, undefined],
-  ['stays without a plan', { generation: 3, plan: undefined, leftBehind: allOf('over') }, 1],
+  ['stays while the last copies are released', { clusters: [releasing('north', 1)], leftBehind: allOf('present') }, 1],
+  ['stays when all recorded copies are gone', { leftBehind: allOf('resolved') }, 1],
+  ['stays with the next generation while copies are recorded', { generation: 3, leftBehind: allOf('present') }, 1],
+  ['ends with the next generation without recorded copies', { generation: 3, leftBehind: allOf('resolved') }, undefined],
+  ['stays without a plan', { generation: 3, plan: undefined, leftBehind: allOf('resolved') }, 1],
   ['ends when the cluster has as many copies again', { clusters: [{ ...releasing('north', 1), stage: 'begun' }] }, undefined],
   ['stays while the cluster has no copy again', { clusters: [{ ...releasing('north', 0), stage: 'begun' }] }, 1],
 ])('the number of unrecorded copies %s', (_title, given, count) => {
@@ -98,11 +98,11 @@ test.each<[string, object, number | undefined]>([
 const held = (metadata: object) => ({ result: 'held', asOfMs: 0, object: { metadata: { name: 'web', uid: 'u1', ...metadata } } });
 
 test.each<[string, object, string]>([
-  ['is there', held({}), 'there'],
-  ['is there while the mirror still shows the mark of its Propagation', held({ labels: { 'muster.dev/propagation': 'own' } }), 'there'],
-  ['is over if another Propagation has it', held({ labels: { 'muster.dev/propagation': 'other' } }), 'over'],
-  ['is over if another object has its name', held({ uid: 'u2' }), 'over'],
-  ['is over if it is deleted', { result: 'absent', asOfMs: 0 }, 'over'],
+  ['is present', held({}), 'present'],
+  ['is present while the mirror still shows the mark of its Propagation', held({ labels: { 'muster.dev/propagation': 'own' } }), 'present'],
+  ['is resolved if another Propagation has it', held({ labels: { 'muster.dev/propagation': 'other' } }), 'resolved'],
+  ['is resolved if another object has its name', held({ uid: 'u2' }), 'resolved'],
+  ['is resolved if it is deleted', { result: 'absent', asOfMs: 0 }, 'resolved'],
   ['is unread while its cluster is not read', { result: 'unread', fault: { code: 'SYNCING' } }, 'unread'],
   ['is outside the fleet with its cluster', { result: 'unread', fault: { code: 'GONE' } }, 'outsideFleet'],
 ])('a released copy %s', (_title, mirrored, presence) => {

@@ -3,7 +3,7 @@ import { listAt, textAt, valueAt } from '../../../core/json-at.ts';
 import { withValueAt } from '../../../manifests/json-edits.ts';
 import { isTokenSecret } from '../../../manifests/secret-content.ts';
 
-/** The result of `retainFieldsOfKind`. `path` names the field of the live object that cannot be copied. */
+/** The result of `retainFieldsOfKind`. `path` is the field of the live object that cannot be copied. */
 export type RetainResult =
   | { readonly result: 'retained'; readonly object: JsonObject }
   | { readonly result: 'failed'; readonly path: string; readonly message: string };
@@ -24,7 +24,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['Deployment.apps', retainReplicas],
   ['Pod', retainPod],
   ['Service', retainService],
-  ['PersistentVolumeClaim', (desired, live) => retained(keptText(desired, live, ['spec', 'volumeName']))],
+  ['PersistentVolumeClaim', (desired, live) => retained(withLiveText(desired, live, ['spec', 'volumeName']))],
   ['PersistentVolume', (desired, live) => retained(withLiveValue(desired, live, ['spec', 'claimRef']))],
   ['ServiceAccount', (desired, live) => retained(withReferencesOf(withReferencesOf(desired, live, 'secrets'), live, 'imagePullSecrets'))],
   ['Job.batch', retainJob],
@@ -46,7 +46,8 @@ function withLiveValue(desired: JsonObject, live: JsonObject, keys: readonly str
   return value === undefined || value === null ? desired : withValueAt(desired, keys, value);
 }
 
-function keptText(desired: JsonObject, live: JsonObject, keys: readonly string[]): JsonObject {
+/** Copies the text at this path from the live object, if it has one that is not empty. */
+function withLiveText(desired: JsonObject, live: JsonObject, keys: readonly string[]): JsonObject {
   return (textAt(live, ...keys) ?? '') === '' ? desired : withLiveValue(desired, live, keys);
 }
 
@@ -66,9 +67,9 @@ function retainPod(desired: JsonObject, live: JsonObject): RetainResult {
 function withMounts(pod: JsonObject, live: JsonObject, list: string): JsonObject {
   const containers = listAt(pod, 'spec', list);
   if (containers.length === 0) return pod;
-  const alive = listAt(live, 'spec', list);
+  const liveContainers = listAt(live, 'spec', list);
   const mounted = containers.map((container): Json => {
-    const same = alive.find((other) => textAt(other, 'name') === textAt(container, 'name'));
+    const same = liveContainers.find((other) => textAt(other, 'name') === textAt(container, 'name'));
     return isJsonObject(container) && isJsonObject(same) ? withLiveValue(container, same, ['volumeMounts']) : container;
   });
   return withValueAt(pod, ['spec', list], mounted);
@@ -81,7 +82,7 @@ function retainService(desired: JsonObject, live: JsonObject): RetainResult {
   const address = valueAt(live, 'spec', 'clusterIP') ?? '';
   if (typeof address !== 'string') return { result: 'failed', path: 'spec.clusterIP', message: 'expected a text in the live object' };
   const checked = port > 0 ? withLiveValue(desired, live, ['spec', 'healthCheckNodePort']) : desired;
-  return retained(keptText(checked, live, ['spec', 'clusterIP']));
+  return retained(withLiveText(checked, live, ['spec', 'clusterIP']));
 }
 
 /** Returns `desired` with the references of both objects in `field`: the references of `desired`, then the references of `live` with other names. */

@@ -6,7 +6,7 @@ import { type LocatedCluster, musterSpreadRules, printSpread, type SpreadRules }
 import { compareEligible, type SpreadResult } from './choose-clusters.ts';
 import { type CandidateFilters, filterCandidate, type PlacementStage } from './filter-candidate.ts';
 
-/** The input of `selectPlacement`: the placement, the clusters and the workload. */
+/** The input of `selectionsOf`: the placement, the clusters and the workload. */
 export interface SelectionInput {
   readonly placement: Placement;
   /** The clusters to select from. Their names are unique. */
@@ -35,7 +35,7 @@ export function* selectionsOf(input: SelectionInput): Generator<ClusterSelection
   for (const [index, stage] of stages.entries()) yield selectInStage(input, stage, stages.slice(index + 1));
 }
 
-/** Returns the first result without a problem. If all have one, returns the first of all. There must be a result. */
+/** Returns the first result without a problem. If every result has a problem, returns the first one. Expects at least one result. */
 export function firstWithoutProblem<T extends { readonly problem?: string }>(results: Iterable<T>): T {
   let first: T | undefined;
   for (const result of results) {
@@ -49,8 +49,8 @@ export function firstWithoutProblem<T extends { readonly problem?: string }>(res
 function stagesToTry({ placement, previousGroup, fresh }: SelectionInput): readonly PlacementStage[] {
   const { affinityGroups } = placement;
   if (affinityGroups.length === 0) return [{ set: placement, overflow: [] }];
-  const last = fresh ? -1 : affinityGroups.findIndex(({ name }) => name === previousGroup);
-  return affinityGroups.slice(Math.max(0, last));
+  const previousIndex = fresh ? -1 : affinityGroups.findIndex(({ name }) => name === previousGroup);
+  return affinityGroups.slice(Math.max(0, previousIndex));
 }
 
 function selectInStage(input: SelectionInput, stage: PlacementStage, laterStages: readonly PlacementStage[]): ClusterSelection {
@@ -139,8 +139,8 @@ function chosenOf({ cluster, tier, score, available }: LocatedCluster, { name }:
 }
 
 /**
- * Returns the clusters that passed the filters and were not chosen. The reason is `CAPACITY` if a cluster further down the list was chosen
- * instead, else `SPREAD`.
+ * Returns the clusters that passed the filters and were not chosen. `passed` is sorted, best first. The reason is `CAPACITY` if a cluster that
+ * comes later was chosen instead, because it has more room. Otherwise the reason is `SPREAD`, or that of a refused result.
  */
 function notChosen(
   passed: readonly LocatedCluster[],

@@ -3,7 +3,7 @@ import { numberAt } from '../../../core/json-at.ts';
 import { withValueAt } from '../../../manifests/json-edits.ts';
 import type { PropagationSpec } from '../../model/spec.ts';
 
-/** The number of Pods that a workload wants. */
+/** The count of a workload: the number of Pods that it runs at once. */
 export interface WorkloadCount {
   /** Whole, ≥ 0. */
   readonly count: number;
@@ -21,8 +21,8 @@ const countFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the count of a workload: `replicas`, the parallelism of a Job, or 1 for a Pod. An absent field counts as 1, the default of the
- * API server. Undefined for objects that cannot be divided, such as a DaemonSet.
+ * Returns the count of a workload: `replicas`, or 1 for a Pod. For a Job, it is the parallelism, but at most the completions. An absent field
+ * counts as 1, the default of the API server. Undefined for objects that cannot be divided, such as a DaemonSet.
  *
  * @param scalePath The path of the count of a custom kind, from its scale subresource: `['spec', 'replicas']`.
  */

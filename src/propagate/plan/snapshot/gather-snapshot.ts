@@ -172,7 +172,7 @@ interface ReadPlanInputs {
 }
 
 function planReads({ members, served, request, objects, shares }: ReadPlanInputs): readonly ClusterReads[] {
-  const makes = creationsOf(objects.map(({ manifest }) => manifest));
+  const creations = creationsOf(objects.map(({ manifest }) => manifest));
   const shareOf = new Map(shares.map((share) => [share.cluster, share]));
   const workloadKinds = capacityKinds({ spec: request.spec, manifests: objects.map(({ manifest }) => manifest) });
   return members.map((cluster) => {
@@ -185,7 +185,7 @@ function planReads({ members, served, request, objects, shares }: ReadPlanInputs
       cluster,
       share,
       mayBeChosen,
-      missingKinds: missingKinds({ served, makes, objects }, cluster.name),
+      missingKinds: missingKinds({ served, creations, objects }, cluster.name),
       keys,
       kinds: [...new Map(kinds.map((kind) => [keyOfKind(kind), kind])).values()],
     };
@@ -198,11 +198,11 @@ function placementMayChoose(placement: Placement, cluster: MemberCluster): boole
 }
 
 function missingKinds(
-  { served, makes, objects }: Pick<ReadPlanInputs, 'served' | 'objects'> & { readonly makes: TemplateCreations },
+  { served, creations, objects }: Pick<ReadPlanInputs, 'served' | 'objects'> & { readonly creations: TemplateCreations },
   cluster: ClusterName,
 ): readonly string[] {
   const missing = objects.filter(
-    ({ manifest }) => createdKindOf(makes, manifest) === undefined && served.served(cluster, manifest) === 'absent',
+    ({ manifest }) => createdKindOf(creations, manifest) === undefined && served.served(cluster, manifest) === 'absent',
   );
   return [...new Set(missing.map(({ manifest }) => `${manifest.kind}.${manifest.apiVersion}`))];
 }

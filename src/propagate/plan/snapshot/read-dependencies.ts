@@ -18,15 +18,17 @@ import {
 /** Maximum wait for mirrors that were never read before. */
 export const maxMirrorWaitMs = 10_000;
 
+/** A dependency, the cluster from which it is read, and the indexes of the objects that need it. */
 interface NeededObject {
   readonly key: ObjectKey;
   readonly from: ClusterName | undefined;
   readonly usedBy: readonly number[];
 }
 
-/** The result of reading dependencies, by key. `sources` has the cluster and key of every dependency, whether or not the object exists. */
+/** The result of reading dependencies, sorted by key. */
 export interface ReadDependencies {
   readonly results: readonly (FoundTemplate | MissingTemplate)[];
+  /** The cluster and key of every dependency that was read from a cluster, whether or not the object exists. */
   readonly sources: readonly TemplateOrigin[];
 }
 

@@ -45,10 +45,10 @@ export async function readTemplates(ports: PlannerPorts, request: PlanRequest): 
   const read = await Promise.all(spec.template.map((source, index) => readSource(ports, { source, index, request })));
   signal.throwIfAborted();
   const found = read.filter((result) => result.type === 'found');
-  const makes = creationsOf(found.map(({ object }) => object.manifest));
+  const creations = creationsOf(found.map(({ object }) => object.manifest));
   const own = found.map(({ object, from }) => ({
     from,
-    object: { ...object, manifest: withNamespace(ports, request, { manifest: object.manifest, makes }) },
+    object: { ...object, manifest: withNamespace(ports, request, { manifest: object.manifest, creations }) },
   }));
   const absent = [...read.filter((result) => result.type === 'missing'), ...duplicatesIn(own.map(({ object }) => object))];
   const needed = spec.dependencies && absent.length === 0 ? await readDependencies(ports, request, own) : noDependencies;
@@ -124,9 +124,9 @@ async function readSource(
 function withNamespace(
   { members }: PlannerPorts,
   { namespace }: PlanRequest,
-  { manifest, makes }: { readonly manifest: Manifest; readonly makes: TemplateCreations },
+  { manifest, creations }: { readonly manifest: Manifest; readonly creations: TemplateCreations },
 ): Manifest {
-  const namespaced = createdKindOf(makes, manifest)?.namespaced ?? isNamespaced(members, manifest);
+  const namespaced = createdKindOf(creations, manifest)?.namespaced ?? isNamespaced(members, manifest);
   // No cluster serves the kind, so no cluster will be chosen. The manifest stays unchanged.
   if (namespaced === undefined) return manifest;
   const { namespace: given, ...metadata } = manifest.metadata;

@@ -30,7 +30,7 @@ export interface SourceObject {
  */
 export function isSourceEntry(
   sources: readonly SourceObject[],
-  { cluster, entry, makes }: { readonly cluster: string; readonly entry: InventoryEntry; readonly makes: TemplateCreations },
+  { cluster, entry, creations }: { readonly cluster: string; readonly entry: InventoryEntry; readonly creations: TemplateCreations },
 ): boolean {
   const text = textOfKey(entry.key);
   const isTaken = entry.takenOver !== undefined;
@@ -41,13 +41,13 @@ export function isSourceEntry(
     // although another Propagation reads it.
     if (isSameKey && isTaken && source.madeFrom.has(cluster)) return true;
     if (source.cluster !== cluster || (source.isGuess === true && !isTaken)) return false;
-    return isSameKey || containersOf(source.key, makes).includes(text);
+    return isSameKey || containersOf(source.key, creations).includes(text);
   });
 }
 
 /** Returns the objects whose deletion also deletes this object: its Namespace, and the definition of its kind if the template has it. */
-function containersOf(key: ObjectKey, makes: TemplateCreations): readonly string[] {
-  const definition = createdKindOf(makes, key)?.definition;
+function containersOf(key: ObjectKey, creations: TemplateCreations): readonly string[] {
+  const definition = createdKindOf(creations, key)?.definition;
   return [
     ...(key.namespace === undefined ? [] : [textOfKey({ apiVersion: 'v1', kind: 'Namespace', name: key.namespace })]),
     ...(definition === undefined ? [] : [textOfKey(definition)]),
