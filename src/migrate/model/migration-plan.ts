@@ -46,7 +46,7 @@ export interface PlannedTargetObject {
   readonly key: ObjectKey;
   /** `UNCHANGED`: an equal ConfigMap, Secret or ServiceAccount exists already. It is used, and an undo leaves it. */
   readonly action: 'CREATE' | 'UNCHANGED';
-  /** `Traffic`: Services that are not headless, and Ingresses. They are written only after the workload is healthy. */
+  /** `Traffic`: a Service that is not headless, or an Ingress. It is written only after the workload is healthy. `Surge`: any other object. */
   readonly stage: 'Surge' | 'Traffic';
   /**
    * The manifest with the replicas of the target, without the fields that a server fills in (`portableOf`). It has no marks, and for a
@@ -78,9 +78,12 @@ export interface AppPlan {
   readonly uid?: string;
   /** The labels of the workload, for the hook. */
   readonly labels: Readonly<Record<string, string>>;
+  /** The number of replicas in the source. `to` is the number in the target. */
   readonly from: number;
   readonly to: number;
+  /** The room that the replicas of the application need in the target. */
   readonly needs: RecordedRoom;
+  /** The free room of the target, without the room of the applications that move earlier. */
   readonly free: RecordedRoom;
   /** Why the application is skipped. Absent if it moves. */
   readonly skipped?: { readonly reason: MigratedAppReason; readonly message: string };
@@ -110,13 +113,14 @@ export interface MigrationPlan {
   readonly ok: boolean;
   /** The earliest time of sync among the mirrors that were read, in Unix milliseconds. */
   readonly asOfMs: number;
-  /** The clusters of the migration. A name may be that of a cluster that has left the fleet. */
+  /** The source of the migration. It may have left the fleet, as may `to`, the target. */
   readonly from: ClusterName;
   readonly to: ClusterName;
   /** The needs of all applications together, also of those that are skipped. */
   readonly needs: RecordedRoom;
   /** The room in the target before the migration. */
   readonly free: RecordedRoom;
+  /** The backup from which objects are read. Absent if the source is read. */
   readonly backup?: BackupUsed;
   /** The applications in the order in which they move. */
   readonly apps: readonly AppPlan[];
