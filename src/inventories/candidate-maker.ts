@@ -7,7 +7,7 @@ import { type ClusterCandidate, shownName } from '../fleet/cluster-source.ts';
 import type { MemberSettings } from '../fleet/member.ts';
 import { isFailure } from './adapters/found.ts';
 import type { AdapterContext, FoundCluster, InventoryAdapter, SecretData } from './adapters/inventory-adapter.ts';
-import type { GivenAccess } from './given/given-access.ts';
+import type { CheckedEndpoint } from './endpoints/checked-endpoint.ts';
 import type { KnownSecrets } from './secret-reader.ts';
 
 /** A candidate for membership in the fleet, with a key that identifies it within its inventory. */
@@ -21,7 +21,7 @@ export interface ListedCandidate {
 export interface InventoryMemory {
   readonly secrets: KnownSecrets;
   /** The last valid access of each cluster, by the key of its candidate. */
-  readonly lastGood: Map<string, GivenAccess>;
+  readonly lastGood: Map<string, CheckedEndpoint>;
   published: readonly ListedCandidate[];
 }
 
@@ -142,10 +142,10 @@ export class CandidateMaker {
    * none. If the Secret is gone, the last valid access is forgotten.
    */
   #usable(
-    access: GivenAccess | ClusterFailure,
+    access: CheckedEndpoint | ClusterFailure,
     key: string,
   ):
-    | { readonly access: GivenAccess; readonly problems: readonly ClusterFailure[] }
+    | { readonly access: CheckedEndpoint; readonly problems: readonly ClusterFailure[] }
     | { readonly access: undefined; readonly problems: readonly [ClusterFailure] } {
     const { lastGood } = this.#options.memory;
     if (!isFailure(access)) {
@@ -158,7 +158,7 @@ export class CandidateMaker {
   }
 
   /** Returns an earlier access with the private networks that are allowed now. Undefined: the address of its server is no longer allowed. */
-  #allowed(before: GivenAccess | undefined): GivenAccess | undefined {
+  #allowed(before: CheckedEndpoint | undefined): CheckedEndpoint | undefined {
     if (before?.addressRule === undefined) return before;
     const addressRule = { ...before.addressRule, allowPrivate: this.#options.context.allowPrivate };
     const host = new URL(before.server).hostname.replace(/^\[|\]$/g, '');

@@ -2,8 +2,8 @@ import type { ConfiguredInventory } from '../../config/config.ts';
 import type { Json } from '../../core/json.ts';
 import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { accessFrom, type GivenAccess, type LocatedValue } from '../given/given-access.ts';
-import { clusterOfKubeconfig, foundCluster, givenBase64, ownLabelsOf, refuseGiven } from './found.ts';
+import { type CheckedEndpoint, endpointFrom, type LocatedValue } from '../endpoints/checked-endpoint.ts';
+import { clusterOfKubeconfig, foundCluster, optionalBase64, ownLabelsOf, refuseValue } from './found.ts';
 import type { AdapterContext, FoundCluster, InventoryAdapter, SecretName } from './inventory-adapter.ts';
 
 const profileLabel = 'x-k8s.io/cluster-profile';
@@ -55,7 +55,7 @@ function settingsOf(object: KubernetesObject): Partial<FoundCluster['settings']>
 }
 
 /** Returns a function that makes the access, by the first access provider that the config also names. An empty list if there is none. */
-function providedCluster(object: KubernetesObject, context: AdapterContext): readonly (() => GivenAccess)[] {
+function providedCluster(object: KubernetesObject, context: AdapterContext): readonly (() => CheckedEndpoint)[] {
   const entries = listAt(object, 'status', 'accessProviders');
   for (const [at, entry] of entries.entries()) {
     const provider = context.inventory.providers?.find(({ name }) => name === textAt(entry, 'name'));
@@ -68,18 +68,18 @@ function providedAccess(
   { entry, where }: { readonly entry: Json; readonly where: string },
   { name, command, args, env }: ConfiguredInventory['providers'][number],
   { allowPrivate, pluginEnvironment }: AdapterContext,
-): GivenAccess {
+): CheckedEndpoint {
   const cluster = objectAt(entry, 'cluster');
   for (const key of ['insecure-skip-tls-verify', 'proxy-url', 'certificate-authority'])
-    refuseGiven(valueAt(cluster, key), `${where}.${key}`);
+    refuseValue(valueAt(cluster, key), `${where}.${key}`);
   const server: LocatedValue<string> = { value: textAt(cluster, 'server') ?? '', where: `${where}.server` };
   const caKey = 'certificate-authority-data';
   const extension = listAt(cluster, 'extensions').find((one) => textAt(one, 'name') === pluginExtension);
   const config = valueAt(extension, 'extension');
-  return accessFrom(
+  return endpointFrom(
     {
       server,
-      authority: givenBase64(textAt(cluster, caKey), `${where}.${caKey}`),
+      authority: optionalBase64(textAt(cluster, caKey), `${where}.${caKey}`),
       tlsServerName: textAt(cluster, 'tls-server-name') || undefined,
       plugin: {
         apiVersion: 'client.authentication.k8s.io/v1',

@@ -3,8 +3,14 @@ import type { Json } from '../../core/json.ts';
 import { labelsAt, listAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { MemberSettings } from '../../fleet/member.ts';
-import { accessOrProblem, decodeBase64, type GivenAccess, GivenProblem, type LocatedValue } from '../given/given-access.ts';
-import { readGivenKubeconfig } from '../given/given-kubeconfig.ts';
+import {
+  type CheckedEndpoint,
+  decodeBase64,
+  endpointOrFailure,
+  InvalidValueError,
+  type LocatedValue,
+} from '../endpoints/checked-endpoint.ts';
+import { readKubeconfigEndpoint } from '../endpoints/kubeconfig-endpoint.ts';
 import type { AdapterContext, FoundCluster, SecretData } from './inventory-adapter.ts';
 
 // Helpers that several adapters share.
@@ -20,16 +26,16 @@ export function clusterOfKubeconfig(
 ): readonly FoundCluster[] {
   const kubeconfig = data?.get(key);
   if (kubeconfig === undefined) return [];
-  const access = accessOrProblem(() => readGivenKubeconfig(kubeconfig, allowPrivate));
+  const access = endpointOrFailure(() => readKubeconfigEndpoint(kubeconfig, allowPrivate));
   return [{ name: object.metadata.name, settings: { labels: ownLabelsOf(object), ...settings }, access }];
 }
 
-/** Returns the cluster with the access that `read` makes. If `read` throws a `GivenProblem`, the cluster is found but cannot be used. */
+/** Returns the cluster with the access that `read` makes. If `read` throws a `InvalidValueError`, the cluster is found but cannot be used. */
 export function foundCluster(
   { object, settings }: { readonly object: KubernetesObject; readonly settings?: Partial<MemberSettings> },
-  read: () => GivenAccess,
+  read: () => CheckedEndpoint,
 ): FoundCluster {
-  return { name: object.metadata.name, settings: { labels: ownLabelsOf(object), ...settings }, access: accessOrProblem(read) };
+  return { name: object.metadata.name, settings: { labels: ownLabelsOf(object), ...settings }, access: endpointOrFailure(read) };
 }
 
 /** Returns the labels of an object. */
@@ -38,7 +44,7 @@ export function ownLabelsOf(object: KubernetesObject): Readonly<Record<string, s
 }
 
 /** Returns the text of a key of the Secret. Undefined if the key does not exist or is empty. `where` of the result is the key. */
-export function givenSecretText(data: SecretData, key: string): LocatedValue<string> | undefined {
+export function optionalSecretText(data: SecretData, key: string): LocatedValue<string> | undefined {
   const text = Buffer.from(data.get(key) ?? [])
     .toString()
     .trim();
@@ -46,27 +52,27 @@ export function givenSecretText(data: SecretData, key: string): LocatedValue<str
 }
 
 /** Returns the bytes of a key of the Secret. Undefined if the key does not exist or is empty. */
-export function givenSecretBytes(data: SecretData, key: string): LocatedValue<Uint8Array> | undefined {
+export function optionalSecretBytes(data: SecretData, key: string): LocatedValue<Uint8Array> | undefined {
   const bytes = data.get(key);
   return bytes === undefined || bytes.length === 0 ? undefined : { value: bytes, where: key };
 }
 
-/** Returns the text at a path of an object. Throws a `GivenProblem` if there is none. */
+/** Returns the text at a path of an object. Throws a `InvalidValueError` if there is none. */
 export function demandText(object: Json, ...path: readonly string[]): LocatedValue<string> {
   const value = textAt(object, ...path);
-  if (value === undefined || value === '') throw new GivenProblem(path.join('.'), 'text');
+  if (value === undefined || value === '') throw new InvalidValueError(path.join('.'), 'text');
   return { value, where: path.join('.') };
 }
 
-/** Returns the bytes of a base64 text. Undefined without a text. Throws a `GivenProblem` if the text is no base64. */
-export function givenBase64(text: string | undefined, where: string): LocatedValue<Uint8Array> | undefined {
+/** Returns the bytes of a base64 text. Undefined without a text. Throws a `InvalidValueError` if the text is no base64. */
+export function optionalBase64(text: string | undefined, where: string): LocatedValue<Uint8Array> | undefined {
   return text === undefined || text === '' ? undefined : { value: decodeBase64({ value: text, where }), where };
 }
 
-/** Throws a `GivenProblem` for a value that is set. False and an empty text count as not set. */
-export function refuseGiven(value: Json | undefined, where: string): void {
+/** Throws a `InvalidValueError` for a value that is set. False and an empty text count as not set. */
+export function refuseValue(value: Json | undefined, where: string): void {
   if (value === undefined || value === null || value === false || value === '') return;
-  throw new GivenProblem(where, 'nothing here: Muster does not accept it');
+  throw new InvalidValueError(where, 'nothing here: Muster does not accept it');
 }
 
 /** Returns the taints in a list. Skips entries without a key or with an unknown effect. */
@@ -86,6 +92,6 @@ export function textsAt(object: Json, ...path: readonly string[]): readonly stri
 }
 
 /** True if the access is a failure, so the cluster cannot be reached with it. */
-export function isFailure(access: GivenAccess | ClusterFailure): access is ClusterFailure {
+export function isFailure(access: CheckedEndpoint | ClusterFailure): access is ClusterFailure {
   return 'code' in access;
 }

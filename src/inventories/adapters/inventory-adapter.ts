@@ -4,15 +4,15 @@ import type { Fault } from '../../core/faults.ts';
 import type { GroupKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { MemberSettings } from '../../fleet/member.ts';
-import type { GivenAccess } from '../given/given-access.ts';
+import type { CheckedEndpoint } from '../endpoints/checked-endpoint.ts';
 
 /** One cluster that an object describes. */
 export interface FoundCluster {
   /** The name in the inventory, before `nameAs` is applied. */
   readonly name: string;
   readonly settings: Partial<MemberSettings>;
-  /** How to reach the cluster, or why the object and its Secret do not tell it. */
-  readonly access: GivenAccess | ClusterFailure;
+  /** How to reach the cluster, or why the object and its Secret do not describe that. */
+  readonly access: CheckedEndpoint | ClusterFailure;
 }
 
 /** The decoded values of a Secret, by key. */

@@ -3,8 +3,8 @@ import { equalJson } from '../../core/json/json-values.ts';
 import { textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { MemberSettings } from '../../fleet/member.ts';
-import { accessOrProblem } from '../given/given-access.ts';
-import { readGivenKubeconfig } from '../given/given-kubeconfig.ts';
+import { endpointOrFailure } from '../endpoints/checked-endpoint.ts';
+import { readKubeconfigEndpoint } from '../endpoints/kubeconfig-endpoint.ts';
 import { clusterOfKubeconfig, ownLabelsOf, taintsAt, textsAt } from './found.ts';
 import type { InventoryAdapter } from './inventory-adapter.ts';
 
@@ -32,7 +32,7 @@ export const registeredClusters: InventoryAdapter = {
     const kubeconfig = data.get('kubeconfig');
     if (kubeconfig === undefined)
       return [{ ...cluster, access: clusterFailure('INVALID', 'kubeconfig: expected this key in the Secret', 'NEVER') }];
-    return [{ ...cluster, access: accessOrProblem(() => readGivenKubeconfig(kubeconfig, allowPrivate)) }];
+    return [{ ...cluster, access: endpointOrFailure(() => readKubeconfigEndpoint(kubeconfig, allowPrivate)) }];
   },
   isSame: isSameRegistration,
   unreadable: (object, { code }) => [
@@ -95,7 +95,7 @@ export const istio: InventoryAdapter = {
     return [...data].map(([name, kubeconfig]) => ({
       name,
       settings,
-      access: accessOrProblem(() => readGivenKubeconfig(kubeconfig, allowPrivate)),
+      access: endpointOrFailure(() => readKubeconfigEndpoint(kubeconfig, allowPrivate)),
     }));
   },
 };

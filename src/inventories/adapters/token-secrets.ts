@@ -1,8 +1,17 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json.ts';
 import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { accessFrom, type GivenAccess, GivenProblem } from '../given/given-access.ts';
-import { demandText, foundCluster, givenBase64, givenSecretBytes, givenSecretText, refuseGiven, taintsAt, textsAt } from './found.ts';
+import { type CheckedEndpoint, endpointFrom, InvalidValueError } from '../endpoints/checked-endpoint.ts';
+import {
+  demandText,
+  foundCluster,
+  optionalBase64,
+  optionalSecretBytes,
+  optionalSecretText,
+  refuseValue,
+  taintsAt,
+  textsAt,
+} from './found.ts';
 import type { AdapterContext, InventoryAdapter, SecretData } from './inventory-adapter.ts';
 
 // Adapters of systems that keep the address of the server and a token in different fields, without a kubeconfig.
@@ -21,12 +30,12 @@ export const karmada: InventoryAdapter = {
   },
 };
 
-function karmadaAccess(object: KubernetesObject, data: SecretData, { allowPrivate }: AdapterContext): GivenAccess {
-  refuseGiven(valueAt(object, 'spec', 'insecureSkipTLSVerification'), 'spec.insecureSkipTLSVerification');
-  refuseGiven(valueAt(object, 'spec', 'proxyURL'), 'spec.proxyURL');
+function karmadaAccess(object: KubernetesObject, data: SecretData, { allowPrivate }: AdapterContext): CheckedEndpoint {
+  refuseValue(valueAt(object, 'spec', 'insecureSkipTLSVerification'), 'spec.insecureSkipTLSVerification');
+  refuseValue(valueAt(object, 'spec', 'proxyURL'), 'spec.proxyURL');
   const server = demandText(object, 'spec', 'apiEndpoint');
-  const [authority, token] = [givenSecretBytes(data, 'caBundle'), givenSecretText(data, 'token')];
-  return accessFrom({ server, authority, token, credentialsPath: 'token' }, allowPrivate);
+  const [authority, token] = [optionalSecretBytes(data, 'caBundle'), optionalSecretText(data, 'token')];
+  return endpointFrom({ server, authority, token, credentialsPath: 'token' }, allowPrivate);
 }
 
 function karmadaSettings(object: KubernetesObject) {
@@ -57,8 +66,8 @@ export const openClusterManagement: InventoryAdapter = {
     const where = 'spec.managedClusterClientConfigs[0]';
     const read = () => {
       const server = { value: textAt(config, 'url') ?? '', where: `${where}.url` };
-      const authority = givenBase64(textAt(config, 'caBundle'), `${where}.caBundle`) ?? givenSecretBytes(data, 'ca.crt');
-      return accessFrom({ server, authority, token: givenSecretText(data, 'token'), credentialsPath: 'token' }, allowPrivate);
+      const authority = optionalBase64(textAt(config, 'caBundle'), `${where}.caBundle`) ?? optionalSecretBytes(data, 'ca.crt');
+      return endpointFrom({ server, authority, token: optionalSecretText(data, 'token'), credentialsPath: 'token' }, allowPrivate);
     };
     return [foundCluster({ object }, read)];
   },
@@ -74,7 +83,7 @@ export const argoCd: InventoryAdapter = {
     const config = tryParseJson(Buffer.from(data.get('config') ?? []).toString() || '{}');
     // Argo CD reaches its own cluster with the credentials of its Pod, which Muster cannot use. Their Secret has none.
     if (isJsonObject(config) && !argoCredentials.some((key) => isSet(objectIn(config, key)))) return [];
-    const name = givenSecretText(data, 'name')?.value ?? object.metadata.name;
+    const name = optionalSecretText(data, 'name')?.value ?? object.metadata.name;
     return [{ ...foundCluster({ object }, () => argoAccess(config, data, context)), name }];
   },
 };
@@ -89,17 +98,17 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-function argoAccess(config: unknown, data: SecretData, { allowPrivate }: AdapterContext): GivenAccess {
-  if (!isJsonObject(config as JsonObject)) throw new GivenProblem('config', 'a JSON object');
+function argoAccess(config: unknown, data: SecretData, { allowPrivate }: AdapterContext): CheckedEndpoint {
+  if (!isJsonObject(config as JsonObject)) throw new InvalidValueError('config', 'a JSON object');
   const given = config as JsonObject;
   for (const key of ['execProviderConfig', 'awsAuthConfig', 'username', 'password', 'proxyUrl', 'tlsClientConfig.insecure'])
-    refuseGiven(objectIn(given, key), `config.${key}`);
+    refuseValue(objectIn(given, key), `config.${key}`);
   const tls = objectAt(given, 'tlsClientConfig');
   const token = textAt(given, 'bearerToken');
-  const inTls = (key: string) => givenBase64(textAt(tls, key), `config.tlsClientConfig.${key}`);
-  return accessFrom(
+  const inTls = (key: string) => optionalBase64(textAt(tls, key), `config.tlsClientConfig.${key}`);
+  return endpointFrom(
     {
-      server: givenSecretText(data, 'server') ?? { value: '', where: 'server' },
+      server: optionalSecretText(data, 'server') ?? { value: '', where: 'server' },
       authority: inTls('caData'),
       tlsServerName: textAt(tls, 'serverName') || undefined,
       token: token === undefined || token === '' ? undefined : { value: token, where: 'config.bearerToken' },

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { isFailure } from '../../../src/inventories/adapters/found.ts';
-import { accessOrProblem } from '../../../src/inventories/given/given-access.ts';
-import { readGivenKubeconfig } from '../../../src/inventories/given/given-kubeconfig.ts';
+import { endpointOrFailure } from '../../../src/inventories/endpoints/checked-endpoint.ts';
+import { readKubeconfigEndpoint } from '../../../src/inventories/endpoints/kubeconfig-endpoint.ts';
 import { createCertificate, type ServingCertificate } from '../../../src/sim/certificate.ts';
 
 let pems: ServingCertificate;
@@ -42,7 +42,7 @@ function kubeconfig({ cluster, user, document }: Changes = {}): string {
 }
 
 function read(text: string, allowPrivate: readonly string[] = []) {
-  return accessOrProblem(() => readGivenKubeconfig(Buffer.from(text), allowPrivate));
+  return endpointOrFailure(() => readKubeconfigEndpoint(Buffer.from(text), allowPrivate));
 }
 
 test('only the current context counts, with its namespace', () => {
@@ -155,7 +155,7 @@ test.each([
   ['empty', ''],
   ['more than 512 KiB', 'x'.repeat((512 << 10) + 1)],
   [
-    'a flood of aliases',
+    'YAML with many nested aliases',
     `a: &a [x, x]\n${Array.from(
       { length: 9 },
       (_, at) =>

@@ -1,6 +1,6 @@
 import { type Document, isScalar, parseDocument, visit } from 'yaml';
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from '../../core/json.ts';
-import { accessFrom, decodeBase64, type GivenAccess, GivenProblem, type LocatedValue } from './given-access.ts';
+import { type CheckedEndpoint, decodeBase64, endpointFrom, InvalidValueError, type LocatedValue } from './checked-endpoint.ts';
 
 /** Maximum bytes of a kubeconfig in a registration or in a cluster inventory. */
 const maxBytes = 512 << 10;
@@ -21,9 +21,9 @@ const userKeys = ['token', 'client-certificate-data', 'client-key-data'];
  * gateway.
  *
  * @param allowPrivate Private networks in which the server may be.
- * @throws {GivenProblem} with the path of the value, such as `users[0].user.exec`, and what was expected. The value itself is not shown.
+ * @throws {InvalidValueError} with the path of the value, such as `users[0].user.exec`, and what was expected. The value itself is not shown.
  */
-export function readGivenKubeconfig(bytes: Uint8Array, allowPrivate: readonly string[]): GivenAccess {
+export function readKubeconfigEndpoint(bytes: Uint8Array, allowPrivate: readonly string[]): CheckedEndpoint {
   const document = parsed(bytes);
   const contextName = textAt(document, 'current-context', '');
   const context = entryNamed(document, { list: 'contexts', key: 'context', name: contextName, where: 'current-context' });
@@ -33,39 +33,39 @@ export function readGivenKubeconfig(bytes: Uint8Array, allowPrivate: readonly st
   const user = entryNamed(document, { list: 'users', key: 'user', name: userName, where: `${context.where}.user` });
   refuseOthers(cluster, clusterKeys);
   refuseOthers(user, userKeys);
-  const server = givenText(cluster, 'server');
-  if (server === undefined) throw new GivenProblem(`${cluster.where}.server`, 'an https URL');
-  return accessFrom(
+  const server = optionalText(cluster, 'server');
+  if (server === undefined) throw new InvalidValueError(`${cluster.where}.server`, 'an https URL');
+  return endpointFrom(
     {
       server,
-      authority: givenBytes(cluster, 'certificate-authority-data'),
-      tlsServerName: givenText(cluster, 'tls-server-name')?.value,
-      token: givenText(user, 'token'),
-      certificate: givenBytes(user, 'client-certificate-data'),
-      key: givenBytes(user, 'client-key-data'),
+      authority: optionalBytes(cluster, 'certificate-authority-data'),
+      tlsServerName: optionalText(cluster, 'tls-server-name')?.value,
+      token: optionalText(user, 'token'),
+      certificate: optionalBytes(user, 'client-certificate-data'),
+      key: optionalBytes(user, 'client-key-data'),
       credentialsPath: user.where,
-      namespace: givenText(context, 'namespace')?.value,
+      namespace: optionalText(context, 'namespace')?.value,
     },
     allowPrivate,
   );
 }
 
 function parsed(bytes: Uint8Array): JsonObject {
-  if (bytes.length > maxBytes) throw new GivenProblem('kubeconfig', `at most ${maxBytes / 1024} KiB`);
+  if (bytes.length > maxBytes) throw new InvalidValueError('kubeconfig', `at most ${maxBytes / 1024} KiB`);
   const text = Buffer.from(bytes).toString();
   // Most systems write JSON. It is tried first, because the JSON parser is a hundred times faster.
   const value = tryParseJson(text) ?? parsedYaml(text);
-  if (!isJsonObject(value)) throw new GivenProblem('kubeconfig', 'a mapping with clusters, users and contexts');
+  if (!isJsonObject(value)) throw new InvalidValueError('kubeconfig', 'a mapping with clusters, users and contexts');
   return value;
 }
 
 function parsedYaml(text: string): Json {
   if ((text.match(yamlMarks)?.length ?? 0) > maxYamlMarks)
-    throw new GivenProblem('kubeconfig', `JSON, or YAML with at most ${maxYamlMarks} lines, colons, commas and brackets`);
+    throw new InvalidValueError('kubeconfig', `JSON, or YAML with at most ${maxYamlMarks} lines, colons, commas and brackets`);
   // The parser's option `uniqueKeys` compares each two keys of a mapping: 389 KB of keys took 33 s. `hasKeyTwice` finds duplicates in linear time.
   const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent', uniqueKeys: false });
-  if (document.errors.length > 0 || hasKeyTwice(document)) throw new GivenProblem('kubeconfig', 'YAML or JSON');
-  return withoutFlood(() => document.toJS({ maxAliasCount: 100 }) as Json);
+  if (document.errors.length > 0 || hasKeyTwice(document)) throw new InvalidValueError('kubeconfig', 'YAML or JSON');
+  return yamlValueOf(document);
 }
 
 function hasKeyTwice(document: Document): boolean {
@@ -80,11 +80,12 @@ function hasKeyTwice(document: Document): boolean {
   return found;
 }
 
-function withoutFlood(read: () => Json): Json {
+/** Returns the value of a document. Refuses many aliases, because a small document with nested aliases may have a huge value. */
+function yamlValueOf(document: Document): Json {
   try {
-    return read();
+    return document.toJS({ maxAliasCount: 100 }) as Json;
   } catch {
-    throw new GivenProblem('kubeconfig', 'YAML without a flood of aliases');
+    throw new InvalidValueError('kubeconfig', 'YAML without aliases, or with few of them');
   }
 }
 
@@ -103,35 +104,35 @@ interface EntryName {
 
 function entryNamed(document: JsonObject, { list, key, name, where }: EntryName): Entry {
   const entries = document[list] ?? [];
-  if (!Array.isArray(entries)) throw new GivenProblem(list, 'a list');
+  if (!Array.isArray(entries)) throw new InvalidValueError(list, 'a list');
   const at = (entries as readonly Json[]).findIndex((entry) => isJsonObject(entry) && entry.name === name);
   const entry = (entries as readonly Json[])[at];
-  if (!isJsonObject(entry)) throw new GivenProblem(where, `the name of one of ${list}`);
+  if (!isJsonObject(entry)) throw new InvalidValueError(where, `the name of one of ${list}`);
   const value = entry[key];
-  if (!isJsonObject(value)) throw new GivenProblem(`${list}[${at}].${key}`, 'a mapping');
+  if (!isJsonObject(value)) throw new InvalidValueError(`${list}[${at}].${key}`, 'a mapping');
   return { value, where: `${list}[${at}].${key}` };
 }
 
-/** Refuses other keys. A key with the value null, false or an empty text counts as not given, as in `refuseGiven`. */
+/** Refuses other keys. A key with the value null, false or an empty text counts as not given, as in `refuseValue`. */
 function refuseOthers({ value, where }: Entry, allowed: readonly string[]): void {
   const unset: readonly unknown[] = [null, false, ''];
   const other = Object.keys(value).find((key) => !allowed.includes(key) && !unset.includes(value[key]));
-  if (other !== undefined) throw new GivenProblem(`${where}.${other}`, `nothing here: only ${allowed.join(', ')} may be given`);
+  if (other !== undefined) throw new InvalidValueError(`${where}.${other}`, `nothing here: only ${allowed.join(', ')} may be given`);
 }
 
 function textAt(value: JsonObject, key: string, where: string): string {
   const text = value[key];
-  if (typeof text !== 'string' || text === '') throw new GivenProblem(where === '' ? key : `${where}.${key}`, 'a name');
+  if (typeof text !== 'string' || text === '') throw new InvalidValueError(where === '' ? key : `${where}.${key}`, 'a name');
   return text;
 }
 
-function givenText({ value, where }: Entry, key: string): LocatedValue<string> | undefined {
+function optionalText({ value, where }: Entry, key: string): LocatedValue<string> | undefined {
   const text = value[key] ?? '';
-  if (typeof text !== 'string') throw new GivenProblem(`${where}.${key}`, 'text');
+  if (typeof text !== 'string') throw new InvalidValueError(`${where}.${key}`, 'text');
   return text === '' ? undefined : { value: text, where: `${where}.${key}` };
 }
 
-function givenBytes(entry: Entry, key: string): LocatedValue<Uint8Array> | undefined {
-  const text = givenText(entry, key);
+function optionalBytes(entry: Entry, key: string): LocatedValue<Uint8Array> | undefined {
+  const text = optionalText(entry, key);
   return text === undefined ? undefined : { value: decodeBase64(text), where: text.where };
 }
