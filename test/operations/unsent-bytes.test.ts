@@ -27,7 +27,7 @@ async function startTexts(limits: NonNullable<ServingChanges['config']>['limits'
 }
 
 /** Sends a request over HTTP. Does not read the answer until `resume`. */
-async function askDeaf(url: string, query: string, accept = 'application/json') {
+async function requestWithoutReading(url: string, query: string, accept = 'application/json') {
   const request = http.request(url, { method: 'POST', agent: false, headers: { 'content-type': 'application/json', accept } });
   request.on('error', () => undefined);
   request.end(JSON.stringify({ query }));
@@ -73,14 +73,14 @@ describe('an answer beyond the bound', () => {
 describe('a client that takes nothing', () => {
   test.each(['application/json', 'text/event-stream'])('is cut after 60 s, and holds its slot until then: %s', async (accept) => {
     await using edge = await startTexts({ requestsInFlight: 1 });
-    using deaf = await askDeaf(edge.url, '{ text(mib: 24) }', accept);
+    using paused = await requestWithoutReading(edge.url, '{ text(mib: 24) }', accept);
     expect((await edge.ask('{ hello }')).errors?.[0]?.extensions.code).toBe('OVERLOADED');
     await edge.clock.advance(54_000);
     expect((await edge.ask('{ hello }')).errors?.[0]?.extensions.code).toBe('OVERLOADED');
     await edge.clock.advance(24_000);
     await vi.waitUntil(async () => (await edge.ask('{ hello }')).data?.hello === 'world');
-    deaf.resume();
-    await vi.waitUntil(() => deaf.over() === 'cut');
+    paused.resume();
+    await vi.waitUntil(() => paused.over() === 'cut');
     await edge.clock.advance(30_000);
     expect(edge.clock.sleepers, 'nobody is watched any more').toBe(0);
   });
@@ -88,7 +88,7 @@ describe('a client that takes nothing', () => {
   test('over WebSocket is cut after 60 s, and holds its slot until then', async () => {
     await using edge = await startTexts({ requestsInFlight: 1 });
     const socket = await LiveSocket.open(edge.url);
-    using _deaf = socket.deafen();
+    using _paused = socket.pauseReading();
     socket.start('{ text(mib: 24) }');
     await vi.waitUntil(async () => (await edge.ask('{ hello }')).errors?.[0]?.extensions.code === 'OVERLOADED');
     await edge.clock.advance(48_000);
@@ -112,7 +112,7 @@ describe('a client that takes nothing', () => {
 
 test('a slow client that takes some bytes now and then gets the whole answer', async () => {
   await using edge = await startTexts();
-  using slow = await askDeaf(edge.url, '{ text(mib: 24) }');
+  using slow = await requestWithoutReading(edge.url, '{ text(mib: 24) }');
   for (let taken = 0; taken < 24 * mib; ) {
     await edge.clock.advance(48_000);
     slow.resume();
@@ -127,7 +127,7 @@ test('a slow client that takes some bytes now and then gets the whole answer', a
 
 test('the bytes that wait in all connections are bounded: connections with the most are cut, others are answered', async () => {
   await using edge = await startTexts({ unsentBytes: 40 * mib });
-  const clients = await Promise.all(Array.from({ length: 4 }, () => askDeaf(edge.url, '{ text(mib: 16) }')));
+  const clients = await Promise.all(Array.from({ length: 4 }, () => requestWithoutReading(edge.url, '{ text(mib: 16) }')));
   expect((await edge.ask('{ hello }')).data?.hello).toBe('world');
   for (const client of clients) client.resume();
   await vi.waitUntil(() => clients.every((client) => client.over() !== undefined), { timeout: 10_000 });

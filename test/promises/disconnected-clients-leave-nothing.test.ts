@@ -14,7 +14,7 @@ describe('10,000 streams that are hung up on', () => {
   const waysToGo: readonly { readonly how: string; readonly go: (socket: LiveSocket, streams: readonly LiveStream[]) => void }[] = [
     { how: 'each completed', go: (_, streams) => streams.map((stream) => stream.stop()) },
     { how: 'their sockets closed', go: (socket) => socket.close() },
-    { how: 'their sockets destroyed', go: (socket) => socket.hangUp() },
+    { how: 'their sockets destroyed', go: (socket) => socket.destroy() },
   ];
 
   test('leave no stream, timer, listener, watch or memory', async () => {
@@ -29,7 +29,7 @@ describe('10,000 streams that are hung up on', () => {
       if (n % 3 > 1) gateway.cluster('north').put(pod('web', { annotations: { at: String(n) } }));
       for (const [place, socket] of sockets.entries()) waysToGo[(n + place) % waysToGo.length]?.go(socket, streams[place] ?? []);
       await gateway.until(async () => (await metricOf(gateway, 'muster_streams')) === 1);
-      for (const socket of sockets) socket.hangUp();
+      for (const socket of sockets) socket.destroy();
     };
     for (let n = 0; n < 6; n++) await round(n);
     const before = await countRemains(gateway);
@@ -46,7 +46,7 @@ describe('10,000 streams that are hung up on', () => {
     const round = async (n: number) => {
       const streams = await Promise.all(Array.from({ length: 50 }, () => openStream('sse', gateway.url, { query: podChanges })));
       if (n % 2 > 0) await gateway.until(() => streams.every(isSynced));
-      for (const stream of streams) stream.hangUp();
+      for (const stream of streams) stream.destroy();
       await gateway.until(async () => (await metricOf(gateway, 'muster_streams')) === 1);
     };
     for (let n = 0; n < 4; n++) await round(n);
@@ -91,7 +91,7 @@ describe('C5: a client that disconnects during a query', () => {
       await gateway.until(() => open(gateway) === 100, 5_000);
       const startMs = performance.now();
       gone.abort();
-      for (const socket of sockets) socket.hangUp();
+      for (const socket of sockets) socket.destroy();
       expect(new Set(await Promise.all(asked))).toEqual(new Set(['gone']));
       while (open(gateway) > 0 && performance.now() - startMs < 5_000) await new Promise((resolve) => setTimeout(resolve, 1));
       tookMs.push(performance.now() - startMs);
@@ -111,7 +111,7 @@ describe('C5: a client that disconnects during a query', () => {
     const reads = () =>
       gateway.cluster('north').requests.filter(({ resource, endedMs }) => resource?.subresource === 'log' && endedMs === undefined).length;
     await gateway.until(() => reads() > 0, 5_000);
-    stream.hangUp();
+    stream.destroy();
     const startMs = performance.now();
     while (reads() > 0 && performance.now() - startMs < 2_000) await new Promise((resolve) => setTimeout(resolve, 1));
     expect(performance.now() - startMs).toBeLessThan(500);

@@ -123,13 +123,13 @@ describe.each(transports)('over %s', (transport) => {
     await using gateway = await startTwo();
     const stream = await gateway.subscribe(followed, { labels: 'app=web' }, transport);
     await gateway.until(() => openLogs(gateway, 'north') === 1);
-    const deaf = stream.deafen();
+    const paused = stream.pauseReading();
     let count = 0;
     for (let round = 0; round < 60; round++) {
       gateway.cluster('north').writeLog(main, ...Array.from({ length: 500 }, () => `${count++}`.padEnd(1_000, '.')));
       await gateway.pass(200);
     }
-    deaf[Symbol.dispose]();
+    paused[Symbol.dispose]();
     const told = () => batchesIn(stream).reduce((sum, { lines, dropped }) => sum + lines.length + dropped, 0);
     await gateway.until(() => told() === count);
     let next = 0;
@@ -147,11 +147,11 @@ describe.each(transports)('over %s', (transport) => {
       await gateway.until(() => openLogs(gateway, 'north') > 0 && openLogs(gateway, 'south') > 0);
       return stream;
     };
-    (await open()).hangUp();
+    (await open()).destroy();
     await gateway.until(() => openLogs(gateway, 'north') + openLogs(gateway, 'south') === 0);
     await gateway.pass(1_000);
     const before = gateway.clock.sleepers;
-    for (let round = 0; round < 10; round++) (await open()).hangUp();
+    for (let round = 0; round < 10; round++) (await open()).destroy();
     await gateway.until(() => openLogs(gateway, 'north') + openLogs(gateway, 'south') === 0);
     await gateway.pass(1_000);
     // The connections themselves have one or two more or fewer timers. Ten streams would have left ten.

@@ -97,7 +97,7 @@ test('headers, user agents, addresses and operation names are no labels of metri
   const socket = await LiveSocket.open(gateway.url, { user: canary });
   const stream = socket.start(`subscription ${canary.replaceAll('-', '_')} { pods(namespaces: "${canary}") { type } }`, {}, canary);
   await gateway.until(() => begun(stream));
-  socket.hangUp();
+  socket.destroy();
   await gateway.pass(200);
   expect(await metricsText(gateway)).not.toContain('canary');
 });

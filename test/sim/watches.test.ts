@@ -133,7 +133,7 @@ test('sends a bookmark on demand, with the current, another or no version', asyn
   await using south = await start();
   await using client = createWireClient(south, 'h2');
   using watch = await client.open(`${path}?watch=1&resourceVersion=${versionOf(south)}&${bookmarks}`);
-  using _deaf = await client.open(`${path}?watch=1&resourceVersion=${versionOf(south)}`);
+  using _withoutBookmarks = await client.open(`${path}?watch=1&resourceVersion=${versionOf(south)}`);
   expect([south.bookmark(), south.bookmark('3'), south.bookmark('', { kind: 'ConfigMap' })]).toEqual([1, 1, 1]);
   expect(await watch.take(3)).toEqual([`BOOKMARK ${versionOf(south)}`, 'BOOKMARK 3', 'BOOKMARK undefined']);
 });

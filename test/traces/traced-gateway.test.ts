@@ -43,7 +43,7 @@ test.each(['websocket', 'sse'] as const)('the span of a stream over %s ends when
   const stream = await openStream(transport, gateway.url, { query: podChanges });
   await gateway.until(() => stream.seen.length > 0);
   expect(collector.spans).toEqual([]);
-  stream.hangUp();
+  stream.destroy();
   await gateway.until(() => collector.spans.length > 0);
   expect(collector.spans.map(described)).toEqual([['subscription', transport]]);
 });

@@ -36,7 +36,7 @@ describe('C4: a mass reconnect', () => {
       reviews: upstream(gateway, (resource) => /reviews$/.test(resource)),
       pods: upstream(gateway, (resource) => resource === 'pods'),
     };
-    for (const { stream } of first) stream.hangUp();
+    for (const { stream } of first) stream.destroy();
     gateway.cluster('north').remove('Pod', 'goes', 'default');
     gateway.cluster('south').put(pod('new'));
     await gateway.pass(500);

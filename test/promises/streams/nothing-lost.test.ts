@@ -24,10 +24,10 @@ describe('B5: an expired version', () => {
     async (as) => {
       const { gateway, north } = await startOne('old', 'stays');
       await using _gateway = gateway;
-      using _deaf = north.stall({ resource: 'pods' });
+      using stall = north.stall({ resource: 'pods' });
       north.remove('Pod', 'old', 'default');
       north.put(pod('new'));
-      _deaf[Symbol.dispose]();
+      stall[Symbol.dispose]();
       north.compact();
       north.expire(as, { resource: 'pods' });
       if (as !== 'now') north.close({ resource: 'pods' });

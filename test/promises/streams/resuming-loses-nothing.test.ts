@@ -65,7 +65,7 @@ class Crowd {
   readonly #random: Random;
   /** All streams so far. Tests resume from each of their messages. */
   readonly past: PodReader[] = [];
-  readonly #deaf: Disposable[] = [];
+  readonly #paused: Disposable[] = [];
   #present: PodReader[] = [];
   #shared: LiveSocket | undefined;
 
@@ -98,11 +98,11 @@ class Crowd {
   }
 
   stall(): void {
-    this.#deaf.push(pick(this.#random, this.#present).stream.deafen());
+    this.#paused.push(pick(this.#random, this.#present).stream.pauseReading());
   }
 
   drain(): void {
-    for (const deaf of this.#deaf.splice(0)) deaf[Symbol.dispose]();
+    for (const paused of this.#paused.splice(0)) paused[Symbol.dispose]();
   }
 
   /** Readers whose stream has ended resume it. */

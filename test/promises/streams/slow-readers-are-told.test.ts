@@ -61,9 +61,9 @@ async function openSynced(gateway: TestGateway, transport: Transport): Promise<L
 describe.each(transports)('C2: a reader over %s that never reads', (transport) => {
   test('P9: is ended at its bound with SLOW_CONSUMER; the others get everything, and the gateway answers', async () => {
     await using gateway = await startGateway({ north: [configMap('first')] });
-    const deaf = await openSynced(gateway, transport);
+    const stuck = await openSynced(gateway, transport);
     const others = await Promise.all([...transports, ...transports].map((one) => openSynced(gateway, one)));
-    const silence = deaf.deafen();
+    const pause = stuck.pauseReading();
     const closed = async () => {
       const text = await (await fetch(new URL('/metrics', gateway.url))).text();
       return Number(/^muster_stream_closed_total\{reason="SLOW_CONSUMER"\} (\d+)$/m.exec(text)?.[1] ?? 0);
@@ -81,20 +81,20 @@ describe.each(transports)('C2: a reader over %s that never reads', (transport) =
     });
 
     // If the reader reads after all, it learns why it was cut off, and resumes after its last message.
-    silence[Symbol.dispose]();
-    await gateway.until(() => deaf.completed);
-    expect(codesOf(deaf)).toEqual(['SLOW_CONSUMER']);
-    const held = heldBy(deaf);
+    pause[Symbol.dispose]();
+    await gateway.until(() => stuck.completed);
+    expect(codesOf(stuck)).toEqual(['SLOW_CONSUMER']);
+    const held = heldBy(stuck);
     expect(isEqual(gateway, held)).toBe(false);
     const resumed = await gateway.subscribe(query, { after: held.cursor ?? 'a cursor' }, transport);
-    const whole = () => HeldObjects.of([...changesIn(deaf, field), ...changesIn(resumed, field)]);
+    const whole = () => HeldObjects.of([...changesIn(stuck, field), ...changesIn(resumed, field)]);
     await gateway.until(() => isEqual(gateway, whole()));
   });
 
   test('does not keep its connection for ever', async () => {
     await using gateway = await startGateway({ north: [configMap('first')] });
-    const deaf = await openSynced(gateway, transport);
-    using _silence = deaf.deafen();
+    const stuck = await openSynced(gateway, transport);
+    using _pause = stuck.pauseReading();
     await flood(gateway, 40);
     const streams = async () => {
       const text = await (await fetch(new URL('/metrics', gateway.url))).text();
@@ -107,7 +107,7 @@ describe.each(transports)('C2: a reader over %s that never reads', (transport) =
     await using gateway = await startGateway({ north: [configMap('first')] });
     const slow = await openSynced(gateway, transport);
     for (let round = 0; round < 6; round++) {
-      using _silence = slow.deafen();
+      using _pause = slow.pauseReading();
       // Few objects with many changes. Intermediate states are merged.
       for (let n = 0; n < 200; n++) {
         gateway.cluster('north').put(configMap(`often-${n % 8}`, 32 << 10, round * 1_000 + n));
@@ -126,7 +126,7 @@ test('the last messages to a slow reader can be resumed from the middle', async 
   north.fill('Pod', 600, pod('many'));
   const reader = await PodReader.open(gateway);
   await untilAllHold(gateway, [reader], { clusters: ['north'] });
-  const deaf = reader.stream.deafen();
+  const pause = reader.stream.pauseReading();
   // One large object changes many times. The kernel's buffer fills, and the queue holds one change.
   for (let n = 0; n < 40; n++) {
     north.put(pod('big', { annotations: { at: String(n).padEnd(400_000) } }));
@@ -136,7 +136,7 @@ test('the last messages to a slow reader can be resumed from the middle', async 
   for (let n = 0; n < 10; n++) north.recreate('Pod', `many-${n}`, 'default');
   await gateway.pass(500);
   const before = reader.messages.length;
-  deaf[Symbol.dispose]();
+  pause[Symbol.dispose]();
   await untilAllHold(gateway, [reader], { clusters: ['north'] });
   const late = reader.messages.slice(before);
   expect(

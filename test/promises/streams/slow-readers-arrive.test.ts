@@ -40,7 +40,7 @@ test.each(transports)('over %s a client that takes a message and leaves again an
       after = cursor;
       isWhole ||= type === 'SYNCED';
     }
-    stream.hangUp();
+    stream.destroy();
   }
   expect(held.size).toBe(count);
 });
@@ -51,19 +51,19 @@ test.each(transports)(
     await using gateway = await startGateway({ north: Array.from({ length: 20 }, (_, n) => mapOf(n, `${n} `.padEnd(1_000_000, 'x'))) });
     const stream = await gateway.subscribe(query, {}, transport);
     const told = () => changesIn(stream, 'configMaps');
-    let deaf = stream.deafen();
+    let paused = stream.pauseReading();
     await gateway.pass(24_000);
     while (!told().some(({ type }) => type === 'SYNCED')) {
       const before = told().length;
-      deaf[Symbol.dispose]();
+      paused[Symbol.dispose]();
       await vi.waitUntil(() => told().length > before || stream.closed !== undefined, { timeout: 10_000 });
-      deaf = stream.deafen();
+      paused = stream.pauseReading();
       expect(stream.closed).toBeUndefined();
       await gateway.pass(24_000);
     }
-    deaf[Symbol.dispose]();
+    paused[Symbol.dispose]();
     expect(told().flatMap(({ added }) => added)).toHaveLength(20);
-    stream.hangUp();
+    stream.destroy();
   },
   60_000,
 );

@@ -33,7 +33,7 @@ const typesOf = (reader: PodReader) => reader.messages.map(({ type }) => type);
 
 /** Changes the pods while no watch sends events. */
 function changeUnheard(cluster: SimCluster, change: () => void): void {
-  using _deaf = cluster.stall({ resource: 'pods' });
+  using _paused = cluster.stall({ resource: 'pods' });
   change();
 }
 
@@ -51,14 +51,14 @@ describe('B5: an expired version', () => {
     async (as) => {
       const { gateway, north, readers, untilTrue } = await startRead('old', 'stays', 'moves');
       await using _gateway = gateway;
-      const deaf = north.stall({ resource: 'pods' });
+      const stall = north.stall({ resource: 'pods' });
       north.remove('Pod', 'old', 'default');
       north.put(pod('moves', { annotations: { at: 'another place' } }));
       north.put(pod('new'));
       north.compact();
       north.expire(as, { resource: 'pods' });
       north.disconnect();
-      deaf[Symbol.dispose]();
+      stall[Symbol.dispose]();
       await untilTrue();
       for (const reader of readers) {
         expect(toldBy(reader).toSorted()).toEqual(['added new', 'deleted old', 'modified moves']);

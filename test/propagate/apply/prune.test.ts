@@ -183,8 +183,8 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.kept?.entries).toMatchObject([{ state: 'Deleting', fault: { since, message } }]);
 
       const saves = bench.shares.saves.length;
-      const deaf = { ...bench.client, get: () => Promise.reject(new Error('asked')), delete: () => Promise.reject(new Error('asked')) };
-      expect((await prune(bench, [manifest], { client: deaf })).copies).toEqual(first.copies);
+      const unused = { ...bench.client, get: () => Promise.reject(new Error('asked')), delete: () => Promise.reject(new Error('asked')) };
+      expect((await prune(bench, [manifest], { client: unused })).copies).toEqual(first.copies);
       expect(bench.shares.saves).toHaveLength(saves);
       expect((await bench.live(manifest))?.metadata.finalizers).toEqual(finalizers);
 

@@ -46,9 +46,9 @@ describe('an operation', () => {
     const sizes = [0, 1, ...[125, 126, 127, 16_384, 65_535, 65_536].flatMap((border) => range(border - 75, border + 5)), 300_000];
     const texts = sizes.map((size) => 'ü'.repeat(size % 2) + 'x'.repeat(Math.max(0, size)));
     for (const text of texts) {
-      const seen = socket.heard.length;
+      const seen = socket.received.length;
       ticker?.tick(text);
-      await until(() => socket.heard.length > seen);
+      await until(() => socket.received.length > seen);
     }
     expect(
       socket
@@ -299,19 +299,19 @@ describe('that its client has ended', () => {
     await turns();
     expect(counts()).toEqual(before);
     expect(edge.tickers).toHaveLength(76 * 40);
-    expect(socket.heard.filter(({ type }) => type !== 'connection_ack')).toEqual([]);
+    expect(socket.received.filter(({ type }) => type !== 'connection_ack')).toEqual([]);
   });
 });
 
 describe('a client that reads slowly', () => {
   test('gets no more than there is room for; other clients and its own queries are not delayed by its streams', async () => {
     await using edge = await startWebSockets();
-    const [deaf, good] = [await edge.connect(), await edge.connect()];
-    deaf.subscribe('a', ticks);
+    const [paused, good] = [await edge.connect(), await edge.connect()];
+    paused.subscribe('a', ticks);
     await streaming(edge, 1);
     good.subscribe('a', ticks);
     const [slow, quick] = await streaming(edge, 2);
-    deaf.raw.pause();
+    paused.raw.pause();
     const text = 'x'.repeat(100_000);
     for (let count = 0; count < 200 && slow?.pauses === 0; count++) {
       slow?.tick(text);
@@ -322,9 +322,9 @@ describe('a client that reads slowly', () => {
     expect(server?.writableLength).toBeLessThan(64 * 1024 + 2 * text.length);
     quick?.tick('1');
     await until(() => good.of('a').length === 1);
-    deaf.raw.resume();
+    paused.raw.resume();
     slow?.tick('last');
-    await until(() => deaf.of('a').at(-1)?.payload !== undefined && JSON.stringify(deaf.of('a').at(-1)).includes('last'));
+    await until(() => paused.of('a').at(-1)?.payload !== undefined && JSON.stringify(paused.of('a').at(-1)).includes('last'));
   });
 
   test('that sends requests and never reads is not read either', async () => {
@@ -338,7 +338,7 @@ describe('a client that reads slowly', () => {
     await turns(50);
     expect(server?.writableLength).toBeLessThan(1_000_000);
     socket.raw.resume();
-    await until(() => socket.heard.filter(({ type }) => type === 'pong').length === 200);
+    await until(() => socket.received.filter(({ type }) => type === 'pong').length === 200);
   });
 
   test('stays connected while it reads, and is cut when it stops', async () => {
@@ -389,16 +389,16 @@ describe('a client that reads slowly', () => {
     for (let count = 0; count < 100; count++) for (const ticker of tickers) ticker.tick(text);
     await turns(20);
     socket.raw.resume();
-    await until(() => socket.heard.length === 301);
-    const half = socket.heard.slice(100, 200);
+    await until(() => socket.received.length === 301);
+    const half = socket.received.slice(100, 200);
     for (const id of ['a', 'b', 'c']) expect(half.filter((message) => message.id === id).length).toBeGreaterThan(25);
   });
 });
 
 test('no rejection and no exception reaches the process', async () => {
-  const heard: unknown[] = [];
-  const hear = (error: unknown) => heard.push(error);
-  process.on('unhandledRejection', hear);
+  const rejections: unknown[] = [];
+  const record = (error: unknown) => rejections.push(error);
+  process.on('unhandledRejection', record);
   await using edge = await startWebSockets({
     engine: {
       prepare: () => {
@@ -414,9 +414,9 @@ test('no rejection and no exception reaches the process', async () => {
   });
   expect(edge.bugs).toMatchObject([{ message: 'a bug of ours' }]);
   await turns();
-  process.off('unhandledRejection', hear);
-  expect(heard).toEqual([]);
-  expect(getEventListeners(process, 'unhandledRejection')).not.toContain(hear);
+  process.off('unhandledRejection', record);
+  expect(rejections).toEqual([]);
+  expect(getEventListeners(process, 'unhandledRejection')).not.toContain(record);
 });
 
 interface ToldError {

@@ -148,7 +148,7 @@ describe('a client that must send a token', () => {
     await using edge = await startWebSockets(wanted);
     const socket = await edge.connect(payload, authorization === undefined ? {} : { headers: { authorization } });
     // The acknowledgement does not repeat the token.
-    expect(socket.heard).toEqual([{ type: 'connection_ack' }]);
+    expect(socket.received).toEqual([{ type: 'connection_ack' }]);
   });
 
   test.each<[string, unknown, string | undefined, string]>([
@@ -169,7 +169,7 @@ describe('a client that must send a token', () => {
     socket.say({ ...init, payload });
     socket.subscribe('1', '{ hello }');
     expect(await socket.closed()).toEqual({ code: 4401, reason });
-    expect(socket.heard).toEqual([]);
+    expect(socket.received).toEqual([]);
     expect(edge.refusals).toMatchObject([{ code: 'UNAUTHENTICATED' }]);
   });
 
@@ -260,7 +260,7 @@ describe('messages that the protocol does not allow close the socket', () => {
     socket.say({ type: 'ping', payload: { since: 1 } });
     socket.say({ type: 'pong' });
     await socket.until(({ payload }) => payload !== undefined);
-    expect(socket.heard).toEqual([{ type: 'pong' }, { type: 'connection_ack' }, { type: 'pong', payload: { since: 1 } }]);
+    expect(socket.received).toEqual([{ type: 'pong' }, { type: 'connection_ack' }, { type: 'pong', payload: { since: 1 } }]);
   });
 });
 
@@ -280,11 +280,11 @@ describe('time limits', () => {
   test('a client that does not answer pings is cut within 24 s, others stay connected', async () => {
     const clock = createManualClock();
     await using edge = await startWebSockets({ clock });
-    const [deaf, good] = [await edge.connect({}, { autoPong: false }), await edge.connect()];
+    const [silent, good] = [await edge.connect({}, { autoPong: false }), await edge.connect()];
     const pings: number[] = [];
-    deaf.ws.on('ping', () => pings.push(clock.monotonic()));
+    silent.ws.on('ping', () => pings.push(clock.monotonic()));
     for (let time = 0; time < 24 && edge.sockets.size === 2; time++) await pass(clock, 1_000);
-    expect((await deaf.closed()).code).toBe(1006);
+    expect((await silent.closed()).code).toBe(1006);
     expect(pings).toHaveLength(1);
     for (let time = 0; time < 60; time++) await pass(clock, 1_000);
     expect([edge.sockets.size, good.ws.readyState]).toEqual([1, good.ws.OPEN]);

@@ -31,10 +31,10 @@ export interface Closure {
 interface Connection {
   /** The close code of a WebSocket, or the status of an answer. Undefined while the connection is open. Either side may close it. */
   readonly closed: Closure | undefined;
-  /** Stops reading until this is disposed of. */
-  deafen(): Disposable;
+  /** Stops reading until the result is disposed of. */
+  pauseReading(): Disposable;
   /** Destroys the connection. */
-  hangUp(): void;
+  destroy(): void;
 }
 
 /** One operation over such a connection. */
@@ -100,7 +100,7 @@ export class LiveSocket implements Connection {
     socket.on('close', (code, reason) => {
       this.#closed = { code, reason: String(reason) };
     });
-    socket.on('message', (bytes) => this.#hear(String(bytes)));
+    socket.on('message', (bytes) => this.#receive(String(bytes)));
   }
 
   get closed(): Closure | undefined {
@@ -125,7 +125,7 @@ export class LiveSocket implements Connection {
     this.#operations.delete(id);
   }
 
-  deafen(): Disposable {
+  pauseReading(): Disposable {
     const { _socket: raw } = this.#socket as unknown as { readonly _socket: Socket };
     raw.pause();
     return { [Symbol.dispose]: () => void raw.resume() };
@@ -136,15 +136,15 @@ export class LiveSocket implements Connection {
     this.#socket.close(1000);
   }
 
-  hangUp(): void {
+  destroy(): void {
     this.#socket.terminate();
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     const { id, type, payload } = JSON.parse(text) as { readonly id: string; readonly type: string; readonly payload?: unknown };
     const operation = this.#operations.get(id);
     if (operation === undefined) return;
-    if (type === 'next') operation.hear(text.slice(text.indexOf('"payload":') + '"payload":'.length, -1));
+    if (type === 'next') operation.receive(text.slice(text.indexOf('"payload":') + '"payload":'.length, -1));
     if (type === 'error') operation.refusal = payload as readonly ResultError[];
     if (type === 'next') return;
     operation.completed = true;
@@ -153,19 +153,19 @@ export class LiveSocket implements Connection {
 }
 
 /** Collects the messages of one operation. */
-class Heard {
+class ReceivedMessages {
   readonly seen: StreamResult[] = [];
   readonly texts: string[] = [];
   refusal: readonly ResultError[] | undefined;
   completed = false;
 
-  hear(text: string): void {
+  receive(text: string): void {
     this.texts.push(text);
     this.seen.push(JSON.parse(text) as StreamResult);
   }
 }
 
-class SocketStream extends Heard implements LiveStream {
+class SocketStream extends ReceivedMessages implements LiveStream {
   readonly #socket: LiveSocket;
   readonly #id: string;
 
@@ -179,12 +179,12 @@ class SocketStream extends Heard implements LiveStream {
     return this.#socket.closed;
   }
 
-  deafen(): Disposable {
-    return this.#socket.deafen();
+  pauseReading(): Disposable {
+    return this.#socket.pauseReading();
   }
 
-  hangUp(): void {
-    this.#socket.hangUp();
+  destroy(): void {
+    this.#socket.destroy();
   }
 
   stop(): void {
@@ -193,7 +193,7 @@ class SocketStream extends Heard implements LiveStream {
 }
 
 /** A stream of server-sent events, with one operation per connection. */
-class EventStream extends Heard implements LiveStream {
+class EventStream extends ReceivedMessages implements LiveStream {
   readonly #request: http.ClientRequest;
   readonly #answer: http.IncomingMessage;
   #closed: Closure | undefined;
@@ -215,7 +215,7 @@ class EventStream extends Heard implements LiveStream {
     const code = answer.statusCode ?? 0;
     answer.on('data', (chunk: string) => {
       this.#rest += chunk;
-      if (code === 200) this.#hearEvents();
+      if (code === 200) this.#receiveEvents();
     });
     answer.on('close', () => {
       this.#closed = { code, reason: this.completed ? 'complete' : 'closed' };
@@ -227,7 +227,7 @@ class EventStream extends Heard implements LiveStream {
     return this.#closed;
   }
 
-  deafen(): Disposable {
+  pauseReading(): Disposable {
     const [answer, { socket }] = [this.#answer, this.#answer];
     answer.pause();
     socket.pause();
@@ -239,7 +239,7 @@ class EventStream extends Heard implements LiveStream {
     };
   }
 
-  hangUp(): void {
+  destroy(): void {
     this.#request.destroy();
   }
 
@@ -252,13 +252,13 @@ class EventStream extends Heard implements LiveStream {
     this.completed = true;
   }
 
-  #hearEvents(): void {
+  #receiveEvents(): void {
     const events = this.#rest.split('\n\n');
     this.#rest = events.pop() ?? '';
     for (const event of events) {
       const lines = event.split('\n');
       const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice('data:'.length).trimStart());
-      if (lines.includes('event: next')) this.hear(data.join('\n'));
+      if (lines.includes('event: next')) this.receive(data.join('\n'));
       if (lines.includes('event: complete')) this.completed = true;
     }
   }

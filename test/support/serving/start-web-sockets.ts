@@ -219,7 +219,7 @@ export interface TestClientOptions extends ClientOptions {
 /** A client that sends any message, even if the protocol forbids it. */
 export class TestSocket {
   readonly ws: WebSocket;
-  readonly heard: SocketMessage[] = [];
+  readonly received: SocketMessage[] = [];
   #closed: { readonly code: number; readonly reason: string } | undefined;
 
   /**
@@ -236,7 +236,7 @@ export class TestSocket {
 
   private constructor(ws: WebSocket) {
     this.ws = ws;
-    ws.on('message', (data) => this.heard.push(JSON.parse(String(data)) as SocketMessage));
+    ws.on('message', (data) => this.received.push(JSON.parse(String(data)) as SocketMessage));
     ws.on('close', (code, reason) => {
       this.#closed = { code, reason: String(reason) };
     });
@@ -259,7 +259,7 @@ export class TestSocket {
 
   /** Returns the messages for an id, without the id. */
   of(id: string): readonly Omit<SocketMessage, 'id'>[] {
-    return this.heard.filter((message) => message.id === id).map(({ id: _id, ...rest }) => rest);
+    return this.received.filter((message) => message.id === id).map(({ id: _id, ...rest }) => rest);
   }
 
   /**
@@ -270,12 +270,12 @@ export class TestSocket {
   async until(isIt: (message: SocketMessage) => boolean): Promise<SocketMessage> {
     const late = AbortSignal.timeout(5_000);
     for (;;) {
-      const found = this.heard.find(isIt);
+      const found = this.received.find(isIt);
       if (found !== undefined) return found;
       if (this.#closed !== undefined) throw new Error(`closed with ${this.#closed.code} ${this.#closed.reason}`);
-      const heard = new AbortController();
-      const signal = AbortSignal.any([late, heard.signal]);
-      await Promise.race([once(this.ws, 'message', { signal }), once(this.ws, 'close', { signal })]).finally(() => heard.abort());
+      const settled = new AbortController();
+      const signal = AbortSignal.any([late, settled.signal]);
+      await Promise.race([once(this.ws, 'message', { signal }), once(this.ws, 'close', { signal })]).finally(() => settled.abort());
     }
   }
 
