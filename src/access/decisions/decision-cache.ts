@@ -37,7 +37,7 @@ export class DecisionCache {
 
   /** Starts a sweep every minute, until the signal aborts. */
   constructor(clock: Clock, signal: AbortSignal) {
-    void this.#sweepNowAndThen(clock, signal);
+    void this.#sweepEveryMinute(clock, signal);
   }
 
   /** Number of entries. */
@@ -57,7 +57,7 @@ export class DecisionCache {
   }
 
   /** Updates the size of an entry after decisions were added. Does nothing if the cache no longer has the entry. */
-  resized(key: string, decisions: Decisions): void {
+  updateSize(key: string, decisions: Decisions): void {
     if (this.#entries.peek(key) !== decisions) return;
     // lru-cache keeps the old size if the value is the same.
     this.#entries.delete(key);
@@ -78,7 +78,7 @@ export class DecisionCache {
     return visibility;
   }
 
-  async #sweepNowAndThen(clock: Clock, signal: AbortSignal): Promise<void> {
+  async #sweepEveryMinute(clock: Clock, signal: AbortSignal): Promise<void> {
     for (;;) {
       await clock.sleep(sweepEveryMs, signal);
       if (signal.aborted) return;

@@ -62,7 +62,7 @@ export class Decisions {
   }
 
   /**
-   * Records a decision for `holdsMs` milliseconds, and drops the visibility of `keep`. Returns true if the decision before had the other
+   * Records a decision for `holdsMs` milliseconds, and drops the visibility that `setVisibility` has stored. Returns true if the decision before had the other
    * verdict, even if it is too old. False for a first decision.
    */
   set(namespace: string, verdict: Verdict, { nowMs, holdsMs }: { readonly nowMs: number; readonly holdsMs: number }): boolean {
@@ -75,13 +75,13 @@ export class Decisions {
     return before !== undefined && before > 0 !== verdict.isAllowed;
   }
 
-  /** Returns the visibility that `keep` has stored. Undefined if there is none, or if one of the decisions it follows from is too old. */
+  /** Returns the visibility that `setVisibility` has stored. Undefined if there is none, or if one of the decisions it follows from is too old. */
   visibility(nowMs: number): Visibility | undefined {
     return ticksOf(nowMs) <= this.#visibleUntil ? this.#visibility : undefined;
   }
 
   /** Stores the visibility that follows from the decisions for these namespaces, until the first of these decisions is too old. */
-  keep(visibility: Visibility, namespaces: Iterable<string>): void {
+  setVisibility(visibility: Visibility, namespaces: Iterable<string>): void {
     let until = Number.MAX_SAFE_INTEGER;
     for (const namespace of namespaces) until = Math.min(until, Math.abs(this.#verdicts.get(namespace) ?? 0));
     this.#visibility = visibility;

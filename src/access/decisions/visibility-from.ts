@@ -2,8 +2,8 @@ import type { Fault } from '../../core/faults.ts';
 import type { Visibility } from '../access.ts';
 import type { Verdict } from './decisions.ts';
 
-/** The namespaces whose decisions give a visibility. */
-export interface DecidedNamespaces {
+/** The kind and the namespaces for which a visibility is computed. */
+export interface VisibilityScope {
   /** False for a kind without namespaces: only the decision for the whole cluster counts. */
   readonly isNamespaced: boolean;
   /** Returns the namespaces in which the caller may have rights. */
@@ -24,11 +24,11 @@ export type SettledVisibility =
 /**
  * Returns the visibility that follows from the decisions of `verdictOf`, or the namespaces whose decisions are missing. If all namespaces
  * together (`''`) are denied, the named namespaces are decided one by one, or the candidates if none is named. If every named namespace is
- * denied, the candidates are decided too: a caller without the right in any namespace gets `none`, another caller an empty set.
+ * denied, the candidates are decided too: a caller with the right in one of them gets an empty set of namespaces, any other caller gets `none`.
  */
 export function visibilityFrom(
   verdictOf: (namespace: string) => Verdict | undefined,
-  { isNamespaced, candidates, named, forbidden }: DecidedNamespaces,
+  { isNamespaced, candidates, named, forbidden }: VisibilityScope,
 ): SettledVisibility {
   const all = verdictOf('');
   if (all === undefined) return { type: 'missing', namespaces: [''] };

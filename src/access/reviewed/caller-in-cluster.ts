@@ -19,10 +19,11 @@ interface AnswerTimes {
   readonly keptMs: number;
 }
 
-/** Milliseconds for which `isVisible` uses an answer that is too old. Operations ask before they begin, and may last for this time. */
+/** Milliseconds for which `isVisible` uses an answer that is too old. An operation waits for a current answer before it begins (`prepare`), and may then
+ * last for this time. */
 const graceMs = 60_000;
 
-/** A user as clusters with the same prefixes know it. They share one object, because there may be many callers and clusters. */
+/** A user as clusters with the same prefixes know it. These clusters share one `KnownUser`, because there may be many callers and clusters. */
 export interface KnownUser {
   readonly user: Impersonation;
   /** The keys of the user and of its groups, for the RBAC mirror. */

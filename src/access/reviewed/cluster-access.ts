@@ -211,7 +211,7 @@ export class ClusterAccess {
     for (;;) {
       const found = this.#settle(question, request, (namespace) => verdicts.get(namespace));
       if (found.type === 'settled') {
-        this.#services.cache.resized(question.key, question.decisions);
+        this.#services.cache.updateSize(question.key, question.decisions);
         return found.visibility;
       }
       await Promise.all(found.namespaces.map(async (namespace) => verdicts.set(namespace, await this.#verdictIn(question, namespace))));
@@ -228,7 +228,7 @@ export class ClusterAccess {
     const found = visibilityFrom(verdictOf, { isNamespaced, candidates, named, forbidden });
     const holds = () => this.#epochs.holdsSince(decisions.version, caller.subjects);
     if (found.type === 'settled' && named === undefined && holds())
-      decisions.keep(this.#services.cache.shared(found.visibility), found.namespaces);
+      decisions.setVisibility(this.#services.cache.shared(found.visibility), found.namespaces);
     return found;
   }
 

@@ -124,7 +124,8 @@ class ReviewedAccess implements OwnedAccess {
     const { caller, cluster, kind } = question;
     const access = this.#clusters.get(cluster);
     const served = this.#options.objects.served(cluster, kind);
-    if (access === undefined || !isAuthenticated(caller)) return unknownRight('the cluster has left the fleet');
+    if (!isAuthenticated(caller)) return unknownRight('expected an authenticated caller');
+    if (access === undefined) return unknownRight('the cluster has left the fleet');
     if (served === undefined) return unknownRight('the cluster has not answered yet');
     if (served === 'absent') return deniedRight('the cluster does not serve this kind');
     return (await untilAborted(access.explain(caller, question, served), signal)) ?? unknownRight('the request has ended');
@@ -141,7 +142,7 @@ class ReviewedAccess implements OwnedAccess {
     if (before !== undefined && before.changes === this.#changes && nowMs < before.untilMs) return undefined;
     const clusters = [...this.#clusters.values()];
     const reviewing = clusters.map((one) => one.reviewVisibility(caller)).filter((one) => one !== undefined);
-    if (reviewing.length > 0) return this.#settled(reviewing, signal);
+    if (reviewing.length > 0) return this.#waitForReviews(reviewing, signal);
     const untilMs = Math.min(...clusters.map((one) => one.visibleUntilMs(caller)));
     this.#prepared.set(caller.key, { untilMs, changes: this.#changes });
     return undefined;
@@ -155,7 +156,7 @@ class ReviewedAccess implements OwnedAccess {
     signal.addEventListener('abort', () => this.#callbacks.delete(own), { once: true });
   }
 
-  async #settled(reviewing: readonly Promise<void>[], signal: AbortSignal): Promise<void> {
+  async #waitForReviews(reviewing: readonly Promise<void>[], signal: AbortSignal): Promise<void> {
     const done = new AbortController();
     const either = AbortSignal.any([signal, done.signal]);
     await Promise.race([Promise.all(reviewing), this.#options.clock.sleep(prepareMs, either)]);

@@ -18,7 +18,7 @@ export interface Review {
   readonly attributes: ResourceAttributes;
 }
 
-/** The answer of an API server. `fault`: it did not answer, and the access counts as denied. */
+/** The answer of an API server. `fault`: the review had no result, and the access counts as denied. */
 export interface ReviewAnswer {
   readonly isAllowed: boolean;
   readonly fault?: Fault | undefined;
@@ -92,9 +92,9 @@ export class ClusterReviews {
     return { isAllowed: allowed === true && denied !== true, reason };
   }
 
-  /** Returns a denial with the fault of a cluster that did not answer. Its message names neither the account of the gateway nor an address. */
+  /** Returns a denial with a fault, because the cluster did not answer or refused the review. Its message names neither the account of the gateway nor an address. */
   #unanswered(code: FaultCode): ReviewAnswer {
-    const message = 'the cluster was asked for the rights of the caller and did not answer, so nothing is shown';
+    const message = 'the cluster did not decide about the rights of the caller, so nothing is shown';
     return { isAllowed: false, fault: fault(code, message, { cluster: this.#api.cluster, retry: 'LATER' }) };
   }
 }
