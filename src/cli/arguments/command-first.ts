@@ -42,8 +42,8 @@ function firstWord(args: readonly string[], { names, flags }: KnownWords): numbe
     const [name = '', value] = arg.startsWith('--') ? arg.split(/=(.*)/s) : [arg.slice(0, 2), arg.slice(2) || undefined];
     const arity = flags.get(name);
     if (arity === undefined) return undefined;
-    const isTaken = arity === 'value' || (arity === 'either' && !names.includes(args[at + 1] ?? ''));
-    if (isTaken && value === undefined) at++;
+    const takesNextWord = arity === 'value' || (arity === 'either' && !names.includes(args[at + 1] ?? ''));
+    if (takesNextWord && value === undefined) at++;
   }
   return undefined;
 }

@@ -11,7 +11,7 @@ export interface FieldCondition {
 }
 
 /**
- * Parses `a=b,c!=d` as kubectl does: `=` and `==` are equal, a backslash escapes a comma, an equals sign or a backslash.
+ * Parses `a=b,c!=d` as kubectl does: `=` and `==` mean the same, and a backslash escapes a comma, an equals sign or a backslash.
  *
  * @throws {InvalidArgumentError} for a term without an operator.
  */

@@ -1,19 +1,19 @@
 const inOneCluster = (name: string) => `kubectl --context CLUSTER ${name} does it in one cluster`;
-const created = 'muster apply -f creates objects';
-const patched = 'muster patch, label and annotate change fields, and muster apply -f changes objects';
+const useApply = 'muster apply -f creates objects';
+const usePatch = 'muster patch, label and annotate change fields, and muster apply -f changes objects';
 
 /** The alternative to each command of kubectl that Muster does not have. */
 const alternatives: ReadonlyMap<string, string> = new Map([
   ['events', 'muster describe shows the events of an object, and muster get events --field-selector involvedObject.name=NAME lists them'],
-  ['edit', patched],
-  ['set', patched],
-  ['replace', created],
-  ['create', created],
-  ['run', created],
-  ['expose', created],
-  ['autoscale', created],
+  ['edit', usePatch],
+  ['set', usePatch],
+  ['replace', useApply],
+  ['create', useApply],
+  ['run', useApply],
+  ['expose', useApply],
+  ['autoscale', useApply],
   ['cluster-info', 'muster clusters shows the clusters'],
-  ['api-versions', 'muster api-resources has the API groups'],
+  ['api-versions', 'muster api-resources lists the API groups'],
   ...[
     'exec',
     'attach',

@@ -1,6 +1,6 @@
 import { type Command as Commander, Help } from 'commander';
 
-/** The commands under each heading of the help of the program. `Others:` has the rest. */
+/** The commands under each heading of the help of the program. All other commands are under `Others:`. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   'Look:': ['clusters', 'list', 'describe', 'tree', 'logs', 'watch', 'wait', 'query', 'api-resources', 'explain', 'auth', 'version'],
   'Change objects:': ['apply', 'delete', 'scale', 'restart', 'label', 'annotate', 'patch', 'diff'],
@@ -23,7 +23,7 @@ export function arrangeHelp(program: Commander): void {
   program.configureHelp({
     visibleOptions: (of) => (of === program ? [...serving, ...plain.visibleOptions(of)] : plain.visibleOptions(of)),
     visibleCommands: (of) => inOrder(plain.visibleCommands(of)),
-    // The sections have the order of the items that are shown. By default it is that in which the commands were added.
+    // The sections have the order of the items that are shown. By default they have the order in which the commands were added.
     groupItems: (_, visible, headingOf) => plain.groupItems(visible, visible, headingOf),
     formatHelp: (of, helper) => {
       const text = Help.prototype.formatHelp.call(helper, of, helper);
@@ -32,7 +32,7 @@ export function arrangeHelp(program: Commander): void {
   });
 }
 
-/** Sorts commands as `groups` has them. The others follow in their own order. */
+/** Sorts commands in the order of `groups`. Commands that are not in `groups` follow, in their own order. */
 function inOrder(commands: readonly Commander[]): Commander[] {
   const names = Object.values(groups).flat();
   const placeOf = (command: Commander) => (names.includes(command.name()) ? names.indexOf(command.name()) : names.length);

@@ -19,10 +19,10 @@ interface DocumentFiles {
  *
  * @throws {CommandFailure} for the first file that cannot be read or is no YAML, with the file and the line.
  */
-export async function readDocumentFiles(by: SourceReader, flags: Pick<SourceFlags, 'filename'>): Promise<DocumentFiles> {
-  const sources = await sourcesOf(by, flags);
+export async function readDocumentFiles(session: SourceReader, flags: Pick<SourceFlags, 'filename'>): Promise<DocumentFiles> {
+  const sources = await sourcesOf(session, flags);
   for (const { name, text } of sources) {
-    const read = await by.reader.documents(text);
+    const read = await session.reader.documents(text);
     if (read.result === 'refused') throw refused([name, read.message]);
   }
   return { text: sources.map(({ text }) => text).join('\n---\n'), count: sources.length };
@@ -47,10 +47,10 @@ const manifestFile = /\.(?:ya?ml|json)$/;
  * @throws {CommandFailure} for the first file that cannot be read, with the file, the path and the expected value. Also if an object names another
  * namespace than `-n`.
  */
-export async function readManifestFiles(by: SourceReader, flags: SourceFlags): Promise<readonly ParsedManifest[]> {
+export async function readManifestFiles(session: SourceReader, flags: SourceFlags): Promise<readonly ParsedManifest[]> {
   const found: ParsedManifest[] = [];
-  for (const { name, text } of await sourcesOf(by, flags)) {
-    const read = await by.reader.manifests(text);
+  for (const { name, text } of await sourcesOf(session, flags)) {
+    const read = await session.reader.manifests(text);
     if (read.result === 'refused') throw refused([name, read.path, read.message]);
     found.push(...read.manifests.map((manifest) => placed(manifest, { file: name, namespace: flags.namespace })));
   }
@@ -62,16 +62,16 @@ export async function readManifestFiles(by: SourceReader, flags: SourceFlags): P
  *
  * @throws {CommandFailure} with the last problem of the first invalid file. All other problems of that file are printed before.
  */
-export async function readIntentFiles(by: SourceReader, flags: SourceFlags): Promise<readonly ParsedIntent[]> {
+export async function readIntentFiles(session: SourceReader, flags: SourceFlags): Promise<readonly ParsedIntent[]> {
   const found: ParsedIntent[] = [];
-  for (const { name, text } of await sourcesOf(by, flags)) {
-    const read = await by.reader.intents(text, { namespace: flags.namespace });
+  for (const { name, text } of await sourcesOf(session, flags)) {
+    const read = await session.reader.intents(text, { namespace: flags.namespace });
     if (read.result === 'read') {
       found.push(...read.intents);
       continue;
     }
     const failures = read.problems.map(({ document, path: field, message }) => refused([name, document, field, message]));
-    for (const { message } of failures.slice(0, -1)) by.terminal.err(`muster: ${printable(message)}\n`);
+    for (const { message } of failures.slice(0, -1)) session.terminal.err(`muster: ${printable(message)}\n`);
     throw failures.at(-1) ?? refused([name, 'expected a Propagation']);
   }
   return found;

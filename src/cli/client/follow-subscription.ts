@@ -41,7 +41,7 @@ const [firstDelayMs, maxDelayMs] = [1_000, 30_000];
 const healthyMs = 30_000;
 
 /**
- * Keeps a subscription open until the signal aborts. A lost stream is opened again after a delay: at most 1 s after the first loss,
+ * Keeps a subscription open until the signal aborts or the gateway completes it. A lost stream is opened again after a delay: at most 1 s after the first loss,
  * doubled with each further loss, up to 30 s.
  *
  * A reopened stream repeats no message if `variables` returns the cursor of the last one.

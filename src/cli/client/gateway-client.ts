@@ -58,8 +58,8 @@ export function createGatewayClient(address: GatewayAddress, signal: AbortSignal
 }
 
 /**
- * Sends a request that will probably follow. Returns a client that gives its answer, or its failure, to the first request that is the same. The client
- * sends all other requests as usual.
+ * Sends a request at once, because the command will probably need its answer. Returns a client whose first `send` of the same request returns this
+ * answer, or this failure. All other calls send a request as usual. `query` always sends one.
  */
 export function withEarlyRequest(gateway: GatewayClient, request: GatewayRequest): GatewayClient {
   const text = JSON.stringify(request);
@@ -161,7 +161,7 @@ function parseAnswer({ status, type, location, text }: HttpText, { url, token }:
 /** The failure for a redirect. It is not followed, because its target, such as a login page, would get the token and the request. */
 function redirectFailure({ status, location }: Pick<HttpText, 'status' | 'location'>, url: string): CommandFailure {
   const target = location === undefined ? undefined : URL.parse(location, url);
-  // The query of a login page may hold secrets, and says nothing about the gateway.
+  // The query of a login page may hold secrets, and does not help to find the gateway.
   const where = target === undefined || target === null ? 'nowhere' : `${target.protocol}//${target.host}${target.pathname}`;
   const remedy = 'Redirects are not followed: give the address of the gateway itself with --gateway or MUSTER_GATEWAY';
   return new CommandFailure(exitCodes.refused, `expected a gateway at ${url}, got a redirect to ${where} (HTTP ${status}). ${remedy}`);

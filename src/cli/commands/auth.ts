@@ -93,14 +93,14 @@ const rightsQuery = `query ($verb: String!, $kind: String!, $name: String, $name
 
 async function showRights(
   { gateway, terminal, clusters }: Session,
-  asked: { readonly verb: string; readonly kind: string },
+  requested: { readonly verb: string; readonly kind: string },
   { namespace, subresource, output }: CanIFlags,
 ): Promise<number> {
-  const [kind = '', name, ...more] = asked.kind.split('/');
+  const [kind = '', name, ...more] = requested.kind.split('/');
   if (kind === '' || name === '' || more.length > 0)
-    throw new CommandFailure(exitCodes.refused, `expected KIND or KIND/NAME, got ${asked.kind}`);
+    throw new CommandFailure(exitCodes.refused, `expected KIND or KIND/NAME, got ${requested.kind}`);
   const variables = {
-    verb: asked.verb,
+    verb: requested.verb,
     kind,
     name: name ?? null,
     namespace: namespace ?? null,

@@ -71,7 +71,7 @@ export function addImportCommand(program: Commander, run: RunCommand): void {
       const { fromCluster, undo, apply } = flags;
       if (fromCluster !== undefined && undo === true)
         return run(flags, (session) => undoImport(session, fromCluster, flags), { writes: true });
-      return run(flags, (session) => importThem(session, flags), { writes: apply === true });
+      return run(flags, (session) => importManifests(session, flags), { writes: apply === true });
     });
 }
 
@@ -88,7 +88,7 @@ function checkFlags({ filename, fromCluster, kinds, namespace, exact, output, ap
   if (wait === true && apply !== true && undo !== true) refuse('expected --wait only with --apply or --undo');
 }
 
-async function importThem(session: Session, flags: ImportFlags): Promise<number> {
+async function importManifests(session: Session, flags: ImportFlags): Promise<number> {
   const { request, from } = await requestOf(session, flags);
   const answer = await requestImport(session.gateway, request);
   const notes = importNotes(answer, from);

@@ -59,16 +59,16 @@ export function addLogsCommand(program: Commander, run: RunCommand): void {
     .option('-c, --container <name>', 'only containers of this name')
     .option('-f, --follow', 'follow new lines')
     .option('-p, --previous', "logs of the containers' previous run")
-    .option('--since <duration>', 'only lines of the last 5m, 90s, 1d12h', seconds)
-    .addOption(new Option('--since-time <time>', 'only lines since this time (RFC 3339)').argParser(timeOf).conflicts('since'))
+    .option('--since <duration>', 'only lines of the last 5m, 90s, 1d12h', parseSeconds)
+    .addOption(new Option('--since-time <time>', 'only lines since this time (RFC 3339)').argParser(parseTime).conflicts('since'))
     .option(
       '--tail <lines>',
       'the last lines of each log; -1 for the maximum of 10000 (default: 200, with -f 10)',
       wholeNumberParser(-1, maxTailLines),
     )
     .option('--timestamps', 'print the time of each line')
-    .option('-i, --include <expression>', 'only lines that this finds; may be repeated: one must', expressions)
-    .option('-e, --exclude <expression>', 'no line that this finds; may be repeated', expressions)
+    .option('-i, --include <expression>', 'only lines that match; may be repeated: then at least one must match', collectExpressions)
+    .option('-e, --exclude <expression>', 'leave out lines that match; may be repeated', collectExpressions)
     .addOption(new Option('-o, --output <format>', 'raw: the lines alone; json: an object per line').choices(logFormats))
     .option('--max-log-requests <count>', 'with -f: the largest number of containers', wholeNumberParser(1, 1_000), 50)
     .addHelpText('after', help)
@@ -130,11 +130,11 @@ async function showLogs(session: Session, words: LogWords, flags: LogsFlags): Pr
   return Math.max(exitCode, code);
 }
 
-function expressions(text: string, before: readonly RegExp[] = []): readonly RegExp[] {
+function collectExpressions(text: string, before: readonly RegExp[] = []): readonly RegExp[] {
   return [...before, parseExpression(text)];
 }
 
-function timeOf(text: string): string {
+function parseTime(text: string): string {
   if (parseInstant(text) !== undefined) return text;
   throw new InvalidArgumentError('Expected a time such as 2026-01-31T12:00:00Z.');
 }
@@ -143,7 +143,7 @@ function refused(message: string): CommandFailure {
   return new CommandFailure(exitCodes.refused, message);
 }
 
-function seconds(text: string): number {
+function parseSeconds(text: string): number {
   // Go's durations have no days, so they are read first.
   const [, days = '0', rest = ''] = /^(?:(\d{1,5})d)?(.*)$/s.exec(text) ?? [];
   const time = rest === '' && text !== '' ? 0n : parseDuration(rest);

@@ -170,14 +170,14 @@ async function follow(session: Session, { started, word }: StartedMigration, fla
     if (isRefused || flags.output !== undefined) await printState(session, started, flags.output);
     return { code: isRefused ? exitCodes.failed : exitCodes.good, end: started };
   }
-  const end = await ended(session, started, flags);
+  const end = await followToEnd(session, started, flags);
   if (end === undefined) return { code: exitCodes.failed, end: started };
   await printState(session, end, flags.output);
   return { code: migrationEnd(end) === 'good' ? exitCodes.good : exitCodes.failed, end };
 }
 
 /** Follows a migration until it ends, and prints each change of an application. Undefined if the command is aborted, or the Migration is deleted. */
-async function ended(
+async function followToEnd(
   session: Session,
   { namespace, name }: ShownMigration,
   flags: MigrateCommandFlags,

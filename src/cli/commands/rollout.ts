@@ -134,9 +134,9 @@ interface Change {
 }
 
 async function change(session: Session, { key, flags, field, word, extra }: Change): Promise<number> {
-  const goesOn = field !== 'pausePropagation' && (session.ownsGateway || flags.wait === true);
+  const waits = field !== 'pausePropagation' && (session.ownsGateway || flags.wait === true);
   const mutation = { ...key, field, inputs: { ...keyInputs(key), ...extra } };
-  return changePropagations(session, [mutation], { output: flags.output, word: () => word, until: goesOn ? 'settled' : 'accepted' });
+  return changePropagations(session, [mutation], { output: flags.output, word: () => word, until: waits ? 'settled' : 'accepted' });
 }
 
 async function status(session: Session, key: PropagationKey, { watch, output }: RolloutFlags): Promise<number> {
@@ -181,7 +181,11 @@ function nameOf(word: string): string {
 }
 
 /** The actions that accept each flag. */
-const owners: readonly { readonly flag: keyof RolloutFlags; readonly option: string; readonly actions: readonly RolloutAction[] }[] = [
+const actionsOfFlags: readonly {
+  readonly flag: keyof RolloutFlags;
+  readonly option: string;
+  readonly actions: readonly RolloutAction[];
+}[] = [
   { flag: 'timeout', option: '--timeout', actions: ['status'] },
   { flag: 'wait', option: '--wait', actions: ['resume', 'rollback', 'undo'] },
   { flag: 'revision', option: '--revision', actions: ['rollback', 'history'] },
@@ -191,7 +195,7 @@ const owners: readonly { readonly flag: keyof RolloutFlags; readonly option: str
 ];
 
 function checkFlags(action: RolloutAction, flags: RolloutFlags): void {
-  const wrong = owners.find(({ flag, actions: its }) => flags[flag] !== undefined && !its.includes(action));
+  const wrong = actionsOfFlags.find(({ flag, actions: accepting }) => flags[flag] !== undefined && !accepting.includes(action));
   if (wrong !== undefined)
     throw new CommandFailure(
       exitCodes.refused,

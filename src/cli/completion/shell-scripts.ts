@@ -1,7 +1,7 @@
 /** The shells that have a completion script. */
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** The completion script of each shell. It asks `muster __complete` for candidates. */
+/** The completion script of each shell. Each script runs `muster __complete` to get candidates. */
 export const shellScripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `_muster() {
   local line directive=4

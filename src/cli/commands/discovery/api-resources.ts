@@ -15,7 +15,7 @@ type ResourceFlags = GatewayFlags & {
   readonly headers: boolean;
 };
 
-/** Adds `muster api-resources`, `muster explain` and `muster version`. */
+/** Adds `muster api-resources` and `muster explain`. */
 export function addDiscoveryCommands(program: Commander, run: RunCommand): void {
   withGatewayOptions(program.command('api-resources'))
     .description('list the kinds of all clusters, and how many clusters serve each')

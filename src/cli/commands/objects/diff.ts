@@ -47,7 +47,7 @@ function propagationName(words: readonly string[]): string {
 }
 
 /** Codes of faults after which it is unknown whether an object differs. Any other fault means that the object is refused. */
-const silent = new Set(['UNREACHABLE', 'TIMEOUT', 'UNAVAILABLE', 'UNAUTHENTICATED', 'SYNCING', 'THROTTLED', 'GONE']);
+const inconclusiveCodes = new Set(['UNREACHABLE', 'TIMEOUT', 'UNAVAILABLE', 'UNAUTHENTICATED', 'SYNCING', 'THROTTLED', 'GONE']);
 
 async function diffFiles(session: Session, flags: DiffFlags): Promise<number> {
   const manifests = await readManifestFiles(session, flags);
@@ -75,7 +75,7 @@ async function diffFiles(session: Session, flags: DiffFlags): Promise<number> {
       fault === null ? [] : [{ ...fault, cluster: { name: fullObjectName(cluster.name, objectOfKey(key)) }, kind: null }],
     ),
   );
-  if (failed.some(({ fault }) => !silent.has(fault?.code ?? ''))) return exitCodes.refused;
+  if (failed.some(({ fault }) => !inconclusiveCodes.has(fault?.code ?? ''))) return exitCodes.refused;
   if (lines.length > 0) return exitCodes.failed;
   return failed.length > 0 ? exitCodes.unknown : exitCodes.good;
 }
