@@ -21,7 +21,7 @@ export interface SimServerOptions extends Omit<EmbeddedClusterOptions, 'name'> {
 
 const initialNamespaces = ['kube-system', 'default', 'kube-node-lease', 'kube-public'];
 
-/** Creates a server with the built-in kinds of its version and the namespaces of every cluster. */
+/** Creates a server with the built-in kinds of its version and the namespaces that a new cluster has. */
 export function createSimServer(options: SimServerOptions): SimServer {
   const { version = '1.36.3', clock = systemClock, historyLength = 1_000, createState = (state) => new SimState(state) } = options;
   const { generatesLogs = false, bookmarkSeconds = 60, token = randomUUID(), hooks = {}, authorization = 'alwaysAllow' } = options;

@@ -7,7 +7,7 @@ import { createSimServer } from './create-sim-server.ts';
 import type { EmbeddedClusterOptions, StoppableCluster } from './kinds/embedded-cluster.ts';
 import { createRequestHandler } from './request-handler.ts';
 
-/** Starts one cluster with the namespaces of every cluster. Resolves once it listens on loopback. */
+/** Starts one cluster with the namespaces that a new cluster has, such as `kube-system`. Resolves once it listens on loopback. */
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Promise<StoppableCluster> {
   const server = createSimServer(options);
   const { key, certificate: cert, ca } = await createCertificate();

@@ -26,12 +26,12 @@ export interface World {
   /** Creates the object, or replaces it. */
   put(object: KubernetesObject): void;
   remove(kind: ControlledKind, object: KubernetesObject): void;
-  /** Marks the object as terminating. The kubelet removes it a moment later. */
+  /** Marks a Pod as terminating. The simulated kubelet removes it a moment later. */
   terminate(object: KubernetesObject): void;
   record(event: ReportedEvent): void;
   /**
    * Starts a timer for the key with a random time between `minMs` and `maxMs`, and returns false. Returns true once when the time has
-   * elapsed, and starts again. A timer is forgotten if a round does not query it. Always true in fast forward.
+   * elapsed, and starts again. A timer is forgotten if a round does not query it. In fast forward, always returns true.
    */
   hasElapsed(key: string, minMs: number, maxMs: number): boolean;
   /** Returns the creation time of an object that the owner makes now. In fast forward it is a random time after the owner's creation. */
@@ -109,7 +109,7 @@ function drafted(object: KubernetesObject, nowMs: number): KubernetesObject {
   return { ...object, metadata: { ...object.metadata, uid, creationTimestamp, ...(isCounted ? { generation } : {}) } };
 }
 
-// Removes the generation of an object that is written back: the cluster then counts the generation itself.
+/** Removes the generation of an object that is written back: the cluster then counts the generation itself. */
 function withoutGeneration(object: KubernetesObject): KubernetesObject {
   const { generation: _generation, ...metadata } = object.metadata;
   return { ...object, metadata };

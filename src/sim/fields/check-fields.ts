@@ -3,35 +3,35 @@ import { type FieldPath, fieldElement, pathText } from './field-set.ts';
 import { type FieldType, itemElement, itemType, memberType, type ScalarType } from './field-types.ts';
 
 /**
- * Returns the faults that server-side apply reports: undeclared fields, values of a wrong type, and items with equal keys. Null fits every
+ * Returns the errors that server-side apply reports: undeclared fields, values of a wrong type, and items with equal keys. Null fits every
  * type.
  */
-export function typeFaultsOf(type: FieldType, value: Json | undefined, path: FieldPath = []): readonly string[] {
+export function typeErrorsOf(type: FieldType, value: Json | undefined, path: FieldPath = []): readonly string[] {
   if (value === undefined || value === null || type.type === 'untyped') return [];
   const expected = (what: string) => [`${pathText(path)}: expected ${what}, got ${JSON.stringify(value)}`];
   switch (type.type) {
     case 'scalar':
       return isScalar(type.scalar, value) ? [] : expected(scalarWords[type.scalar]);
     case 'list':
-      return Array.isArray(value) ? listFaults(type, value, path) : expected('list');
+      return Array.isArray(value) ? listErrors(type, value, path) : expected('list');
     case 'map':
     case 'struct':
-      return isJsonObject(value) ? memberFaults(type, value, path) : expected('map');
+      return isJsonObject(value) ? memberErrors(type, value, path) : expected('map');
     default:
       return type satisfies never;
   }
 }
 
 /** A value without undeclared fields, and the paths of those fields: `spec.containers[0].foo`. */
-export interface Pruned {
+export interface PrunedValue {
   readonly value: Json;
   readonly unknown: readonly string[];
 }
 
 /** Returns the value without undeclared fields and nulls, as a server reads a request. Null stays as a value of a map. */
-export function knownFields(type: FieldType, value: Json, place = ''): Pruned {
+export function prunedValue(type: FieldType, value: Json, place = ''): PrunedValue {
   if (Array.isArray(value)) {
-    const items = (value as readonly Json[]).map((item, index) => knownFields(itemType(type), item, `${place}[${index}]`));
+    const items = (value as readonly Json[]).map((item, index) => prunedValue(itemType(type), item, `${place}[${index}]`));
     return { value: items.map((item) => item.value), unknown: items.flatMap(({ unknown }) => unknown) };
   }
   if (!isJsonObject(value) || type.type === 'untyped') return { value, unknown: [] };
@@ -43,7 +43,7 @@ export function knownFields(type: FieldType, value: Json, place = ''): Pruned {
     if (inner === undefined) unknown.push(at);
     // Null removes a field, so it is not stored.
     else if (member !== undefined && (member !== null || type.type === 'map')) {
-      const pruned = knownFields(inner, member, at);
+      const pruned = prunedValue(inner, member, at);
       unknown.push(...pruned.unknown);
       known.push([key, pruned.value]);
     }
@@ -100,23 +100,23 @@ function isScalar(scalar: ScalarType, value: Json): boolean {
   }
 }
 
-function listFaults(type: FieldType, items: readonly Json[], path: FieldPath): readonly string[] {
-  if (type.type !== 'list' || type.listType === 'atomic') return items.flatMap((item) => typeFaultsOf(itemType(type), item, path));
+function listErrors(type: FieldType, items: readonly Json[], path: FieldPath): readonly string[] {
+  if (type.type !== 'list' || type.listType === 'atomic') return items.flatMap((item) => typeErrorsOf(itemType(type), item, path));
   const seen = new Set<string>();
   return items.flatMap((item) => {
     const element = itemElement(type, item);
     const isTwice = seen.has(element);
     seen.add(element);
-    const faults = typeFaultsOf(itemType(type), item, [...path, element]);
-    return isTwice ? [`${pathText(path)}: duplicate entries for key ${pathText([element])}`, ...faults] : faults;
+    const errors = typeErrorsOf(itemType(type), item, [...path, element]);
+    return isTwice ? [`${pathText(path)}: duplicate entries for key ${pathText([element])}`, ...errors] : errors;
   });
 }
 
-function memberFaults(type: FieldType, value: JsonObject, path: FieldPath): readonly string[] {
+function memberErrors(type: FieldType, value: JsonObject, path: FieldPath): readonly string[] {
   return Object.entries(value).flatMap(([key, member]) => {
     const inner = memberType(type, key);
     const at = [...path, fieldElement(key)];
-    return inner === undefined ? [`${pathText(at)}: field not declared in schema`] : typeFaultsOf(inner, member, at);
+    return inner === undefined ? [`${pathText(at)}: field not declared in schema`] : typeErrorsOf(inner, member, at);
   });
 }
 

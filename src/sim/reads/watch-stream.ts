@@ -120,8 +120,8 @@ export class WatchStream implements ServedWatch {
   }
 
   /**
-   * Returns the object of a DELETED event. An object that leaves the selector is sent in its last selected state, at the revision at which
-   * it left.
+   * Returns the object of a DELETED event. An object that leaves the selection is sent in its last selected state, with the revision at
+   * which it left.
    */
   #lastState({ type, object, before, revision }: StorageChange): SimObject {
     if (type === 'DELETED' || before === undefined) return object;

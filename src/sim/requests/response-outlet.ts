@@ -17,35 +17,35 @@ export interface ResponseOutlet {
   room(): Promise<void>;
 }
 
-/** The largest number of bytes that wait for a client. A watch beyond it is reset, as a real server ends slow watches. */
+/** The largest number of bytes that wait for a client. An answer beyond it is reset, as a real server ends slow watches. */
 const maxWaitingBytes = 256 * 2 ** 20;
 /** `room` waits while this many bytes or more wait for the client, so that a list is not rendered faster than the client reads. */
 const highWaterBytes = 1 << 20;
 
 /** Creates an outlet that writes to the response. */
 export function createResponseOutlet(response: ServerResponse | Http2ServerResponse): ResponseOutlet {
-  const over = new AbortController();
+  const ended = new AbortController();
   let waitingBytes = 0;
   let drained: (() => void) | undefined;
   const reset = () => {
     if ('stream' in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     else response.socket?.destroy();
-    over.abort();
+    ended.abort();
   };
   response.on('error', () => undefined);
   response.on('close', () => {
-    over.abort();
+    ended.abort();
     drained?.();
   });
   return {
-    signal: over.signal,
+    signal: ended.signal,
     head(status, headers) {
-      if (over.signal.aborted) return;
+      if (ended.signal.aborted) return;
       if ('stream' in response) response.writeHead(status, { ...headers });
       else response.writeHead(status, { ...headers }).flushHeaders();
     },
     write(bytes) {
-      if (over.signal.aborted) return Promise.resolve();
+      if (ended.signal.aborted) return Promise.resolve();
       const { promise, resolve } = Promise.withResolvers<void>();
       const length = typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.length;
       waitingBytes += length;
@@ -58,10 +58,10 @@ export function createResponseOutlet(response: ServerResponse | Http2ServerRespo
       if (waitingBytes > maxWaitingBytes) reset();
       return promise;
     },
-    end: () => void (over.signal.aborted || response.end()),
+    end: () => void (ended.signal.aborted || response.end()),
     reset,
     async room() {
-      if (waitingBytes < highWaterBytes || over.signal.aborted) return;
+      if (waitingBytes < highWaterBytes || ended.signal.aborted) return;
       await new Promise<void>((resolve) => {
         drained = resolve;
       });

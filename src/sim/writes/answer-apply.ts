@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { textAt } from '../../core/json-at.ts';
 import { apiVersionOf } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { knownFields, typeFaultsOf } from '../fields/check-fields.ts';
+import { prunedValue, typeErrorsOf } from '../fields/check-fields.ts';
 import { pathText } from '../fields/field-set.ts';
 import { typeOfKind } from '../fields/kind-types.ts';
 import { managerOfWrite } from '../fields/managed-fields.ts';
@@ -82,9 +82,9 @@ function refuseApplied({ target }: ResourceContext, applied: JsonObject): ApiRef
   const type = typeOfKind(kind, version);
   const called = `${group === '' ? `/${version}` : versionName}, Kind=${kind.kind}`;
   const subject = `${textAt(metadata, 'namespace') ?? ''}/${textAt(metadata, 'name') ?? ''}; ${called}`;
-  const faults = typeFaultsOf(type, applied);
-  if (faults.length > 0) {
-    const what = faults.length === 1 ? faults[0] : `errors:\n${faults.map((fault) => `  ${fault}`).join('\n')}`;
+  const errors = typeErrorsOf(type, applied);
+  if (errors.length > 0) {
+    const what = errors.length === 1 ? errors[0] : `errors:\n${errors.map((error) => `  ${error}`).join('\n')}`;
     return { code: 500, message: `failed to create typed patch object (${subject}): ${what}` };
   }
   const misformed = firstFormatError(type, applied);
@@ -146,7 +146,7 @@ function changed(context: ResourceContext, { request, applied }: SimApplyRequest
 
 /** Removes nulls: an applied null gives the manager the field, but is not stored. Also removes undeclared fields. */
 function cleaned({ target }: ResourceContext, object: KubernetesObject): KubernetesObject {
-  const { value } = knownFields(typeOfKind(target.storage.kind, target.resource.version), object);
+  const { value } = prunedValue(typeOfKind(target.storage.kind, target.resource.version), object);
   return value as KubernetesObject;
 }
 

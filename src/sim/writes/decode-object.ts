@@ -1,12 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { firstTypeMismatch, knownFields } from '../fields/check-fields.ts';
+import { firstTypeMismatch, prunedValue } from '../fields/check-fields.ts';
 import type { FieldType } from '../fields/field-types.ts';
 import { firstFormatError } from '../fields/value-formats.ts';
 import { type ApiRefusal, apiRefusal, invalidObject } from '../kinds/api-status.ts';
 import type { FieldValidation } from './write-options.ts';
 
 /** A decoded object, and warnings about it. */
-export interface Decoded {
+export interface DecodedObject {
   readonly object: JsonObject;
   readonly warnings: readonly string[];
 }
@@ -26,7 +26,7 @@ export interface DecodeOptions {
 export function decodedObject(
   object: JsonObject,
   { kind, version, type, fieldValidation, from, isCustom }: DecodeOptions,
-): Decoded | ApiRefusal {
+): DecodedObject | ApiRefusal {
   const refused = (why: string): ApiRefusal => {
     if (from === 'body') return apiRefusal(400, `${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
     return invalidObject({ kind: '', name: '' }, [{ reason: 'FieldValueInvalid', message: `Invalid value: ${why}`, field: 'patch' }]);
@@ -40,7 +40,7 @@ export function decodedObject(
   const misformed = firstFormatError(type, object);
   // The message about a patch contains the whole object, even the values of a Secret.
   if (misformed !== undefined) return refused(from === 'body' ? misformed : `${JSON.stringify(JSON.stringify(object))}: ${misformed}`);
-  const { value, unknown } = knownFields(type, object);
+  const { value, unknown } = prunedValue(type, object);
   const remarks = unknown.toSorted().map((field) => `unknown field ${JSON.stringify(field)}`);
   if (fieldValidation === 'Strict' && remarks.length > 0) return refused(`strict decoding error: ${remarks.join(', ')}`);
   return { object: isJsonObject(value) ? value : {}, warnings: fieldValidation === 'Warn' ? remarks : [] };
