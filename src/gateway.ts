@@ -153,7 +153,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   stack.use(serving);
   if (options.token === undefined) followTokenFile(options, serving, ending.signal);
   schema.onSwap(() => serving.schemaSwapped(), ending.signal);
-  const queries = examples.pasted.map(({ query }) => query);
+  const queries = examples.forTerminal.map(({ query }) => query);
   return gatewayOf({ options, mirrors, schema, health, serving, demo, queries, rest: stack.move() });
 }
 

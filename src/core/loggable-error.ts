@@ -6,7 +6,7 @@ import { InvariantError, MusterError } from './errors.ts';
  */
 export function loggableError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(`expected an error to be thrown, got: ${error === null ? 'null' : typeof error}`);
-  if (isOfOurWords(error) && error.cause === undefined) return error;
+  if (hasOwnMessage(error) && error.cause === undefined) return error;
   const cause = error.cause === undefined ? undefined : loggableError(error.cause);
   const safe = new Error(safeMessage(error), cause === undefined ? undefined : { cause });
   safe.name = error.name;
@@ -16,7 +16,7 @@ export function loggableError(error: unknown): Error {
 }
 
 /** True for errors whose message this project wrote. Neither the runtime nor graphql-js throws a plain `Error`. */
-function isOfOurWords(error: Error): boolean {
+function hasOwnMessage(error: Error): boolean {
   return error instanceof MusterError || error instanceof InvariantError || error.constructor === Error;
 }
 
@@ -31,7 +31,7 @@ const plainWords = /^(?!.* (?:is|has|are|must) )[a-z][a-z ,-]*$/;
 
 function safeMessage(error: Error): string {
   const { message } = error;
-  if (isOfOurWords(error) || aboutCode.test(message) || plainWords.test(message)) return message;
+  if (hasOwnMessage(error) || aboutCode.test(message) || plainWords.test(message)) return message;
   // `Cannot return null for non-nullable field Pod.kind.` quotes no value. In other messages, values follow a colon and are cut off.
   if (error.name === 'GraphQLError') return message.replace(/: [\s\S]*$/, '');
   return 'the message is left out, as it may quote a value';
@@ -44,10 +44,13 @@ function framesOf({ stack = '', message }: Error): readonly string[] {
 
 /** Replaces the text, list or object at the end of a message of graphql-js by its type. Numbers, Booleans and `null` stay. */
 export function withoutQuotedValues(message: string): string {
-  return message.replace(/((?:cannot represent [^:]*|[Ff]ound): )([\s\S]*)$/, (_, words: string, value: string) => words + sortOf(value));
+  return message.replace(
+    /((?:cannot represent [^:]*|[Ff]ound): )([\s\S]*)$/,
+    (_, words: string, value: string) => words + typeNameOf(value),
+  );
 }
 
-function sortOf(text: string): string {
+function typeNameOf(text: string): string {
   const value = text.replace(/\.$/, '');
   const exact = /^\{ rawJSON: "(-?\d+)" \}$/.exec(value);
   if (exact?.[1] !== undefined) return exact[1];

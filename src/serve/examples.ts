@@ -33,20 +33,20 @@ const files: readonly (readonly [name: string, variables?: string])[] = [
 ];
 
 /** Examples that the terminal shows, because they are short enough to paste. */
-const pasted: ReadonlySet<string> = new Set(['clusters', 'unhealthy', 'deployments']);
+const shownInTerminal: ReadonlySet<string> = new Set(['clusters', 'unhealthy', 'deployments']);
 
 /** The example operations that come with Muster. */
 export interface Examples {
   /** All examples. GraphiQL opens each in a tab. */
   readonly all: readonly ExampleQuery[];
   /** The three examples that the terminal shows for the embedded fleet. */
-  readonly pasted: readonly ExampleQuery[];
+  readonly forTerminal: readonly ExampleQuery[];
 }
 
 /** Reads `schema/examples`. Each file begins with a comment. Its first sentence is the title of the example. */
 export async function readExamples(): Promise<Examples> {
   const all = await Promise.all(files.map(readExample));
-  return { all, pasted: all.filter((_, place) => pasted.has(files[place]?.[0] ?? '')) };
+  return { all, forTerminal: all.filter((_, index) => shownInTerminal.has(files[index]?.[0] ?? '')) };
 }
 
 async function readExample([name, variables]: (typeof files)[number]): Promise<ExampleQuery> {

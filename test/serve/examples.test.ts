@@ -46,6 +46,6 @@ test('every file is an example, with a title and a name of its own', async () =>
 });
 
 test('three examples are short enough to paste', () => {
-  expect(examples.pasted).toHaveLength(3);
-  for (const query of examples.pasted) expect(examples.all).toContain(query);
+  expect(examples.forTerminal).toHaveLength(3);
+  for (const query of examples.forTerminal) expect(examples.all).toContain(query);
 });

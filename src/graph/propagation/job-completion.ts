@@ -16,7 +16,7 @@ export interface PropagatedJobsMessage extends JobStatusMessage {
 }
 
 /**
- * Returns the label selector for the Jobs of a Propagation, joined with the requested one.
+ * Returns the label selector for the Jobs of a Propagation, joined with the requested selector, and the state of the Propagation.
  *
  * @throws {MusterError} `BAD_INPUT` if the Propagation does not exist, `UNAVAILABLE` without a hub.
  */

@@ -79,7 +79,7 @@ export function createDefinedKinds(earlier: readonly LockedKind[]): DefinedKinds
         const away = before.filter(([cluster]) => isAway(cluster, kind));
         // If no cluster defines the kind and none is away, its last definitions stay.
         const kept = current.size + away.length > 0 ? away : before;
-        kinds.set(kind, new Map([...current, ...kept.map(([cluster, last]) => [cluster, earlierKinds(last, today)] as const)]));
+        kinds.set(kind, new Map([...current, ...kept.map(([cluster, last]) => [cluster, withoutCurrent(last, today)] as const)]));
       }
     },
     all: () => [...kinds].flatMap(([kind, definitions]) => joinedOf(kind, definitions)),
@@ -106,6 +106,6 @@ function byKind(defined: CurrentDefinitions['defined'], today: string): Readonly
   return kinds;
 }
 
-function earlierKinds(definition: Definition, today: string): Definition {
+function withoutCurrent(definition: Definition, today: string): Definition {
   return definition.isCurrent ? { ...definition, servedOn: today, isCurrent: false } : definition;
 }

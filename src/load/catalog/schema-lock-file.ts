@@ -59,7 +59,8 @@ const maxBytes = 64 << 20;
  * Opens the lock file. It may not exist yet, and several gateways may share it.
  *
  * No problem with the file is thrown, because a gateway works without it. Problems are logged and returned by `problem`. A file that is no lock
- * is renamed to `<file>.broken-<time>`. A file that cannot be read, or has another version, is left as it is. Each write reads the file again, and treats it in the same way.
+ * is renamed to `<file>.broken-<time>`. A file that cannot be read, or has another version, is left as it is. Each write reads the file again, and
+ * treats it in the same way.
  */
 export async function openSchemaLock({ file, clock, log }: SchemaLockFileOptions): Promise<SchemaLockFile> {
   if (file === undefined) return noSchemaLock;
@@ -79,13 +80,13 @@ export async function openSchemaLock({ file, clock, log }: SchemaLockFileOptions
         }
       })();
       return () => {
-        writer.isBehind = compose;
+        writer.unwritten = compose;
         changed();
       };
     },
     [Symbol.asyncDispose]: async () => {
       ending.abort();
-      if (writer.isBehind !== undefined) writer.write(writer.isBehind);
+      if (writer.unwritten !== undefined) writer.write(writer.unwritten);
       await writer.idle();
     },
   };
@@ -129,7 +130,7 @@ interface LockFileContent {
 class LockWriter {
   readonly #options: SchemaLockFileOptions & { readonly file: string };
   /** Returns the lock that must still be written. Undefined if no write is due. */
-  isBehind: (() => SchemaLock) | undefined;
+  unwritten: (() => SchemaLock) | undefined;
   #last: Promise<void> = Promise.resolve();
   #broken: string | undefined;
   #failure: string | undefined;
@@ -163,13 +164,13 @@ class LockWriter {
 
   /** Writes the lock. Calls `onWritten` if the file changed. A failed write is repeated with the next one. */
   write(compose: () => SchemaLock, onWritten?: () => void): void {
-    this.isBehind = undefined;
+    this.unwritten = undefined;
     this.#last = this.#last.then(async () => {
       try {
         if (await this.#writeNow(compose())) onWritten?.();
         this.#failure = undefined;
       } catch (error) {
-        this.isBehind ??= compose;
+        this.unwritten ??= compose;
         this.#failure = `the schema lock file cannot be written (${reasonOf(error)}): types of clusters that are down may be missing after the next start`;
         this.#options.log.warn({ file: this.#options.file, reason: reasonOf(error) }, 'the schema lock file cannot be written');
       }

@@ -24,7 +24,7 @@ export interface ContainerHost extends FollowRunOptions {
 /** Maximum number of waiting containers that are reported to the reader. Further containers wait too, but no message reports them. */
 const maxReportedWaiting = 100;
 
-const everything: LogBegin = {};
+const fromFirstLine: LogBegin = {};
 
 /** One container. Its runs are followed one after the other, as the status of its Pod shows them. */
 export class FollowedContainer implements WaitingFollow {
@@ -52,7 +52,7 @@ export class FollowedContainer implements WaitingFollow {
     this.target = target;
     this.#pod = pod;
     // A container that has not run yet has no earlier lines.
-    this.#begin = stateOf(pod, target.container).run === undefined ? everything : begin;
+    this.#begin = stateOf(pod, target.container).run === undefined ? fromFirstLine : begin;
     this.#consider();
   }
 
@@ -147,7 +147,7 @@ export class FollowedContainer implements WaitingFollow {
     if (outcome.type === 'failed') this.#fail(outcome.fault);
     if (outcome.type === 'failed' && this.#runState(run) === 'running') this.#blockedAt = this.#pod;
     else this.#done = run;
-    if (outcome.type === 'ended') this.#begin = everything;
+    if (outcome.type === 'ended') this.#begin = fromFirstLine;
     this.#host.queue.release();
     this.#consider();
   }

@@ -66,7 +66,7 @@ export class RelationLookup implements Disposable {
   readonly #options: ReadSourceOptions;
   readonly #request: RelationLookupRequest;
   readonly #untilMs: number;
-  readonly #copies = new DisposableStack();
+  readonly #freezes = new DisposableStack();
   readonly #relatedKinds = new Map<ClusterName, Map<string, RelatedKind>>();
   #found = new Map<ClusterName, Map<string, ReadSource | Fault>>();
   readonly #frozen = new Map<MirrorReader, FrozenObjects>();
@@ -160,7 +160,7 @@ export class RelationLookup implements Disposable {
     for (const ofCluster of this.#found.values()) {
       for (const source of ofCluster.values()) {
         if (!isReadSource(source) || source.type !== 'held' || this.#frozen.has(source.mirror)) continue;
-        this.#frozen.set(source.mirror, this.#copies.use(source.mirror.store.freeze()));
+        this.#frozen.set(source.mirror, this.#freezes.use(source.mirror.store.freeze()));
       }
     }
   }
@@ -190,7 +190,7 @@ export class RelationLookup implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#copies.dispose();
+    this.#freezes.dispose();
   }
 
   #relationsOf(kind: ModelKind): readonly PathRelation[] {

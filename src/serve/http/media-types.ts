@@ -3,8 +3,8 @@ import { RequestRefusal } from '../../operations/refusal.ts';
 import type { AcceptedAnswer, AnswerType, HttpPlugin } from './http-operation.ts';
 
 /**
- * Returns a plugin that chooses the media type of the answer. It refuses a request without a readable body or without an accepted type of
- * answer, and a GET from a page of another site. Yoga itself ignores quality values and charsets.
+ * Returns a plugin that chooses the media type of the answer. It refuses a POST whose body is not JSON in UTF-8, a request that
+ * accepts no type that the gateway sends, and a GET from a page of another site. Yoga itself ignores quality values and charsets.
  */
 export function useNegotiation(): HttpPlugin {
   return {
@@ -12,7 +12,7 @@ export function useNegotiation(): HttpPlugin {
       const { headers, method } = operation.req;
       if (method === 'POST') requireJson(headers);
       else refuseCrossSite(headers);
-      operation.accepted = chooseAnswer(headers.accept);
+      operation.accepted = chooseAnswerType(headers.accept);
       if (operation.accepted.events === 'all') operation.transport = 'sse';
     },
   };
@@ -58,7 +58,7 @@ function requireJson(headers: IncomingHttpHeaders): void {
  *
  * @throws {RequestRefusal} 406 if the caller accepts none of the three types.
  */
-function chooseAnswer(accept: string | undefined): AcceptedAnswer {
+function chooseAnswerType(accept: string | undefined): AcceptedAnswer {
   if (accept === undefined || accept === '*/*') return { type: 'application/json', events: 'none' };
   const ranges = accept.split(',', 50).map(parseRange);
   const modern = qualityOf('application/graphql-response+json', ranges, false);
@@ -79,7 +79,7 @@ function chooseAnswer(accept: string | undefined): AcceptedAnswer {
 /** Returns the media type of a refusal that is sent before `Accept` is checked. */
 export function answerTypeOf(accept: string | undefined): AnswerType {
   try {
-    return chooseAnswer(accept).type;
+    return chooseAnswerType(accept).type;
   } catch {
     return 'application/json';
   }

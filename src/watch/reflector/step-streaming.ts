@@ -80,8 +80,8 @@ function stepStreamedEvent(situation: StreamingSituation, event: DecodedWatchEve
 }
 
 /**
- * Row 8 of docs/internals/mirror.md 3.1: handles the end of a sleep. If an event came meanwhile, sleeps for the rest of its 30 s. If none
- * came, ends the WatchList and lists.
+ * Row 8 of docs/internals/mirror.md 3.1: handles the end of a sleep. If an event came meanwhile, sleeps until 30 s after this event.
+ * If none came, ends the WatchList and lists.
  */
 function stepSilence({ state, memory, moment }: StreamingSituation): StepResult {
   const restMs = state.receivedMs + maxSilenceMs - moment.nowMs;

@@ -5,7 +5,7 @@ import { backoffMs } from './backoff.ts';
 const failuresToOpen = 3;
 const wakeMsPerReflector = 50;
 
-/** Knows whether a cluster can be reached, from the results of all requests to it. */
+/** Tracks whether a cluster can be reached, by the results of all requests to it. */
 export interface Breaker {
   /** Why the breaker is open. Undefined while it is closed. */
   readonly fault: Fault | undefined;
