@@ -22,6 +22,7 @@ export interface InventoryMemory {
   readonly secrets: KnownSecrets;
   /** The last valid access of each cluster, by the key of its candidate. */
   readonly lastGood: Map<string, CheckedEndpoint>;
+  /** The candidates of the last complete set, in their order. */
   published: readonly ListedCandidate[];
 }
 
@@ -110,10 +111,10 @@ export class CandidateMaker {
   #foundIn(object: KubernetesObject, secret: SecretState): readonly FoundCluster[] {
     const { adapter, context } = this.#options;
     if (secret.state === 'unread') return secret.fault === undefined ? [] : (adapter.unreadable?.(object, secret.fault) ?? []);
-    const { mark } = adapter;
+    const { requiredLabel } = adapter;
     return adapter.clustersOf(object, secret.data, context).map((found) => {
-      if (mark === undefined) return found;
-      const { [mark.key]: _, ...labels } = found.settings.labels ?? {};
+      if (requiredLabel === undefined) return found;
+      const { [requiredLabel.key]: _, ...labels } = found.settings.labels ?? {};
       return { ...found, settings: { ...found.settings, labels } };
     });
   }

@@ -35,6 +35,7 @@ export interface HolderPorts {
   readonly clock: Clock;
 }
 
+/** The options of `followInventory`. */
 export interface InventoryOptions extends HolderPorts {
   readonly adapter: InventoryAdapter;
   readonly inventory: InventorySettings;
@@ -74,14 +75,17 @@ class Inventory {
   readonly #signal: AbortSignal;
   readonly #reader: SecretReader;
   readonly #maker: CandidateMaker;
+  /** The followed Secrets by namespace. The key undefined stands for all namespaces. */
   readonly #secrets = new Map<string | undefined, OwnSecrets | undefined>();
   readonly #scheduler: TimeSliceScheduler;
   #hasPublished = false;
   /** True if the last reading needed labels of a namespace that are not known. */
   #lacksNamespaces = false;
-  #waiting = false;
-  #reading = false;
-  #changed = false;
+  /** True while a reading waits for the end of `settleMs`. */
+  #isScheduled = false;
+  #isReading = false;
+  /** True if a change came after the current reading began. */
+  #hasChanged = false;
 
   constructor(options: InventoryOptions, signal: AbortSignal) {
     const { adapter, environment, memory, where, holder, clock } = options;
@@ -89,7 +93,7 @@ class Inventory {
     this.#signal = signal;
     this.#scheduler = new TimeSliceScheduler(clock);
     const api = () => options.api(holder);
-    this.#reader = new SecretReader({ holder, api, known: memory.secrets, clock, onChange: () => this.#soon() }, signal);
+    this.#reader = new SecretReader({ holder, api, known: memory.secrets, clock, onChange: () => this.#readSoon() }, signal);
     const found = where === undefined ? 'registered' : 'listed';
     this.#maker = new CandidateMaker({ adapter, context: this.#context(() => []), found, environment, memory });
   }
@@ -100,10 +104,11 @@ class Inventory {
     objects.hold(holder, namespaceKind, this.#signal);
     objects.onChange((changes) => {
       if (changes.some(({ type, cluster }) => type === 'cluster' && cluster === holder)) this.#followSecrets();
-      if (changes.some((change) => change.cluster === holder && (change.type === 'cluster' || this.#concerns(change.kind)))) this.#soon();
+      if (changes.some((change) => change.cluster === holder && (change.type === 'cluster' || this.#concerns(change.kind))))
+        this.#readSoon();
     }, this.#signal);
     this.#followSecrets();
-    this.#soon();
+    this.#readSoon();
   }
 
   #concerns(kind: { readonly group: string; readonly kind: string }): boolean {
@@ -120,30 +125,30 @@ class Inventory {
     for (const namespace of namespaces) {
       const followed = this.#secrets.get(namespace);
       if (followed === undefined || followed.isEnded())
-        this.#secrets.set(namespace, followSecrets(holder, namespace, () => this.#soon(), this.#signal) ?? followed);
+        this.#secrets.set(namespace, followSecrets(holder, namespace, () => this.#readSoon(), this.#signal) ?? followed);
     }
   }
 
   /** Starts a reading in 50 ms, unless one is waiting already. Called after each change. */
-  #soon(): void {
-    if (this.#waiting || this.#signal.aborted) return;
-    this.#waiting = true;
+  #readSoon(): void {
+    if (this.#isScheduled || this.#signal.aborted) return;
+    this.#isScheduled = true;
     void this.#options.clock.sleep(settleMs, this.#signal).then(() => {
-      this.#waiting = false;
+      this.#isScheduled = false;
       void this.#readAlone();
     });
   }
 
   /** Reads the whole inventory. If a change comes in the meantime, reads it again. Only one reading runs at a time. */
   async #readAlone(): Promise<void> {
-    this.#changed = true;
-    if (this.#reading) return;
-    this.#reading = true;
-    while (this.#changed && !this.#signal.aborted) {
-      this.#changed = false;
+    this.#hasChanged = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    while (this.#hasChanged && !this.#signal.aborted) {
+      this.#hasChanged = false;
       await this.#read();
     }
-    this.#reading = false;
+    this.#isReading = false;
   }
 
   /**
@@ -176,15 +181,16 @@ class Inventory {
       if (problem !== undefined) this.#options.onSet({ candidates: published.map(({ candidate }) => candidate), faults: [problem] });
       return undefined;
     }
+    const { requiredLabel } = adapter;
     const selector = parseLabelSelector(inventory.labels ?? '');
     const byNamespace = Map.groupBy(secrets, ({ metadata }) => metadata.namespace ?? '');
     const versions = new Map(secrets.map(({ metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata.resourceVersion]));
     const context = this.#context((namespace) => byNamespace.get(namespace) ?? []);
     return objects
       .filter(({ metadata: { namespace = '', labels } }) => {
-        const isMarked = adapter.mark === undefined || labels?.[adapter.mark.key] === adapter.mark.value;
+        const hasLabel = requiredLabel === undefined || labels?.[requiredLabel.key] === requiredLabel.value;
         const isInside = inventory.namespaces === undefined || namespace === '' || inventory.namespaces.includes(namespace);
-        return isMarked && isInside && matchesLabelSelector(selector, labels ?? undefined);
+        return hasLabel && isInside && matchesLabelSelector(selector, labels ?? undefined);
       })
       .toSorted(byAge)
       .map((object) => {

@@ -55,8 +55,8 @@ export interface InventoryAdapter {
   readonly kind: GroupKind;
   /** Returns the namespaces to read if the config names none. Undefined: all namespaces. */
   readonly namespaces?: (context: Pick<AdapterContext, 'systemNamespace'>) => readonly string[];
-  /** The label that objects must have. It does not become a label of the cluster. Undefined: no label is required. */
-  readonly mark?: { readonly key: string; readonly value: string };
+  /** The label that objects must have. It does not become a label of the cluster. Default: no label is required. */
+  readonly requiredLabel?: { readonly key: string; readonly value: string };
   /**
    * Returns the name of the Secret with the credentials. Undefined: the object names no Secret. `unknown`: it depends on labels of a namespace that
    * are not known, so the clusters of the object stay as they were.
@@ -69,8 +69,8 @@ export interface InventoryAdapter {
    */
   clustersOf(object: KubernetesObject, data: SecretData | undefined, context: AdapterContext): readonly FoundCluster[];
   /**
-   * True if two states of one object describe the same clusters, so that the earlier result of `clustersOf` is used again. Default: only for the same
-   * state.
+   * True if two states of one object describe the same clusters, so that the earlier result of `clustersOf` is used again. It is not called for the
+   * identical state. Default: every other state describes other clusters.
    */
   isSame?(before: KubernetesObject, now: KubernetesObject): boolean;
   /**

@@ -15,7 +15,7 @@ const secretKind = { group: '', kind: 'Secret' };
 /** Returns the name of the object, for systems whose objects are themselves the Secrets with the credentials. */
 const ownName = ({ metadata }: KubernetesObject) => ({ namespace: metadata.namespace ?? '', name: metadata.name });
 
-/** The label with which `muster join` marks its Clusters. With this value, it does not become a label of the cluster; with another value, it does. */
+/** The label that `muster join` writes on its Clusters. It becomes a label of the cluster only if it has another value. */
 const registrationMark = { key: 'app.kubernetes.io/managed-by', value: 'muster' };
 
 /**
@@ -82,13 +82,11 @@ export const clusterApi: InventoryAdapter = {
   clustersOf: (object, data, context) => clusterOfKubeconfig({ object, key: 'value' }, data, context),
 };
 
-const istioMark = { key: 'istio/multiCluster', value: 'true' };
-
 /** Reads the remote Secrets of Istio. Each key of such a Secret is the name of a cluster, and its value is the kubeconfig. */
 export const istio: InventoryAdapter = {
   kind: secretKind,
   namespaces: () => ['istio-system'],
-  mark: istioMark,
+  requiredLabel: { key: 'istio/multiCluster', value: 'true' },
   secretNameOf: ownName,
   clustersOf(object, data = new Map(), { allowPrivate }) {
     const settings = { labels: ownLabelsOf(object) };
@@ -103,7 +101,7 @@ export const istio: InventoryAdapter = {
 /** Reads the Secrets of multicluster-runtime, which have its label. The kubeconfig is under the key `kubeconfig`. */
 export const multiclusterRuntime: InventoryAdapter = {
   kind: secretKind,
-  mark: { key: 'sigs.k8s.io/multicluster-runtime-kubeconfig', value: 'true' },
+  requiredLabel: { key: 'sigs.k8s.io/multicluster-runtime-kubeconfig', value: 'true' },
   secretNameOf: ownName,
   clustersOf: (object, data, context) => clusterOfKubeconfig({ object, key: 'kubeconfig' }, data, context),
 };

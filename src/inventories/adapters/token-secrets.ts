@@ -77,11 +77,11 @@ export const openClusterManagement: InventoryAdapter = {
 export const argoCd: InventoryAdapter = {
   kind: { group: '', kind: 'Secret' },
   namespaces: () => ['argocd'],
-  mark: { key: 'argocd.argoproj.io/secret-type', value: 'cluster' },
+  requiredLabel: { key: 'argocd.argoproj.io/secret-type', value: 'cluster' },
   secretNameOf: ({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }),
   clustersOf(object, data = new Map(), context) {
     const config = tryParseJson(Buffer.from(data.get('config') ?? []).toString() || '{}');
-    // Argo CD reaches its own cluster with the credentials of its Pod, which Muster cannot use. Their Secret has none.
+    // The Secret of Argo CD's own cluster has no credentials. Argo CD uses those of its Pod, which Muster cannot use.
     if (isJsonObject(config) && !argoCredentials.some((key) => isSet(objectIn(config, key)))) return [];
     const name = optionalSecretText(data, 'name')?.value ?? object.metadata.name;
     return [{ ...foundCluster({ object }, () => argoAccess(config, data, context)), name }];
