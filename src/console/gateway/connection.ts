@@ -8,12 +8,15 @@ export const isAway = computed(() => silent.value.size > 0);
 /** The source of all queries and mutations. */
 const requests = 'requests';
 
-/** Records that a source, such as one stream, gets no answer. Default: the queries and mutations. */
+/** Records that a source, such as one stream, has got no answer. Default: the queries and mutations. */
 export function reportSilence(source = requests): void {
   if (!silent.value.has(source)) silent.value = new Set([...silent.value, source]);
 }
 
-/** Records that the gateway has answered a source. It then answers queries too, also on a page that sends none. Default: as above. */
+/**
+ * Records that the gateway has answered a source. A gateway that answers a stream also answers queries, so the queries no longer count as unanswered.
+ * Default: the queries and mutations.
+ */
 export function reportAnswer(source = requests): void {
   forget(source, requests);
 }

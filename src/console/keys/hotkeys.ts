@@ -43,7 +43,7 @@ export function startHotkeys(): void {
   });
 }
 
-/** Does what a single key means. False if it means nothing. */
+/** Runs the action of a single key. Returns false if the key has no action. */
 function press(key: string): boolean {
   switch (key) {
     case '/':

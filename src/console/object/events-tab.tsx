@@ -25,19 +25,19 @@ const columns = printed.map(({ header, cell }): TableColumn<ObjectRow> => {
   };
 });
 
-export interface EventsOf {
+export interface EventsTabProps {
   readonly id: string;
   /** True if the cluster does not answer, so its newest Events are unknown. */
   readonly isSilent: boolean;
-  /** True if the object has Pods, whose Events are their own. */
-  readonly hasParts: boolean;
+  /** True if the object has Pods. The Events about a Pod are not about this object. */
+  readonly hasPods: boolean;
 }
 
 /** Shows the Events about an object, the newest first. */
-export function EventsTab({ id, isSilent, hasParts }: EventsOf) {
+export function EventsTab({ id, isSilent, hasPods }: EventsTabProps) {
   const { data, failure } = usePolled<EventsAnswer>({ query: eventsQuery, variables: { id }, everyMs: 3_000 });
   const events = data?.resource?.events;
-  const emptyText = `No ${isSilent ? 'known ' : ''}events about this object itself.${hasParts ? ' Relations leads to its Pods, which have events of their own.' : ''}`;
+  const emptyText = `No ${isSilent ? 'known ' : ''}events about this object itself.${hasPods ? ' Relations leads to its Pods, which have events of their own.' : ''}`;
   if (failure !== undefined) return <Alert>{failure.message}</Alert>;
   if (events === undefined) return <p class="status-line">{data === undefined ? 'Loading' : 'The object is gone.'}</p>;
   return (

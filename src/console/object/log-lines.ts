@@ -77,7 +77,7 @@ export class LogLines {
     return this.#dropped;
   }
 
-  /** Why containers cannot be followed. What the whole cluster cannot do is not repeated for each container. */
+  /** The faults of containers that cannot be followed. A fault of the whole cluster is returned once, not for each container. */
   get faults(): readonly string[] {
     const ofCluster = this.#faults.get('/')?.code;
     return [...this.#faults].filter(([source, { code }]) => source === '/' || code !== ofCluster).map(([, { text }]) => text);

@@ -6,7 +6,7 @@ import { Alert } from '../parts/alert.tsx';
 import { LogLines, type LogMessage, type ShownLine } from './log-lines.ts';
 import { podSelectorOf } from './pod-selector.ts';
 
-export interface LogsOf {
+export interface LogsTabProps {
   readonly id: string;
   readonly cluster: string;
   readonly namespace: string | undefined;
@@ -48,7 +48,7 @@ const tailLines = 500;
 const renderMs = 100;
 
 /** Follows the logs of a Pod, or of the Pods that an object selects. */
-export function LogsTab(of: LogsOf) {
+export function LogsTab(of: LogsTabProps) {
   const [choice, setChoice] = useState<PodChoice | { readonly problem: string } | undefined>(of.isPod ? { names: [of.name] } : undefined);
   useEffect(() => {
     if (!of.isPod) findPods(of.id).then(setChoice, (error: Error) => setChoice({ problem: error.message }));
@@ -79,12 +79,12 @@ async function findPods(id: string): Promise<PodChoice | { readonly problem: str
   return labels === undefined ? { problem: 'this object selects no Pods' } : { labels };
 }
 
-function FollowedLogs({ of, choice }: { readonly of: LogsOf; readonly choice: PodChoice }) {
+function FollowedLogs({ of, choice }: { readonly of: LogsTabProps; readonly choice: PodChoice }) {
   return <LogView name={of.name} empty="No lines yet. New ones appear here." {...useLogs(of, choice)} />;
 }
 
 /** Shows the logs of the runs before the current ones. They do not change, so they are read once. */
-function PreviousLogs({ of, choice }: { readonly of: LogsOf; readonly choice: PodChoice }) {
+function PreviousLogs({ of, choice }: { readonly of: LogsTabProps; readonly choice: PodChoice }) {
   const { cluster, namespace, name } = of;
   const [state, setState] = useState<LogState | undefined>();
   useEffect(() => {
@@ -150,11 +150,11 @@ function sourceOf({ pod, container }: ShownLine): string {
   return `${pod}/${container}`;
 }
 
-function selectionOf({ cluster, namespace }: LogsOf, choice: PodChoice): object {
+function selectionOf({ cluster, namespace }: LogsTabProps, choice: PodChoice): object {
   return { clusters: [cluster], namespaces: namespace === undefined ? undefined : [namespace], ...choice };
 }
 
-function useLogs(of: LogsOf, choice: PodChoice): LogState {
+function useLogs(of: LogsTabProps, choice: PodChoice): LogState {
   const { cluster, namespace } = of;
   const [state, setState] = useState<LogState>({ lines: [], forgotten: 0, dropped: 0, faults: [], failure: undefined });
   useEffect(() => {

@@ -7,8 +7,8 @@ export const maxRows = 20_000;
 type HeldRow<Item> = { readonly id: string; readonly item: Item | undefined };
 
 /**
- * The objects of a live table. Keeps the first 20,000 objects, and the number of all. After a lost stream it keeps what it had until the stream
- * has sent its state again.
+ * The objects of a live table. Keeps the first 20,000 objects, and the number of all. After a lost stream it keeps its objects until the
+ * stream has sent its whole state again.
  */
 export class LiveRows<Item extends { readonly id: string }> {
   readonly #held = new StreamedObjects<HeldRow<Item>>(() => '');

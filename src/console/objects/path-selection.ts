@@ -26,7 +26,7 @@ const typeQuery = `query ($name: String!) {
   __type(name: $name) { fields { name type { name kind ofType { name kind ofType { name kind ofType { name kind } } } } } }
 }`;
 
-/** The fields of types, by name. A schema with another custom kind has other types, so a reload of the page reads them anew. */
+/** The fields of types, by name. Kept until the page is reloaded. A reload reads the types of a changed schema. */
 const known = new Map<string, Promise<TypeFields>>();
 
 /**

@@ -66,8 +66,8 @@ export function JobsPage() {
 }
 
 /**
- * Returns whether each cluster answers. The first summary says so. No summary comes without clusters, so until then the page asks which clusters
- * serve Jobs.
+ * Returns whether each cluster answers, by the last summary. Undefined before the first summary. If no cluster serves Jobs, no summary ever comes. So
+ * until the first summary the page asks which clusters serve Jobs, and returns an empty list if none does.
  */
 function useAnswers(summary: ShownJobSummary | undefined, complete: ReadonlySet<string>): readonly ClusterAnswer[] | undefined {
   const { data } = usePolled<KindSyncAnswer>(

@@ -55,22 +55,24 @@ export function ObjectPage(names: ObjectPageNames) {
   const last = useRef<WholeObject>(undefined);
   last.current = item ?? last.current;
   const shown = last.current;
-  const silence = sync === undefined ? undefined : problemOfSync(sync);
-  const isKnownAbsent = item === undefined && live.complete.has(cluster) && silence === undefined;
+  const syncProblem = sync === undefined ? undefined : problemOfSync(sync);
+  const isKnownAbsent = item === undefined && live.complete.has(cluster) && syncProblem === undefined;
   const place = namespace === undefined ? `in ${cluster}` : `in namespace ${namespace} of ${cluster}`;
   const problem = failure?.message ?? live.failure?.message;
   return (
     <>
       <Heading title={name} kicker={<ObjectKicker {...names} known={sync?.kind} />} />
       {problem === undefined ? null : <Alert>{problem}</Alert>}
-      {silence === undefined ? null : (
-        <Alert>{`${cluster} ${silence}. ${shown === undefined ? 'Whether the object exists is not known.' : 'This is its last known state.'}`}</Alert>
+      {syncProblem === undefined ? null : (
+        <Alert>{`${cluster} ${syncProblem}. ${shown === undefined ? 'Whether the object exists is not known.' : 'This is its last known state.'}`}</Alert>
       )}
       {isKnownAbsent && shown !== undefined ? <Alert>{`${name} is gone. This is its last state.`}</Alert> : null}
       {isKnownAbsent && shown === undefined ? <Alert>{`There is no ${sync?.kind.kind ?? kindName} ${name} ${place}.`}</Alert> : null}
-      {shown === undefined && !isKnownAbsent && problem === undefined && silence === undefined ? <p class="status-line">Loading</p> : null}
+      {shown === undefined && !isKnownAbsent && problem === undefined && syncProblem === undefined ? (
+        <p class="status-line">Loading</p>
+      ) : null}
       {shown === undefined || sync === undefined ? null : (
-        <Tabs label="About the object" tabs={tabsOf(shown, sync.kind, { ...names, isSilent: silence !== undefined })} />
+        <Tabs label="About the object" tabs={tabsOf(shown, sync.kind, { ...names, isSilent: syncProblem !== undefined })} />
       )}
     </>
   );
@@ -105,7 +107,7 @@ function tabsOf(
   return [
     { id: 'yaml', title: 'YAML', content: () => <YamlView text={yaml} label={`YAML of ${name}`} /> },
     { id: 'relations', title: 'Relations', content: () => <RelationsTab id={id} kind={kind} /> },
-    { id: 'events', title: 'Events', content: () => <EventsTab id={id} isSilent={isSilent} hasParts={hasPods(keyOfKind(kind))} /> },
+    { id: 'events', title: 'Events', content: () => <EventsTab id={id} isSilent={isSilent} hasPods={hasPods(keyOfKind(kind))} /> },
     ...(isPod || hasPods(keyOfKind(kind)) ? [logs] : []),
   ];
 }

@@ -64,7 +64,7 @@ export function ObjectsPage() {
       <div class="filters">
         <SearchBox
           label="Jump to a kind"
-          onEnter={() => first !== undefined && navigate(kindPath(pathNameOfKind(best(rows, search) ?? first.kind)))}
+          onEnter={() => first !== undefined && navigate(kindPath(pathNameOfKind(kindNamed(rows, search) ?? first.kind)))}
         />
       </div>
       {failure === undefined ? null : <Alert>{failure.message}</Alert>}
@@ -119,6 +119,6 @@ function isFound(kind: KindRow['kind'], search: string): boolean {
 }
 
 /** Returns the kind whose plural, kind or short name equals the search. Undefined if there is none. */
-function best(rows: readonly KindRow[], search: string): ShownKind | undefined {
+function kindNamed(rows: readonly KindRow[], search: string): ShownKind | undefined {
   return rows.find(({ kind }) => [kind.plural, kind.kind.toLowerCase(), ...kind.shortNames].includes(search))?.kind;
 }
