@@ -56,8 +56,8 @@ export class Roster {
   readonly #connect: ConnectCluster;
   readonly #log: Log;
   readonly #entries = new Map<ClusterName, MemberEntry>();
-  readonly #callbacks = new Set<(member: Member) => void>();
-  readonly #redescribed = new Set<(member: Member) => void>();
+  readonly #joinCallbacks = new Set<(member: Member) => void>();
+  readonly #redescribedCallbacks = new Set<(member: Member) => void>();
   /**
    * The uid of `kube-system` in each cluster, by the name of the cluster. Candidates that left as duplicates keep their entry: without it, they would
    * join again at the next change.
@@ -81,15 +81,15 @@ export class Roster {
 
   onJoin(callback: (member: Member) => void, signal: AbortSignal): void {
     if (signal.aborted) return;
-    this.#callbacks.add(callback);
-    signal.addEventListener('abort', () => this.#callbacks.delete(callback), { once: true });
+    this.#joinCallbacks.add(callback);
+    signal.addEventListener('abort', () => this.#joinCallbacks.delete(callback), { once: true });
     for (const { member } of [...this.#entries.values()]) callback(member);
   }
 
   onRedescribed(callback: (member: Member) => void, signal: AbortSignal): void {
     if (signal.aborted) return;
-    this.#redescribed.add(callback);
-    signal.addEventListener('abort', () => this.#redescribed.delete(callback), { once: true });
+    this.#redescribedCallbacks.add(callback);
+    signal.addEventListener('abort', () => this.#redescribedCallbacks.delete(callback), { once: true });
   }
 
   identified(name: ClusterName, uid: string): readonly DuplicateName[] {
@@ -134,8 +134,8 @@ export class Roster {
   }
 
   end(): void {
-    this.#callbacks.clear();
-    this.#redescribed.clear();
+    this.#joinCallbacks.clear();
+    this.#redescribedCallbacks.clear();
     for (const entry of [...this.#entries.values()]) this.#remove(entry);
   }
 
@@ -153,7 +153,7 @@ export class Roster {
 
   #reportRedescribed(name: ClusterName): void {
     const member = this.#entries.get(name)?.member;
-    if (member !== undefined) for (const callback of [...this.#redescribed]) callback(member);
+    if (member !== undefined) for (const callback of [...this.#redescribedCallbacks]) callback(member);
   }
 
   /** Calls the callbacks for each member whose faults of sources have changed. */
@@ -226,7 +226,7 @@ export class Roster {
     };
     this.#entries.set(name, { member, connection, life, plan });
     this.#log.info({ cluster: name, membership: 'joined' }, 'cluster: joined the fleet');
-    for (const callback of [...this.#callbacks]) callback(member);
+    for (const callback of [...this.#joinCallbacks]) callback(member);
   }
 
   #leave(entry: MemberEntry, how: string): void {

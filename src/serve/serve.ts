@@ -100,7 +100,7 @@ export interface Serving extends AsyncDisposable {
 }
 
 /** Time for clients to take their last answers, before their connections are cut. */
-const lastWordsMs = 1_000;
+const lastAnswersMs = 1_000;
 
 /** Pace at which streams and sockets are ended during `drain`, so that the next gateway is not flooded. */
 const endedPerSecond = 250;
@@ -158,7 +158,7 @@ export function serve(options: ServeOptions): Serving {
     await Promise.race([Promise.all([idle, streamsEnded]), clock.sleep(patienceMs, gone.signal)]);
     ending.abort();
     for (const operation of inFlight) operation.abort(new MusterError('SHUTTING_DOWN', 'the gateway is ending'));
-    await Promise.race([Promise.all([idle, closed]), clock.sleep(lastWordsMs, gone.signal)]);
+    await Promise.race([Promise.all([idle, closed]), clock.sleep(lastAnswersMs, gone.signal)]);
     gone.abort();
     sockets[Symbol.dispose]();
     listening.destroy();

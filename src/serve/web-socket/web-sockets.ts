@@ -40,7 +40,7 @@ const pingMs = 12_000;
 const closeMs = 10_000;
 
 /** Time for a client to answer a close frame when the gateway ends. */
-const lastWordsMs = 2_000;
+const closeAtEndMs = 2_000;
 
 const serverOptions = {
   noServer: true,
@@ -128,7 +128,7 @@ export class WebSockets implements Disposable {
 
   async #untilGone(): Promise<void> {
     const done = new AbortController();
-    const patience = this.#options.clock.sleep(lastWordsMs, AbortSignal.any([this.#abortController.signal, done.signal]));
+    const patience = this.#options.clock.sleep(closeAtEndMs, AbortSignal.any([this.#abortController.signal, done.signal]));
     await Promise.race([this.#gone.promise, patience]);
     done.abort();
     for (const connection of this.#sockets) connection.terminate();
