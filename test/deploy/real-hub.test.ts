@@ -104,7 +104,7 @@ describe.skipIf(realPrograms === undefined)(`the hub on ${realServerTitle}`, () 
     ['a manifest has no name', { ...right, template: [{ json: { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} } }] }, 'metadata.name'],
     ['a Secret stands there', { ...right, template: [{ json: { ...configMap, kind: 'Secret' } }] }, 'by ref only'],
     ['an enum value is none', { ...right, conflict: 'Fight' }, 'ServerSideApply'],
-    ['a count is beside All', { ...right, completion: { mode: 'All', count: 2 } }, 'a count with Count'],
+    ['a count is beside All', { ...right, completion: { mode: 'All', count: 2 } }, 'count if mode is Count'],
     [
       'groups stand beside a set',
       { ...right, placement: { clusters: ['a'], affinityGroups: [{ name: 'g', set: {} }] } },

@@ -51,7 +51,7 @@ export interface BackupReadRequest {
  */
 export type ReadBackup = (request: BackupReadRequest, signal: AbortSignal) => Promise<BackupRead>;
 
-/** Archives that are read at a time. Each may have 128 MiB of JSON, and several times as much in memory. */
+/** Maximum number of archives that are read at the same time. Each may have 128 MiB of JSON, and several times as much in memory. */
 export const backupBounds: SemaphoreBounds = { permits: 2, permitsPerUser: 1 };
 
 /** Returns the user who takes turns with others in reading archives. */
@@ -82,7 +82,7 @@ interface LiveRead {
   /** Default: all namespaces. */
   readonly namespace?: string | undefined;
   /** True: a mirror that is behind its cluster is a fault. Default: its objects are read. */
-  readonly isCurrent?: true;
+  readonly mustBeInSync?: true;
 }
 
 /**
@@ -91,7 +91,7 @@ interface LiveRead {
  */
 export async function readLiveSource(
   { objects, visibleOf }: LiveSource,
-  { cluster, kinds, namespace, isCurrent }: LiveRead,
+  { cluster, kinds, namespace, mustBeInSync }: LiveRead,
   signal: AbortSignal,
 ): Promise<SourceRead> {
   await objects.whenRead(
@@ -116,13 +116,13 @@ export async function readLiveSource(
       continue;
     }
     if (state.result !== 'unread') asOfMs = Math.min(asOfMs, state.asOfMs);
-    if (isCurrent && state.fault !== undefined) faults.push(state.fault);
+    if (mustBeInSync && state.fault !== undefined) faults.push(state.fault);
     if (seen?.fault !== undefined) faults.push(seen.fault);
     const apiVersion = apiVersionOf(served);
     for (const object of all) {
-      const { namespace: place } = object.metadata;
-      if (namespace !== undefined && place !== namespace) continue;
-      if (seen?.has(place) !== false) found.push(sourceObjectOf(object, { apiVersion, kind: kind.kind }));
+      const { namespace: objectNamespace } = object.metadata;
+      if (namespace !== undefined && objectNamespace !== namespace) continue;
+      if (seen?.has(objectNamespace) !== false) found.push(sourceObjectOf(object, { apiVersion, kind: kind.kind }));
     }
   }
   return { objects: indexSourceObjects(found), faults, asOfMs };

@@ -136,7 +136,7 @@ export const migrationSpec = checkedSchema(
       ['has(self.apps) != has(self.labels)', 'expected either apps or labels'],
       ['has(self.labels) || !has(self.namespaces)', 'expected namespaces with labels only'],
       ['self.from != self.to', 'expected two different clusters in from and to'],
-      ["has(self.backup) == (has(self.source) && self.source == 'Velero')", 'expected a backup with source Velero, and only there'],
+      ["has(self.backup) == (has(self.source) && self.source == 'Velero')", 'expected backup if source is Velero, and no backup otherwise'],
       ['!has(self.apps) || self.apps.all(a, !has(a.cluster) || a.cluster == self.from)', 'expected apps of the cluster in from'],
     ),
   }),

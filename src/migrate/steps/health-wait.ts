@@ -4,9 +4,9 @@ import { withoutReason } from './app-state.ts';
 
 /**
  * Returns the outcome for an application that is not healthy in the target: it waits, or has failed if the deadline has passed. The deadline
- * counts from `deadlineSince`, which is set here if it is not.
+ * counts from `deadlineSince`. The outcome sets it to the present time if it is missing.
  *
- * @param message Why it is not healthy.
+ * @param message Why the application is not healthy.
  */
 export function waitForHealth(pass: AppPass, app: MigratedApp, message: string): StepOutcome {
   const { deadline } = pass.migration.spec;

@@ -27,7 +27,7 @@ export async function outsideNeedOf(
   const { namespace = '' } = key;
   const read = await readLiveSource(
     members,
-    { cluster: clusterOf(pass, 'source'), kinds: kindsToRead([]), namespace, isCurrent: true },
+    { cluster: clusterOf(pass, 'source'), kinds: kindsToRead([]), namespace, mustBeInSync: true },
     pass.signal,
   );
   const [unread] = read.faults;
@@ -43,9 +43,8 @@ export async function outsideNeedOf(
 }
 
 /**
- * Returns the objects that leave the source, by uid and by key: those of `app`, and of all other applications that leave the source. Includes
- * objects that no longer exist. The key of an object that stays for
- * others (`Shared` in `app`) is not in `leaving`.
+ * Returns the objects that leave the source, by uid and by key: the objects of `app`, and of all other applications that leave the source.
+ * Includes objects that no longer exist. Leaves out the key of an object of `app` that stays for others (`Shared`).
  */
 function leavingIn({ migration, kept }: AppPass, app: MigratedApp) {
   const stays = (one: MigratedApp) => isReturning(one) || (isEnded(one) && one.step !== 'Done');

@@ -127,7 +127,7 @@ const completion = checkedSchema(
     .register(graphqlHints, { name: 'CompletionInput' })
     .meta({
       description: 'The condition under which Jobs in many clusters count as complete together.',
-      ...rules([`has(self.count) == (has(self.mode) && self.mode == 'Count')`, 'expected a count with Count, and only there']),
+      ...rules([`has(self.count) == (has(self.mode) && self.mode == 'Count')`, 'expected count if mode is Count, and no count otherwise']),
     }),
   ({ mode, count }, report) => {
     if ((mode === 'Count') === (count !== undefined)) return;
