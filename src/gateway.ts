@@ -32,8 +32,7 @@ import { openFleet } from './open-fleet.ts';
 import type { OperationScope } from './operations/operation.ts';
 import { RequestScheduler } from './operations/request-scheduler.ts';
 import type { ServedSchema } from './operations/served-schema.ts';
-import { gatewayHealthOf, untilReady } from './readiness.ts';
-import type { GatewayHealth } from './serve/monitoring/health.ts';
+import { type Readiness, readinessOf, untilStarted } from './readiness.ts';
 import type { ClusterGauges } from './serve/monitoring/metrics.ts';
 import type { Serving } from './serve/serve.ts';
 import type { Traces } from './traces/open-traces.ts';
@@ -72,8 +71,8 @@ export interface Gateway extends AsyncDisposable {
   readonly demo: boolean;
   /** Example queries to show to a user. */
   readonly queries: readonly string[];
-  /** Resolves when every cluster has synced, has failed or has had 60 s, or when the signal aborts. */
-  whenReady(signal: AbortSignal): Promise<void>;
+  /** Resolves when every cluster and every inventory has been read, has failed or has had 60 s, or when the signal aborts. */
+  whenStarted(signal: AbortSignal): Promise<void>;
   /**
    * Ends the gateway in order: it reports "not ready", refuses new connections, waits for requests in flight, and leaves the clusters.
    * Further calls have no effect.
@@ -118,7 +117,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const models = createCatalog({ mirrors: mirrors.own, baseline, groups: config.kinds, fetchDocument, lock, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, graph: { federation: config.federation }, clock, log }, ending.signal);
   const { access, rights, decisions } = createAccess(options, { mirrors, fleet }, ending.signal);
-  const health = gatewayHealthOf({ mirrors, models, schema, access }, ending.signal);
+  const hubName = hub === undefined ? undefined : clusterName(hub);
+  const readiness = readinessOf({ mirrors, found, hub: hubName, models, schema, access, clock }, ending.signal);
   const requestScheduler = new RequestScheduler(clock);
   const readSide = readSideOf(parts, { ...opened, access, audit, schema, sealKey, requestScheduler, options }, ending.signal);
   const accounts = config.authentication === undefined ? 'one' : 'many';
@@ -128,7 +128,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const writeSide = stack.use(
     createWriteSide({ mirrors, fleet, found, access, accounts, audit, model, hub, config, controllerStartMs, clock, log }, ending.signal),
   );
-  const maySeeHub = (caller: Caller) => hub !== undefined && access.maySeeCluster(caller, clusterName(hub));
+  const maySeeHub = (caller: Caller) => hubName !== undefined && access.maySeeCluster(caller, hubName);
   const serving = serve({
     config,
     listening: listening.main,
@@ -139,7 +139,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     contextOf: createContexts({ options, mirrors, schema, demo, readSide, writeSide, rights, maySeeHub }),
     prepare: (caller, signal) => access.prepare(caller, signal),
     caller: localCaller,
-    health,
+    health: readiness,
     observed: {
       clusters: () => gaugesOf(mirrors, clock),
       upstream: () => counts.all(),
@@ -154,7 +154,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   if (options.token === undefined) followTokenFile(options, serving, ending.signal);
   schema.onSwap(() => serving.schemaSwapped(), ending.signal);
   const queries = examples.forTerminal.map(({ query }) => query);
-  return gatewayOf({ options, mirrors, schema, health, serving, demo, queries, rest: stack.move() });
+  return gatewayOf({ options, mirrors, schema, readiness, serving, demo, queries, rest: stack.move() });
 }
 
 function auditOf({ config: { audit, configFile }, auditOutput = process.stdout, clock, log }: GatewayOptions) {
@@ -313,7 +313,7 @@ interface GatewayParts {
   readonly options: GatewayOptions;
   readonly mirrors: MirrorRegistry;
   readonly schema: LiveSchema;
-  readonly health: GatewayHealth;
+  readonly readiness: Readiness;
   readonly serving: Serving;
   readonly demo: boolean;
   readonly queries: readonly string[];
@@ -321,7 +321,7 @@ interface GatewayParts {
   readonly rest: AsyncDisposableStack;
 }
 
-function gatewayOf({ options, mirrors, schema, health, serving, demo, queries, rest }: GatewayParts): Gateway {
+function gatewayOf({ options, mirrors, schema, readiness, serving, demo, queries, rest }: GatewayParts): Gateway {
   const { config, clock } = options;
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   let stopped: Promise<void> | undefined;
@@ -335,7 +335,7 @@ function gatewayOf({ options, mirrors, schema, health, serving, demo, queries, r
     url: `${config.tls === undefined ? 'http' : 'https'}://${host}:${serving.port}/graphql`,
     demo,
     queries,
-    whenReady: (signal) => untilReady({ mirrors, schema, health, clock, onProgress: options.onProgress }, signal),
+    whenStarted: (signal) => untilStarted({ mirrors, schema, readiness, clock, onProgress: options.onProgress }, signal),
     stop: () => {
       stopped ??= stop();
       return stopped;

@@ -131,7 +131,7 @@ async function runGateway(flags: Flags): Promise<void> {
     log: withQuietInfo(log, () => starting),
     onProgress: view.progressed,
   });
-  await gateway?.whenReady(stopping.signal);
+  await gateway?.whenStarted(stopping.signal);
   starting = false;
   if (gateway === undefined || stopping.signal.aborted) return;
   view.ready({ url: gateway.url, demo: gateway.demo, queries: gateway.demo ? gateway.queries : [] });
@@ -171,7 +171,7 @@ async function startOwn(options: OwnGatewayOptions): Promise<OwnGateway> {
   const patience = new AbortController();
   const either = AbortSignal.any([stopping.signal, patience.signal]);
   void systemClock.sleep(patienceMs, either).then(() => patience.abort());
-  await gateway.whenReady(either);
+  await gateway.whenStarted(either);
   patience.abort();
   return { address: { url: gateway.url, token: async () => token }, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
 }

@@ -22,6 +22,11 @@ export interface FoundClustersOptions extends HolderPorts {
 export interface FoundClusters extends ClusterSource {
   /** Returns the candidates of the Clusters on the hub, by name, as they were yielded last. */
   registered(): ReadonlyMap<ClusterName, ClusterCandidate>;
+  /**
+   * Returns the clusters that hold an inventory without a first set. The fleet has not taken the clusters of that inventory yet. An inventory that may
+   * not be read has an empty first set. The Clusters on the hub count as an inventory of the hub.
+   */
+  unread(): ReadonlySet<ClusterName>;
 }
 
 /** The settings with which the Clusters on the hub are read. */
@@ -44,6 +49,13 @@ interface RunningInventory extends WantedInventory {
   readonly life: AbortController;
   readonly memory: InventoryMemory;
   set: ClusterListing;
+  isRead: boolean;
+}
+
+/** The parts of the inventories that the fleet has taken. */
+interface Taken {
+  registered: ClusterListing;
+  unread: ReadonlySet<ClusterName>;
 }
 
 /**
@@ -54,26 +66,23 @@ interface RunningInventory extends WantedInventory {
  * change, its last set stays until it has been read with the new settings.
  */
 export function createFoundClusters(options: FoundClustersOptions): FoundClusters {
-  const registered = { set: emptySet };
+  const taken: Taken = { registered: emptySet, unread: holdersOf(wantedBy(options.settings, options.hub)) };
   let named: { readonly set: ClusterListing; readonly byName: ReadonlyMap<ClusterName, ClusterCandidate> } | undefined;
   return {
-    watch: (signal) => watchAll(options, registered, signal),
+    watch: (signal) => watchAll(options, taken, signal),
     registered() {
-      const { set } = registered;
+      const set = taken.registered;
       // Kept for each set, because a change of one cluster asks for each of hundreds.
       if (named?.set !== set) named = { set, byName: new Map(set.candidates.map((candidate) => [candidate.name, candidate])) };
       return named.byName;
     },
+    unread: () => taken.unread,
   };
 }
 
 const emptySet: ClusterListing = { candidates: [] };
 
-async function* watchAll(
-  options: FoundClustersOptions,
-  registered: { set: ClusterListing },
-  signal: AbortSignal,
-): AsyncIterable<ClusterListing> {
+async function* watchAll(options: FoundClustersOptions, taken: Taken, signal: AbortSignal): AsyncIterable<ClusterListing> {
   let changed = Promise.withResolvers<void>();
   let running: readonly RunningInventory[] = [];
   const notify = () => changed.resolve();
@@ -85,8 +94,11 @@ async function* watchAll(
   void followSettings(options, follow, signal);
   signal.addEventListener('abort', notify, { once: true });
   while (!signal.aborted) {
-    registered.set = running.find(({ adapter }) => adapter === registeredClusters)?.set ?? emptySet;
+    taken.registered = running.find(({ adapter }) => adapter === registeredClusters)?.set ?? emptySet;
+    const unread = holdersOf(running.filter(({ isRead }) => !isRead));
     yield { candidates: running.flatMap(({ set }) => set.candidates), faults: running.flatMap(({ set }) => set.faults ?? []) };
+    // The fleet asks for the next set after its clusters have joined.
+    taken.unread = unread;
     await changed.promise;
     changed = Promise.withResolvers();
   }
@@ -123,16 +135,21 @@ function restarted(
     const former = formers[at];
     if (isKept(former, one)) return former;
     const { memory = createInventoryMemory(), set = emptySet } = former ?? {};
-    const started: RunningInventory = { ...one, allowPrivate, memory, set, life: new AbortController() };
+    const started: RunningInventory = { ...one, allowPrivate, memory, set, isRead: false, life: new AbortController() };
     const { holder } = one;
     if (holder === undefined) return started;
     const onSet = (now: ClusterListing) => {
       started.set = now;
+      started.isRead = true;
       notify();
     };
     followInventory({ ...options, ...one, holder, memory, allowPrivate, onSet }, AbortSignal.any([signal, started.life.signal]));
     return started;
   });
+}
+
+function holdersOf(inventories: readonly WantedInventory[]): ReadonlySet<ClusterName> {
+  return new Set(inventories.flatMap(({ holder }) => holder ?? []));
 }
 
 function wantedBy({ inventories }: FoundClusterSettings, hub: ClusterName | undefined): readonly WantedInventory[] {

@@ -59,6 +59,17 @@ export function faultOfInventory({
   return unread && fault(unread.code, `${name}: a Secret cannot be read`, about);
 }
 
+/** True if the gateway may not list the objects of the inventory or its Secrets. */
+export function isForbiddenInventory({
+  holder,
+  kind,
+  objects,
+  lists,
+}: Pick<ClusterInventoryState, 'holder' | 'kind' | 'objects' | 'lists'>): boolean {
+  if (lists.some(({ fault }) => fault?.code === 'FORBIDDEN')) return true;
+  return !isSecretKind(kind) && isListForbidden(objects, holder, kind);
+}
+
 /** True if the kind may not be listed. Reads an object of any name: the fault of the mirror is the same for all. */
 function isListForbidden(objects: MemberObjects, holder: ClusterName, kind: GroupKind): boolean {
   const read = objects.read(holder, kind, { namespace: '', name: 'x' });

@@ -13,7 +13,7 @@ import type { OwnSecrets } from '../watch/clusters/own-secrets.ts';
 import { namespaceKind } from '../watch/clusters/warm-kinds.ts';
 import type { AdapterContext, InventoryAdapter, InventorySettings, SecretName } from './adapters/inventory-adapter.ts';
 import { CandidateMaker, type InventoryMemory, objectKeyOf, type SecretState } from './candidate-maker.ts';
-import { faultOfInventory, isSecretKind } from './inventory-faults.ts';
+import { faultOfInventory, isForbiddenInventory, isSecretKind } from './inventory-faults.ts';
 import { SecretReader } from './secret-reader.ts';
 
 /** Milliseconds between a change and the next reading. One reading covers all changes in this time. */
@@ -167,7 +167,7 @@ class Inventory {
 
   /**
    * Returns the objects that describe clusters, the oldest first. Undefined while the objects or the Secrets cannot be listed; it then publishes the
-   * last set with the fault, if there is one.
+   * last set if there is a fault, or if they may not be listed.
    */
   #descriptions(): readonly Description[] | undefined {
     const { adapter, inventory } = this.#options;
@@ -178,7 +178,8 @@ class Inventory {
     if (objects === undefined || secrets === undefined) {
       const problem = this.#problem();
       const { published } = this.#options.memory;
-      if (problem !== undefined) this.#options.onSet({ candidates: published.map(({ candidate }) => candidate), faults: [problem] });
+      if (problem !== undefined || this.#isForbidden())
+        this.#options.onSet({ candidates: published.map(({ candidate }) => candidate), faults: problem === undefined ? [] : [problem] });
       return undefined;
     }
     const { requiredLabel } = adapter;
@@ -215,15 +216,23 @@ class Inventory {
     return lists.length === 0 || lists.includes(undefined) ? undefined : lists.flatMap((list) => list ?? []);
   }
 
+  #lists(): readonly { readonly namespace: string | undefined; readonly fault: Fault | undefined }[] {
+    return [...this.#secrets].map(([namespace, followed]) => ({ namespace, fault: followed?.fault() }));
+  }
+
+  #isForbidden(): boolean {
+    const { objects, holder, adapter } = this.#options;
+    return isForbiddenInventory({ objects, holder, kind: adapter.kind, lists: this.#lists() });
+  }
+
   #problem(): Fault | undefined {
     const { where, objects, holder, adapter } = this.#options;
-    const lists = [...this.#secrets].map(([namespace, followed]) => ({ namespace, fault: followed?.fault() }));
     return faultOfInventory({
       where,
       objects,
       holder,
       kind: adapter.kind,
-      lists,
+      lists: this.#lists(),
       unread: this.#reader.anyFault(),
       lacksNamespaces: this.#lacksNamespaces,
     });

@@ -37,7 +37,7 @@ const namesOf = async (run: Awaited<ReturnType<typeof runGateway>>) => (await cl
 
 test('answers typed objects of every context of the kubeconfig', async () => {
   await using run = await runGateway({ contexts: both() });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   expect(await run.query('{ pods { totalCount items { cluster { name } metadata { name } } faults { code } } gateway { demo } }')).toEqual({
     pods: {
       totalCount: 2,
@@ -53,7 +53,7 @@ test('answers typed objects of every context of the kubeconfig', async () => {
 
 test('reports the progress of each cluster during the start', async () => {
   await using run = await runGateway({ contexts: [...both(), { name: 'nowhere', cluster: nowhere() }] });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   const steps = (cluster: string) => [...new Set(run.progress.filter((step) => step.cluster === cluster).map(({ step }) => step))];
   expect(steps('north').at(0)).toBe('connecting');
   expect(steps('north').at(-1)).toBe('synced');
@@ -77,7 +77,7 @@ test('once it is ready it serves all custom kinds, and it stays ready', async ()
     spec: { group: 'example.com', scope: 'Namespaced', names, versions: [{ name: 'v1', served: true, storage: true, schema }] },
   });
   await using run = await runGateway({ contexts: [{ name: 'south', cluster: south }] });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   expect(await run.query('{ exampleGadgets { totalCount items { spec { size } } } }')).toEqual({
     exampleGadgets: { totalCount: 0, items: [] },
   });
@@ -101,7 +101,7 @@ test('once it is ready it serves all custom kinds, and it stays ready', async ()
 
 test('a cluster that joins or leaves the kubeconfig joins or leaves the graph, and the others are not touched', async () => {
   await using run = await runGateway({ contexts: [{ name: 'north', cluster: north }] });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   await run.query('{ pods { totalCount } }');
   const connections = north.connections();
   const requests = north.requests.length;
@@ -120,7 +120,7 @@ test('a kubeconfig that breaks while it runs changes nothing, and is logged', as
   const warnings: unknown[] = [];
   const log: Log = { ...silentLog, warn: (fields, message) => message.startsWith('the kubeconfig') && warnings.push(fields) };
   await using run = await runGateway({ contexts: both(), log });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   await run.rewrite('kubeconfig', '{ broken');
   await vi.waitUntil(() => warnings.length > 0, { timeout: 20_000 });
   expect(await namesOf(run)).toBe('north south');
@@ -141,7 +141,7 @@ test('an inventory in a cluster that the kubeconfig does not have is logged, at 
 
 test('one cluster by two contexts is one, with a DUPLICATE fault: by its address at once', async () => {
   await using run = await runGateway({ contexts: [...both(), { name: 'north-admin', cluster: north }] });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   const clusters = await clustersOf(run);
   expect(clusters.map(({ name }) => name)).toEqual(['north', 'south']);
   expect(clusters[0]?.faults).toEqual([{ code: 'DUPLICATE', message: 'north-admin is the same cluster: it is read once, as north' }]);
@@ -154,7 +154,7 @@ test('one kube-system uid at two addresses is two clusters, with a DUPLICATE fau
     cluster: { ...north, url: north.url.replace('127.0.0.1', 'localhost'), caPem: north.caPem, token: north.token },
   };
   await using run = await runGateway({ contexts: [...both(), aliased] });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   const codesOf = async () => (await clustersOf(run)).map(({ name, faults }) => [name, ...faults.map(({ code }) => code)].join(' '));
   await vi.waitUntil(async () => (await codesOf()).join() === 'alias DUPLICATE,north DUPLICATE,south', { timeout: 20_000 });
 });
@@ -163,7 +163,7 @@ test('the config file describes clusters, and its changes are applied', async ()
   const header = 'apiVersion: config.muster.dev/v1alpha1\n';
   const first = `${header}clusters:\n  - { name: eu, context: north, region: eu-1, labels: { tier: prod } }\n`;
   await using run = await runGateway({ contexts: both(), configFile: first });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   const view = () => run.query('{ clusters { name region labels } }');
   expect(await view()).toEqual({ clusters: [{ name: 'eu', region: 'eu-1', labels: { tier: 'prod' } }] });
   await run.rewrite('config', `${first}  - { name: us, context: south }\n`);
@@ -175,7 +175,7 @@ test('a change of labels, region or taints keeps connections, mirrors and reques
   const header = 'apiVersion: config.muster.dev/v1alpha1\n';
   const describedAs = (more: string) => `${header}clusters:\n  - { name: eu, context: north, ${more} }\n`;
   await using run = await runGateway({ contexts: both(), configFile: describedAs('labels: { tier: test }') });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   await run.query('{ pods { totalCount } }');
   const asked = () => north.requests.filter(({ resource }) => resource?.resource === 'pods' && resource.verb !== 'get').length;
   const [before, connections] = [asked(), north.connections()];
@@ -193,14 +193,14 @@ test('a change of labels, region or taints keeps connections, mirrors and reques
 
 test('a cluster that cannot be reached at the start is a fault of its own, and the others answer', async () => {
   await using run = await runGateway({ contexts: [{ name: 'nowhere', cluster: nowhere() }, ...both()] });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   const { pods } = (await run.query('{ pods { totalCount faults { code cluster { name } } } }')) as { pods: unknown };
   expect(pods).toEqual({ totalCount: 2, faults: [{ code: 'UNREACHABLE', cluster: { name: 'nowhere' } }] });
 });
 
 test('its end leaves nothing connected', async () => {
   const run = await runGateway({ contexts: both() });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   await run.query('{ pods { totalCount } deployments { totalCount } }');
   expect(north.connections()).toBeGreaterThan(0);
   await run.gateway.stop();
@@ -211,7 +211,7 @@ test('its end leaves nothing connected', async () => {
 
 test('metrics describe clusters and the requests to them', async () => {
   await using run = await runGateway({ contexts: both() });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   await run.query('{ pods { totalCount } }');
   const text = await (await fetch(new URL('/metrics', run.gateway.url))).text();
   expect(text).toContain('muster_cluster_phase{cluster="north",phase="SYNCED"} 1\n');
@@ -221,7 +221,7 @@ test('metrics describe clusters and the requests to them', async () => {
 
 test('metrics count anomalies of watches', async () => {
   await using run = await runGateway({ contexts: both() });
-  await run.gateway.whenReady(never);
+  await run.gateway.whenStarted(never);
   await run.query('{ pods { totalCount } }');
   await vi.waitUntil(() => north.emit('garbage\n', { resource: 'pods' }) > 0, { timeout: 20_000 });
   await vi.waitUntil(

@@ -1,20 +1,29 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createLocalAccess } from '../../src/access/local-access.ts';
-import { clusterName } from '../../src/core/names.ts';
-import { gatewayHealthOf, untilReady } from '../../src/readiness.ts';
-import type { MirrorRegistry } from '../../src/watch/clusters/registry.ts';
+import { fault } from '../../src/core/faults.ts';
+import { type ClusterName, clusterName } from '../../src/core/names.ts';
+import { readinessOf, untilStarted } from '../../src/readiness.ts';
+import type { ClusterProgress, MirrorRegistry } from '../../src/watch/clusters/registry.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 const progress = ['north', 'south'].map((name) => ({
   ...({ cluster: clusterName(name), phase: 'SYNCED', listing: 0, objects: 250, ready: true } as const),
 }));
 const mirrors = { progress: () => progress, ready: () => true } as unknown as MirrorRegistry;
-const parts = { mirrors, models: { settle: () => undefined }, schema: { isBuilding: () => false } };
+const found = { unread: () => new Set<ClusterName>() };
+const parts = {
+  mirrors,
+  found,
+  hub: undefined,
+  models: { settle: () => undefined },
+  schema: { isBuilding: () => false },
+  clock: createManualClock(),
+};
 const never = new AbortController().signal;
 
 test('in local mode the checks have a line for each cluster, with its number of objects', async () => {
-  const health = gatewayHealthOf({ ...parts, access: createLocalAccess() }, never);
-  expect(await health.checks({ key: 'local' })).toEqual([
+  const readiness = readinessOf({ ...parts, access: createLocalAccess() }, never);
+  expect(await readiness.checks({ key: 'local' })).toEqual([
     { name: 'cluster/north', isGood: true, detail: 'SYNCED, 250 objects' },
     { name: 'cluster/south', isGood: true, detail: 'SYNCED, 250 objects' },
   ]);
@@ -27,8 +36,8 @@ test('with authentication the checks name visible clusters only, without the num
     maySeeCluster: (_caller: object, cluster: string) => visible.has(cluster),
   };
   const user = { user: 'oidc:alice', groups: [], extra: {}, issuer: 'i' };
-  const health = gatewayHealthOf({ ...parts, access }, never);
-  expect(await health.checks({ key: 'alice', user })).toEqual([{ name: 'cluster/north', isGood: true, detail: 'SYNCED' }]);
+  const readiness = readinessOf({ ...parts, access }, never);
+  expect(await readiness.checks({ key: 'alice', user })).toEqual([{ name: 'cluster/north', isGood: true, detail: 'SYNCED' }]);
 });
 
 test('a check of readiness is followed by a rest of four times its duration, whatever changes meanwhile', async () => {
@@ -36,13 +45,12 @@ test('a check of readiness is followed by a rest of four times its duration, wha
   let workMs = 0;
   const clock = { ...manual, monotonic: () => manual.monotonic() + workMs };
   let checkedMs: readonly number[] = [];
-  const health = {
-    isReady: () => {
+  const readiness = {
+    hasStarted: () => {
       checkedMs = [...checkedMs, manual.monotonic()];
       workMs += 5;
       return checkedMs.length === 3;
     },
-    checks: async () => [],
   };
   let change: () => void = () => undefined;
   const changing: MirrorRegistry = {
@@ -51,11 +59,65 @@ test('a check of readiness is followed by a rest of four times its duration, wha
       change = () => callback({ type: 'changed', cluster: clusterName('north') });
     },
   };
-  const ready = untilReady({ mirrors: changing, schema: { onSwap: () => undefined }, health, clock }, never);
+  const started = untilStarted({ mirrors: changing, schema: { onSwap: () => undefined }, readiness, clock }, never);
   for (let ms = 0; ms < 60; ms += 1) {
     change();
     await manual.advance(1);
   }
-  await ready;
+  await started;
   expect(checkedMs).toEqual([0, 20, 40]);
+});
+
+describe('with a hub', () => {
+  const hub = clusterName('hub');
+  const unreachable = fault('UNREACHABLE', 'no answer', { cluster: hub, retry: 'LATER' });
+
+  function hubIs({ unread = [], ...state }: Partial<ClusterProgress> & { readonly unread?: readonly ClusterName[] }) {
+    const clock = createManualClock();
+    const member: ClusterProgress = {
+      cluster: hub,
+      phase: 'SYNCED',
+      listing: 0,
+      objects: 0,
+      ready: true,
+      version: 'v1.36.3',
+      fault: undefined,
+      ...state,
+    };
+    const fleet = { progress: () => [member], ready: () => member.ready };
+    const readiness = readinessOf(
+      { ...parts, mirrors: fleet, found: { unread: () => new Set(unread) }, hub, access: createLocalAccess(), clock },
+      never,
+    );
+    return { clock, readiness };
+  }
+
+  test.each([
+    ['SYNCED and its registered clusters are known', {}, true, true],
+    ['SYNCED, but its registered clusters are not known yet', { unread: [hub] }, false, false],
+    ['DEGRADED and its registered clusters are known', { phase: 'DEGRADED', fault: unreachable }, true, true],
+    ['SYNCED for a moment, and still lists', { listing: 2 }, true, false],
+    ['UNREACHABLE from the start', { phase: 'UNREACHABLE', fault: unreachable, unread: [hub] }, true, false],
+    ['listing for the first time', { ready: false, listing: 3 }, false, false],
+  ] as const)('that is %s', (_state, state, hasStarted, isReady) => {
+    const { readiness } = hubIs(state);
+    expect([readiness.hasStarted(), readiness.isReady()]).toEqual([hasStarted, isReady]);
+  });
+
+  test('the start waits at most 60 s for registered clusters, and readiness waits on', async () => {
+    const { clock, readiness } = hubIs({ unread: [hub] });
+    await clock.advance(59_999);
+    expect(readiness.hasStarted()).toBe(false);
+    await clock.advance(1);
+    expect([readiness.hasStarted(), readiness.isReady()]).toEqual([true, false]);
+  });
+
+  test('a check says that the hub was not read yet, only to callers who may see the hub', async () => {
+    const { readiness } = hubIs({ phase: 'UNREACHABLE', fault: unreachable, unread: [hub] });
+    const [first] = await readiness.checks({ key: 'local' });
+    expect(first).toEqual({ name: 'hub/hub', isGood: false, detail: 'UNREACHABLE' });
+    const hidden = { prepare: async () => undefined, maySeeCluster: () => false };
+    const readinessForOthers = readinessOf({ ...parts, hub, access: hidden }, never);
+    expect(await readinessForOthers.checks({ key: 'alice' })).toEqual([]);
+  });
 });

@@ -8,7 +8,10 @@ export interface HealthCheck {
   readonly detail: string;
 }
 
-/** Readiness of the gateway. A failing cluster never makes the gateway unready, because its fault is part of the answers. */
+/**
+ * Readiness of the gateway. Only the hub must have been read once. Another cluster that fails never makes the gateway unready, because its fault is part
+ * of the answers.
+ */
 export interface GatewayHealth {
   isReady(): boolean;
   /** Returns the checks that the caller may see: with authentication, those of the visible clusters, without numbers of objects. Never throws. */

@@ -27,7 +27,7 @@ const kubeconfig = path.join(directory, 'kubeconfig');
 writeFileSync(kubeconfig, kubeconfigOf(clusters), { mode: 0o600 });
 const config = await loadConfig({ flags: { kubeconfig, port: '0' }, environment: { XDG_STATE_HOME: directory }, directory });
 const gateway = await createGateway({ config, clock: systemClock, log: silentLog });
-await gateway.whenReady(new AbortController().signal);
+await gateway.whenStarted(new AbortController().signal);
 const ask = async (): Promise<number> => {
   const answer = await fetch(gateway.url, {
     method: 'POST',

@@ -37,7 +37,7 @@ writeFileSync(
 );
 const config = await loadConfig({ flags: { config: configFile, port: '0' }, environment: { XDG_STATE_HOME: folder }, directory: folder });
 const gateway = await createGateway({ config, clock: systemClock, log: silentLog });
-await gateway.whenReady(signal);
+await gateway.whenStarted(signal);
 
 interface Answer {
   readonly clusters: readonly { readonly name: string; readonly phase: string; readonly labels: Record<string, string> }[];

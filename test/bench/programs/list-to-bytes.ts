@@ -23,7 +23,7 @@ const config = await loadConfig({
   directory,
 });
 const gateway = await createGateway({ config, clock: systemClock, log: silentLog });
-await gateway.whenReady(new AbortController().signal);
+await gateway.whenStarted(new AbortController().signal);
 const post = promisify(execFile);
 const client = fileURLToPath(new URL('../support/post-many.ts', import.meta.url));
 

@@ -23,7 +23,7 @@ const config = await loadConfig({
   directory,
 });
 const gateway = await createGateway({ config, clock: systemClock, log: silentLog });
-await gateway.whenReady(new AbortController().signal);
+await gateway.whenStarted(new AbortController().signal);
 
 const figures: Record<string, number> = {};
 const asked = { plain: '', all: Object.values(relations).join(' '), ...relations };

@@ -23,5 +23,5 @@ const config = await loadConfig({
   directory,
 });
 const gateway = await createGateway({ config, clock: systemClock, log: silentLog });
-await gateway.whenReady(new AbortController().signal);
+await gateway.whenStarted(new AbortController().signal);
 answerParent<object, TracedGatewayState>(async () => ({ url: gateway.url, cpuMs: cpuNow().process }));

@@ -14,6 +14,6 @@ export async function startWholeGateway(kubeconfigText: string, more: Flags = {}
   writeFileSync(kubeconfig, kubeconfigText, { mode: 0o600 });
   const config = await loadConfig({ flags: { kubeconfig, port: '0', ...more }, environment: { XDG_STATE_HOME: directory }, directory });
   const gateway = await createGateway({ config, clock: systemClock, log: silentLog });
-  await gateway.whenReady(new AbortController().signal);
+  await gateway.whenStarted(new AbortController().signal);
   return Number(new URL(gateway.url).port);
 }

@@ -77,7 +77,7 @@ async function start(kubeconfigText: string): Promise<number> {
   writeFileSync(kubeconfig, kubeconfigText, { mode: 0o600 });
   const config = await loadConfig({ flags: { kubeconfig, port: '0' }, environment: { XDG_STATE_HOME: directory }, directory });
   gateway = await createGateway({ config, clock: systemClock, log });
-  await gateway.whenReady(new AbortController().signal);
+  await gateway.whenStarted(new AbortController().signal);
   delay.enable();
   return Number(new URL(gateway.url).port);
 }

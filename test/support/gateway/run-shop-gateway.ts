@@ -23,7 +23,7 @@ export async function runShopGateway(flags: Flags = {}): Promise<ShopGateway> {
   const [north] = clusters as [SimCluster];
   const contexts = clusters.map((cluster) => ({ name: cluster.name, cluster }));
   const { gateway } = stack.use(await runGateway({ contexts, flags }));
-  await gateway.whenReady(AbortSignal.timeout(20_000));
+  await gateway.whenStarted(AbortSignal.timeout(20_000));
   const owned = stack.move();
   return { url: gateway.url, north, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -120,7 +120,7 @@ export async function startGateway(
   const config = await configIn(directory, [...clusters.values()], options);
   const start = async () => {
     const started = await pumped(clock, createGateway({ config, clock, log: options.log ?? silentLog }));
-    if (options.waitFor !== 'listening') await pumped(clock, started.whenReady(new AbortController().signal));
+    if (options.waitFor !== 'listening') await pumped(clock, started.whenStarted(new AbortController().signal));
     return started;
   };
   const running = { gateway: await start() };
