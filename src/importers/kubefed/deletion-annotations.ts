@@ -1,6 +1,5 @@
-import type { JsonObject } from '../../core/json.ts';
-import { isJsonObject, tryParseJson } from '../../core/json.ts';
-import { textAt } from '../../core/json-at.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '../../core/json.ts';
+import { textAt, valueAt } from '../../core/json-at.ts';
 import type { ObjectDocument } from '../documents/source-documents.ts';
 import { warningNote } from '../model/import-notes.ts';
 import type { ImportNote } from '../model/import-result.ts';
@@ -15,6 +14,12 @@ interface ImportedDeletion {
 const orphanAnnotation = 'kubefed.io/orphan';
 const optionsAnnotation = 'kubefed.io/deleteoption';
 
+/** The values of `propagationPolicy` in the delete options of Kubernetes, which are also those of `deletion.cascade`. */
+const cascades: readonly string[] = ['Background', 'Foreground', 'Orphan'];
+
+/** Maximum characters of a refused value in a note. */
+const maxShownCharacters = 100;
+
 /** Translates the annotations of a federated object that say how its copies are deleted: `kubefed.io/orphan`, `kubefed.io/deleteoption`. */
 export function importedDeletion({ object, path }: ObjectDocument): ImportedDeletion {
   const policy = textAt(object, 'metadata', 'annotations', orphanAnnotation) === 'true' ? { policy: 'Orphan' } : {};
@@ -22,15 +27,18 @@ export function importedDeletion({ object, path }: ObjectDocument): ImportedDele
   if (written === undefined) return { deletion: policy, notes: [] };
   const at = fieldPath(`${path}.metadata.annotations`, optionsAnnotation);
   const options = tryParseJson(written);
-  const cascade = textAt(options, 'propagationPolicy');
-  const isKnown = cascade !== undefined && ['Background', 'Foreground', 'Orphan'].includes(cascade);
-  const others = isJsonObject(options) ? Object.keys(options).filter((key) => key !== 'propagationPolicy') : [];
+  if (!isJsonObject(options)) {
+    const message = 'expected delete options as JSON, such as {"propagationPolicy": "Foreground"}';
+    return { deletion: policy, notes: [warningNote('UNSUPPORTED', at, message)] };
+  }
+  const cascade = valueAt(options, 'propagationPolicy');
+  const isKnown = typeof cascade === 'string' && cascades.includes(cascade);
+  const unknown = `expected one of ${cascades.join(', ')}, got ${JSON.stringify(cascade ?? null).slice(0, maxShownCharacters)}`;
+  const others = Object.keys(options).filter((key) => key !== 'propagationPolicy');
   return {
     deletion: { ...policy, ...(isKnown ? { cascade } : {}) },
     notes: [
-      ...(isKnown || isJsonObject(options)
-        ? []
-        : [warningNote('UNSUPPORTED', at, 'expected delete options as JSON, such as {"propagationPolicy": "Foreground"}')]),
+      ...(isKnown || cascade === undefined ? [] : [warningNote('UNSUPPORTED', fieldPath(at, 'propagationPolicy'), unknown)]),
       ...others.map((key) => warningNote('UNSUPPORTED', fieldPath(at, key), `expected the delete option propagationPolicy, got ${key}`)),
     ],
   };

@@ -710,6 +710,24 @@ test('annotations say how copies are deleted', () => {
   ]);
 });
 
+test.each([
+  ['"Sideways"', '"Sideways"'],
+  ['7', '7'],
+])('a note reports the unknown deletion policy %s', (written, shown) => {
+  const annotated = federated('a', everywhere).replace(
+    'namespace: test }',
+    `namespace: test, annotations: { kubefed.io/deleteoption: '{"propagationPolicy":${written}}' } }`,
+  );
+  expect(spec(annotated).deletion).toBeUndefined();
+  expect(notes(annotated)).toMatchObject([
+    {
+      code: 'UNSUPPORTED',
+      path: '[1].metadata.annotations["kubefed.io/deleteoption"].propagationPolicy',
+      message: `expected one of Background, Foreground, Orphan, got ${shown}`,
+    },
+  ]);
+});
+
 test('every document is accounted for', () => {
   const texts = [
     'apiVersion: core.kubefed.io/v1beta1\nkind: KubeFedCluster\nmetadata: { name: cluster1 }\n',
