@@ -1,4 +1,5 @@
 import type { Fault } from '../core/faults.ts';
+import { shortenedList } from '../core/text.ts';
 
 /**
  * Returns a message for a fault that users may see: with managers, paths and reasons, but without any value of a manifest. The original
@@ -6,15 +7,16 @@ import type { Fault } from '../core/faults.ts';
  */
 export function describeFault(fault: Fault): string {
   const conflicts = conflictsIn(fault);
-  if (conflicts.length > 0) return `owned by another manager: ${listed(conflicts.map(({ manager, path }) => `${path} (${manager})`))}`;
+  const owners = conflicts.map(({ manager, path }) => `${path} (${manager})`);
+  if (owners.length > 0) return `owned by another manager: ${shortenedList(owners, maxListed)}`;
   const { code, message, status } = fault;
   if (status === undefined) return message;
   const denied = admissionDenial.exec(status.message)?.[0];
   if (denied !== undefined) return `${message}: ${denied}`;
   const causes = status.causes.map(({ field, reason }) => [field, reason].filter((text) => text !== undefined).join(': '));
-  if (causes.length > 0) return `${message}: ${listed(causes)}`;
+  if (causes.length > 0) return `${message}: ${shortenedList(causes, maxListed)}`;
   const excerpts = code === 'NOT_FOUND' ? [status.message] : harmless.flatMap((pattern) => status.message.match(pattern) ?? []);
-  return excerpts.length === 0 ? message : `${message}: ${listed(excerpts)}`;
+  return excerpts.length === 0 ? message : `${message}: ${shortenedList(excerpts, maxListed)}`;
 }
 
 /** Returns the fields of other managers that caused a refused apply. Empty if the apply was refused for another reason. */
@@ -53,12 +55,8 @@ const harmless: readonly RegExp[] = [
   /\.\S+: (?:field not declared in schema|expected [a-z()/ ]*[a-z)]|duplicate entries for key)/g,
 ];
 
+/** Maximum number of conflicts, causes or excerpts in a message. */
 const maxListed = 5;
-
-function listed(texts: readonly string[]): string {
-  const more = texts.length - maxListed;
-  return texts.slice(0, maxListed).join(', ') + (more > 0 ? ` and ${more} more` : '');
-}
 
 export interface FieldManagerConflict {
   readonly manager: string;

@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
+import { shortenedList } from '../core/text.ts';
 import { abandonCopies, copiesIn, leftBehindNotes, nameOfCopies } from './cluster-copies.ts';
 import { hasLeader, joinedUidOf, uidOfCluster } from './joined-clusters.ts';
 import { memberAccount, memberNamespace, memberObjects } from './joined-objects.ts';
@@ -49,7 +50,7 @@ export async function leaveCluster(request: LeaveRequest, ports: LeavePorts, sig
     if (inMember !== undefined) demandSameCluster(request, { registered: onHub.cluster, others: onHub.others, memberUid: inMember.uid });
     if (copies.length > 0 && !abandon)
       throw new RegistrationProblem(
-        `${name} has copies of ${listed(copies.map(nameOfCopies))}: move or delete them first, or leave them as they are with --abandon`,
+        `${name} has copies of ${shortenedList(copies.map(nameOfCopies), maxNamed)}: move or delete them first, or leave them as they are with --abandon`,
       );
     if (onHub.cluster !== undefined) await steps.remove(hub, registrationKinds.cluster, onHub.cluster);
     if (onHub.secret !== undefined) await steps.remove(hub, registrationKinds.secret, onHub.secret);
@@ -205,9 +206,4 @@ const usualContent = [
 ];
 
 /** Maximum number of names in a message. */
-const maxListed = 20;
-
-function listed(names: readonly string[]): string {
-  const more = names.length - maxListed;
-  return names.slice(0, maxListed).join(', ') + (more > 0 ? ` and ${more} more` : '');
-}
+const maxNamed = 20;

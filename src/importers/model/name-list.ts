@@ -1,3 +1,5 @@
+import { shortenedList } from '../../core/text.ts';
+
 /** Maximum number of names in a list. */
 const maxNames = 10;
 
@@ -6,13 +8,12 @@ const maxCharacters = 1000;
 
 /** Returns the first 10 names, or fewer if they are very long, and the number of the others: `a, b and 3 more`. */
 export function nameListOf(names: readonly string[]): string {
-  const shown: string[] = [];
+  let shown = 0;
   let characters = 0;
   for (const name of names.slice(0, maxNames)) {
     characters += name.length;
-    if (shown.length > 0 && characters > maxCharacters) break;
-    shown.push(name);
+    if (shown > 0 && characters > maxCharacters) break;
+    shown += 1;
   }
-  const others = names.length - shown.length;
-  return `${shown.join(', ')}${others === 0 ? '' : ` and ${others} more`}`;
+  return shortenedList(names, shown);
 }

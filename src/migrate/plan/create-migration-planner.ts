@@ -6,6 +6,7 @@ import type { ClusterName } from '../../core/names.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { startDeadline } from '../../core/scheduling/deadline.ts';
 import { FairSemaphore } from '../../core/scheduling/fair-semaphore.ts';
+import { shortenedList } from '../../core/text.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey, textOfKey } from '../../manifests/object-key.ts';
 import { podSpecOf } from '../../manifests/pod-specs.ts';
@@ -330,7 +331,7 @@ function notesOf(
   const ignored = note('WARNING', 'COPIES_IGNORED', `${name} is propagated, and keeps its number of replicas`, 'copies');
   const volumes = note('WARNING', 'VOLUME_DATA', `${name} has volumes: their data do not move`);
   const owned = rendered === undefined || propagated !== undefined ? [] : keptOwned(rendered, source).map(({ key }) => shownKey(key));
-  const listed = owned.slice(0, maxListed).join(', ') + (owned.length > maxListed ? ` and ${owned.length - maxListed} more` : '');
+  const listed = shortenedList(owned, maxListed);
   const ownerless = note('WARNING', 'OWNED_OBJECTS', `${name} owns objects that stay in ${from}, without that owner: ${listed}`);
   return [
     ...(propagated !== undefined && copies !== 1 ? [ignored] : []),

@@ -1,3 +1,4 @@
+import { shortenedList } from '../../core/text.ts';
 import { portionOf } from '../../propagate/rollout/next-waves.ts';
 import { isEnded, isHalted, isReturning } from '../model/migrated-app.ts';
 import type { MigrationSpec } from '../model/migration.ts';
@@ -105,11 +106,12 @@ function progressNotes({ apps = [] }: MigrationStatus, { from, traffic }: Pick<M
   ];
 }
 
+/** Maximum number of applications that a note names. */
 const maxNames = 10;
 
 function namesOf(apps: readonly MigratedApp[]): string {
-  const names = apps.slice(0, maxNames).map(({ key: { namespace, name } }) => (namespace === undefined ? name : `${namespace}/${name}`));
-  return names.join(', ') + (apps.length > maxNames ? ` and ${apps.length - maxNames} more` : '');
+  const names = apps.map(({ key: { namespace, name } }) => (namespace === undefined ? name : `${namespace}/${name}`));
+  return shortenedList(names, maxNames);
 }
 
 /**

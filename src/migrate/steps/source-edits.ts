@@ -3,6 +3,7 @@ import { canonicalJson } from '../../core/json/canonical-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { shortenedList } from '../../core/text.ts';
 import { withoutMembers, withValueAt } from '../../manifests/json-edits.ts';
 import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { keyOfManifest, textOfKey } from '../../manifests/object-key.ts';
@@ -232,18 +233,15 @@ function pathText(path: Path): string {
 /** Maximum number of changed fields that a message names. */
 const maxFields = 3;
 
-function fieldsText(fields: readonly string[]): string {
-  return fields.slice(0, maxFields).join(', ') + (fields.length > maxFields ? ` and ${fields.length - maxFields} more` : '');
-}
-
 function holdOf({ migration: { spec } }: AppPass, key: ObjectKey, fields: readonly string[]): SourceHold {
-  const edit = `${shownKey(key)} was edited in ${spec.from} after the plan, and its copy does not have the edit: ${fieldsText(fields)}`;
+  const edit = `${shownKey(key)} was edited in ${spec.from} after the plan, and its copy does not have the edit: ${shortenedList(fields, maxFields)}`;
   const remedy = `Revert the edit, or make it in ${spec.to} too, and continue. Or undo the migration and plan it again`;
   return { reason: 'Conflict', message: `${edit}. ${remedy}`.slice(0, 1_024), isFailure: true };
 }
 
 function differenceOf({ migration: { spec } }: AppPass, key: ObjectKey, fields: readonly string[]): string {
-  return `${shownKey(key)} was edited in ${spec.from} after the plan, and its copy in ${spec.to} does not have the edit: ${fieldsText(fields)}`;
+  const edited = shortenedList(fields, maxFields);
+  return `${shownKey(key)} was edited in ${spec.from} after the plan, and its copy in ${spec.to} does not have the edit: ${edited}`;
 }
 
 function recordNow(pass: AppPass, app: MigratedApp, read: ReadObject): ReturnType<AppRevisionStore['record']> {

@@ -1,3 +1,4 @@
+import { shortenedList } from '../../core/text.ts';
 import type { ObjectKey } from '../../manifests/manifest.ts';
 import { textOfKey } from '../../manifests/object-key.ts';
 import { type ClusterShare, type InventoryEntry, isBeingRemoved } from '../model/inventory.ts';
@@ -177,6 +178,7 @@ function mayRestore({ ports }: Pass, { runAs, conflict, suspend }: PlacedCopies[
   return !isForOneGeneration(ports.accounts, { runAs }) && conflict !== 'CreateOnly' && !suspend.all;
 }
 
+/** Maximum number of copies that a message names. */
 const maxNames = 3;
 
 function messageOf(astray: readonly ObjectKey[], gone: readonly ObjectKey[]): string | undefined {
@@ -188,6 +190,8 @@ function messageOf(astray: readonly ObjectKey[], gone: readonly ObjectKey[]): st
 }
 
 function textOfKeys(keys: readonly ObjectKey[]): string {
-  const names = keys.slice(0, maxNames).map(({ kind, name }) => `${kind} ${name}`);
-  return names.join(', ') + (keys.length > maxNames ? ` and ${keys.length - maxNames} more` : '');
+  return shortenedList(
+    keys.map(({ kind, name }) => `${kind} ${name}`),
+    maxNames,
+  );
 }

@@ -1,3 +1,4 @@
+import { shortenedList } from '../../core/text.ts';
 import type { ClusterLine, CompletionStatus, PropagationPhase, StatusCondition } from '../model/propagation.ts';
 import { breachReason } from '../rollout/resumption.ts';
 import type { PropagationFacts } from './facts.ts';
@@ -66,7 +67,7 @@ function appliedOf(facts: PropagationFacts, lines: readonly ClusterLine[]): Cond
   const { generation, unreadable = [] } = facts;
   const type = 'Applied';
   if (unreadable.length > 0) {
-    const message = `expected valid ClusterShares with the label of this Propagation; fix or delete ${shownOf(unreadable)}`;
+    const message = `expected valid ClusterShares with the label of this Propagation; fix or delete ${shortenedList(unreadable, maxShownNames)}`;
     return { type, status: 'False', reason: 'InventoryUnreadable', message };
   }
   if (wasNeverPlanned(facts, lines)) return { type, status: 'Unknown', reason: unplanned, message: '' };
@@ -121,13 +122,9 @@ function freshOf(lines: readonly ClusterLine[]): ConditionJudgement {
     : { type: 'Fresh', status: 'False', reason: 'Unknown', message: namesOf(unknown) };
 }
 
-/** Returns the first ten names, and the number of further ones. */
 function namesOf(lines: readonly ClusterLine[]): string {
-  return shownOf(lines.map(({ cluster }) => cluster));
-}
-
-function shownOf(names: readonly string[]): string {
-  const shown = names.slice(0, maxShownNames);
-  const more = names.length - shown.length;
-  return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
+  return shortenedList(
+    lines.map(({ cluster }) => cluster),
+    maxShownNames,
+  );
 }

@@ -1,5 +1,5 @@
 import { clusterName } from '../../core/names.ts';
-import { compareText } from '../../core/text.ts';
+import { compareText, shortenedList } from '../../core/text.ts';
 import { groupKindOfKey, namespacedNameOf, textOfKey } from '../../manifests/object-key.ts';
 import type { MemberObjects, MirroredObject } from '../../store/member-objects.ts';
 import type { Note } from '../model/notes.ts';
@@ -120,12 +120,11 @@ export function releasedCopyNotes({ copies, unrecorded }: LeftBehind, clusters: 
   const released = copies.filter((copy) => !clusters.some((facts) => facts.cluster === copy.cluster && isInInventory(copy, facts)));
   const byCluster = Map.groupBy(released, ({ cluster }) => cluster);
   const recordedNotes = [...byCluster].map(([cluster, all]) => {
-    const names = all
-      .slice(0, maxNamed)
-      .map(({ key: { kind, namespace, name } }) => [`${kind} `, namespace ?? '', namespace === undefined ? '' : '/', name].join(''));
-    const more = all.length > maxNamed ? ` and ${all.length - maxNamed} more` : '';
+    const names = all.map(({ key: { kind, namespace, name } }) =>
+      namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`,
+    );
     return leftBehindNote(
-      `cluster ${cluster} still has copies that failover.purge Never released: ${names.join(', ')}${more}. Delete them there if they are not needed`,
+      `cluster ${cluster} still has copies that failover.purge Never released: ${shortenedList(names, maxNamed)}. Delete them there if they are not needed`,
     );
   });
   const unrecordedNotes = unrecorded.map(({ cluster, count }) => {

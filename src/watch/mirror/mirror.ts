@@ -3,6 +3,7 @@ import { type Fault, type FaultCode, fault } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../../core/names.ts';
 import { Waiters } from '../../core/scheduling/waiters.ts';
+import { shortenedList } from '../../core/text.ts';
 import type { MirrorStore } from '../../store/mirror-store.ts';
 import type { MirrorReader, SyncState } from '../mirrors.ts';
 import type { ReflectorContext } from '../reflector/reflector-context.ts';
@@ -164,13 +165,10 @@ class ReflectedMirror implements OwnedMirror {
   unmirroredFault(namespaces: readonly string[]): Fault | undefined {
     const { denied, leftOut } = this.#reflectors?.unmirrored(namespaces) ?? { denied: [], leftOut: [] };
     const plural = this.#resource.resource;
-    if (denied.length > 0) return this.#fault('FORBIDDEN', `${plural} may not be listed in ${listNamespaces(denied, { named: 1 })}`);
+    if (denied.length > 0) return this.#fault('FORBIDDEN', `${plural} may not be listed in ${shortenedList(denied, 1)}`);
     if (leftOut.length === 0) return undefined;
     const why = `${plural} may not be listed in all namespaces, and at most ${maxNamespaces} are mirrored one by one`;
-    return this.#fault(
-      'TOO_LARGE',
-      `${why}, without ${listNamespaces(leftOut, { named: 1 })}: name fewer, or let the gateway list the kind in all`,
-    );
+    return this.#fault('TOO_LARGE', `${why}, without ${shortenedList(leftOut, 1)}: name fewer, or let the gateway list the kind in all`);
   }
 
   partialListFault(visible: 'all' | ReadonlySet<string>): Fault | undefined {
@@ -178,8 +176,7 @@ class ReflectedMirror implements OwnedMirror {
     if (refusal === undefined || !this.#resource.namespaced) return undefined;
     const shown = visible === 'all' ? namespaces : namespaces.filter((namespace) => visible.has(namespace));
     if (visible !== 'all' && shown.length === visible.size) return undefined;
-    const what =
-      shown.length === 0 ? 'nothing is shown' : `only objects in ${listNamespaces(shown.toSorted(), { named: maxNamed })} are shown`;
+    const what = shown.length === 0 ? 'nothing is shown' : `only objects in ${shortenedList(shown.toSorted(), maxNamed)} are shown`;
     return this.#fault('FORBIDDEN', `${this.#resource.resource} may not be listed in all namespaces: ${what}`);
   }
 
@@ -295,11 +292,4 @@ class ReflectedMirror implements OwnedMirror {
       retry: code === 'SYNCING' || code === 'TOO_LARGE' ? 'LATER' : 'NEVER',
     });
   }
-}
-
-/** Names the first namespaces, and counts the others. */
-function listNamespaces(namespaces: readonly string[], { named }: { readonly named: number }): string {
-  const names = namespaces.slice(0, named).join(', ');
-  const others = namespaces.length - named;
-  return others > 0 ? `${names} and ${others} more` : names;
 }
