@@ -52,8 +52,8 @@ interface RunningInventory extends WantedInventory {
   isRead: boolean;
 }
 
-/** The parts of the inventories that the fleet has taken. */
-interface Taken {
+/** The facts about the last set that was yielded. `unread` changes only after the clusters of the set have joined the fleet. */
+interface YieldedFacts {
   registered: ClusterListing;
   unread: ReadonlySet<ClusterName>;
 }
@@ -66,23 +66,23 @@ interface Taken {
  * change, its last set stays until it has been read with the new settings.
  */
 export function createFoundClusters(options: FoundClustersOptions): FoundClusters {
-  const taken: Taken = { registered: emptySet, unread: holdersOf(wantedBy(options.settings, options.hub)) };
-  let named: { readonly set: ClusterListing; readonly byName: ReadonlyMap<ClusterName, ClusterCandidate> } | undefined;
+  const yielded: YieldedFacts = { registered: emptySet, unread: holdersOf(wantedBy(options.settings, options.hub)) };
+  let cached: { readonly set: ClusterListing; readonly byName: ReadonlyMap<ClusterName, ClusterCandidate> } | undefined;
   return {
-    watch: (signal) => watchAll(options, taken, signal),
+    watch: (signal) => watchAll(options, yielded, signal),
     registered() {
-      const set = taken.registered;
-      // Kept for each set, because a change of one cluster asks for each of hundreds.
-      if (named?.set !== set) named = { set, byName: new Map(set.candidates.map((candidate) => [candidate.name, candidate])) };
-      return named.byName;
+      const set = yielded.registered;
+      // Built once for each set: after a change, callers look up each of hundreds of clusters, and call this method each time.
+      if (cached?.set !== set) cached = { set, byName: new Map(set.candidates.map((candidate) => [candidate.name, candidate])) };
+      return cached.byName;
     },
-    unread: () => taken.unread,
+    unread: () => yielded.unread,
   };
 }
 
 const emptySet: ClusterListing = { candidates: [] };
 
-async function* watchAll(options: FoundClustersOptions, taken: Taken, signal: AbortSignal): AsyncIterable<ClusterListing> {
+async function* watchAll(options: FoundClustersOptions, yielded: YieldedFacts, signal: AbortSignal): AsyncIterable<ClusterListing> {
   let changed = Promise.withResolvers<void>();
   let running: readonly RunningInventory[] = [];
   const notify = () => changed.resolve();
@@ -94,11 +94,11 @@ async function* watchAll(options: FoundClustersOptions, taken: Taken, signal: Ab
   void followSettings(options, follow, signal);
   signal.addEventListener('abort', notify, { once: true });
   while (!signal.aborted) {
-    taken.registered = running.find(({ adapter }) => adapter === registeredClusters)?.set ?? emptySet;
+    yielded.registered = running.find(({ adapter }) => adapter === registeredClusters)?.set ?? emptySet;
     const unread = holdersOf(running.filter(({ isRead }) => !isRead));
     yield { candidates: running.flatMap(({ set }) => set.candidates), faults: running.flatMap(({ set }) => set.faults ?? []) };
-    // The fleet asks for the next set after its clusters have joined.
-    taken.unread = unread;
+    // The code after `yield` runs when the fleet asks for the next set. The clusters of this set have joined by then.
+    yielded.unread = unread;
     await changed.promise;
     changed = Promise.withResolvers();
   }

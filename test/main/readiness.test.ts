@@ -116,6 +116,8 @@ describe('with a hub', () => {
     const { readiness } = hubIs({ phase: 'UNREACHABLE', fault: unreachable, unread: [hub] });
     const [first] = await readiness.checks({ key: 'local' });
     expect(first).toEqual({ name: 'hub/hub', isGood: false, detail: 'UNREACHABLE' });
+    const [synced] = await hubIs({ unread: [hub] }).readiness.checks({ key: 'local' });
+    expect(synced).toEqual({ name: 'hub/hub', isGood: false, detail: 'SYNCED, but not read completely yet' });
     const hidden = { prepare: async () => undefined, maySeeCluster: () => false };
     const readinessForOthers = readinessOf({ ...parts, hub, access: hidden }, never);
     expect(await readinessForOthers.checks({ key: 'alice' })).toEqual([]);

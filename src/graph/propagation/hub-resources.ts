@@ -10,10 +10,10 @@ import type { DefinedTypes } from './defined-types.ts';
 type Arguments = Parameters<Parameters<GraphBuilder['pothos']['queryField']>[1]>[0]['arg'];
 
 /** The kinds of the hub that have queries of their own. */
-type HubKind = 'Propagation' | 'Migration';
+type HubResourceKind = 'Propagation' | 'Migration';
 
 /** Returns the arguments of a field for one resource of this kind. */
-export function nameArguments(arg: Arguments, kind: HubKind) {
+export function nameArguments(arg: Arguments, kind: HubResourceKind) {
   return {
     namespace: arg.string({ required: true, description: `The namespace of the ${kind} on the hub.` }),
     name: arg.string({ required: true, description: `The name of the ${kind}.` }),
@@ -21,7 +21,7 @@ export function nameArguments(arg: Arguments, kind: HubKind) {
 }
 
 /** Returns the arguments of a field for all resources of this kind, which `listFilterOf` reads. */
-export function listArguments(arg: Arguments, kind: HubKind, defined: DefinedTypes) {
+export function listArguments(arg: Arguments, kind: HubResourceKind, defined: DefinedTypes) {
   return {
     namespaces: arg.stringList({ description: `Only ${kind}s in these namespaces of the hub. Default: all namespaces.` }),
     phases: arg({ type: [defined.enum(propagationPhase)], description: `Only ${kind}s in one of these phases. Default: all phases.` }),
@@ -39,7 +39,7 @@ export function listFilterOf<Given extends Omit<HubListFilter, 'phases'> & { rea
 }
 
 /** Adds the type of a page of resources of this kind. */
-export function addHubPage<View>({ pothos, types: { pageInfo } }: GraphBuilder, kind: HubKind, item: ObjectRefOf<View>) {
+export function addHubPage<View>({ pothos, types: { pageInfo } }: GraphBuilder, kind: HubResourceKind, item: ObjectRefOf<View>) {
   return pothos.objectRef<HubPage<View>>(`${kind}Connection`).implement({
     description: `One page of ${kind}s.`,
     fields: (t) => ({

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { boundedList } from '../../core/bounded-list.ts';
 import { MusterError } from '../../core/errors.ts';
 import { type Json, parseJson } from '../../core/json.ts';
+import { compareText } from '../../core/text.ts';
 import type { HubListFilter, HubPage } from '../model/hub-page.ts';
 import type { PropagationPhase } from '../model/propagation.ts';
 
-const defaultPage = 100;
-const maxPage = 500;
+const defaultPageSize = 100;
+const maxPageSize = 500;
 
 /** A resource of the hub that is listed by its namespace and name. */
 interface NamedResource {
@@ -35,9 +36,9 @@ export function pageByName<T extends NamedResource>(
 ): HubPage<T> {
   const inNamespaces = namespaces == null ? undefined : new Set(boundedList('namespaces', namespaces));
   boundedList('phases', phases);
-  const first = size ?? defaultPage;
-  if (!Number.isInteger(first) || first < 1 || first > maxPage) {
-    throw new MusterError('BAD_INPUT', `first: expected 1 to ${maxPage}, got ${first}`);
+  const first = size ?? defaultPageSize;
+  if (!Number.isInteger(first) || first < 1 || first > maxPageSize) {
+    throw new MusterError('BAD_INPUT', `first: expected 1 to ${maxPageSize}, got ${first}`);
   }
   const seal = createHash('sha256').update(JSON.stringify(sealed)).digest('base64url').slice(0, 16);
   const after = cursor == null ? undefined : openCursor(cursor, seal);
@@ -69,17 +70,15 @@ function positionOf({ metadata: { namespace, name } }: NamedResource): PagePosit
 }
 
 function comparePositions(a: PagePosition, b: PagePosition): number {
-  const [first, second] = a[0] === b[0] ? [a[1], b[1]] : [a[0], b[0]];
-  return first === second ? 0 : first < second ? -1 : 1;
+  return compareText(a[0], b[0]) || compareText(a[1], b[1]);
 }
 
-function cursorOf(place: PagePosition, seal: string): string {
-  return Buffer.from(JSON.stringify([seal, ...place])).toString('base64url');
+function cursorOf(position: PagePosition, seal: string): string {
+  return Buffer.from(JSON.stringify([seal, ...position])).toString('base64url');
 }
 
 function openCursor(cursor: string, wanted: string): PagePosition {
-  const parts = cursorParts(cursor);
-  const [seal, namespace, name] = parts;
+  const [seal, namespace, name] = cursorParts(cursor);
   if (seal !== wanted || typeof namespace !== 'string' || typeof name !== 'string' || cursorOf([namespace, name], wanted) !== cursor) {
     throw new MusterError('BAD_INPUT', 'after: expected a cursor of this list');
   }

@@ -1,6 +1,6 @@
 import type { PropagationPhase } from './propagation.ts';
 
-/** The resources that a list of one kind on the hub shows, and the page of them. A part that is not set or null limits nothing. */
+/** Selects resources of one kind on the hub, and one page of them. A condition that is null or not set selects all resources. */
 export interface HubListFilter {
   readonly namespaces?: readonly string[] | null | undefined;
   readonly phases?: readonly PropagationPhase[] | null | undefined;
