@@ -137,21 +137,14 @@ async function readyMigrationHub(hub: MigrationHub | undefined, signal: AbortSig
   await at.members.objects.whenRead([{ cluster: at.cluster, kind: migrationKind }], maxHubWaitMs, signal);
   const problem = migrations.unavailability();
   if (problem !== undefined) throw hubUnavailable(problem);
+  // The read of any name shows whether the mirror has its first list.
   const read = migrations.read({ namespace: 'default', name: 'unread' });
   if (read.result === 'unread') throw hubUnavailable(read.fault);
   return hub;
 }
 
-/**
- * Plans a requested Migration.
- *
- * @throws {MusterError} `BAD_INPUT` if the plan finds that the input itself is wrong, such as a backup file outside the folders.
- */
-async function planRequested({ planner }: MigrationsPorts, { name, spec }: RequestedMove, signal: AbortSignal): Promise<MigrationPlan> {
-  const plan = await planner.plan({ namespace: name.namespace, spec, signal });
-  const wrong = plan.notes.filter(({ severity, code }) => severity === 'ERROR' && code === 'INVALID');
-  if (wrong.length > 0) throw badInput(wrong.map(({ path = '', message }) => ({ path, message })));
-  return plan;
+function planRequested({ planner }: MigrationsPorts, { name, spec }: RequestedMove, signal: AbortSignal): Promise<MigrationPlan> {
+  return planner.plan({ namespace: name.namespace, spec, signal });
 }
 
 async function migrate(
@@ -170,7 +163,7 @@ async function migrate(
   const annotations = request.digest == null ? {} : { [migrationMarks.planDigest]: request.digest };
   const written = await hub.migrations.create(requested.name, { document: printMigrationSpec(requested.spec), annotations }, signal);
   if (written.result !== 'conflict') {
-    await waitUntilHeld(ports, { hub, migration: writtenOn(hub, written) }, signal);
+    await waitUntilMirrored(ports, { hub, migration: writtenOn(hub, written) }, signal);
     return plannedView(requested, plan, 'Planning');
   }
   // Another client has created a Migration of this name in between.
@@ -243,12 +236,12 @@ async function annotate(
   signal: AbortSignal,
 ): Promise<MigrationView> {
   const changed = writtenOn(hub, await hub.migrations.annotate(migration, annotations, signal));
-  await waitUntilHeld(ports, { hub, migration: changed }, signal);
+  await waitUntilMirrored(ports, { hub, migration: changed }, signal);
   return migrationViewOf(changed, []);
 }
 
 /**
- * Returns the Migration as a successful write left it.
+ * Returns the Migration after a successful write.
  *
  * @throws {MusterError} `BAD_INPUT` if the hub refuses the write. `UNAVAILABLE` if the hub does not answer, or if another client replaced
  * the Migration.
@@ -272,7 +265,7 @@ function writtenOn({ hub }: MigrationHub, answer: MigrationWrite): Migration {
 }
 
 /** Waits until the mirror shows this version of the Migration or a later one, at most 5 s. */
-async function waitUntilHeld(
+async function waitUntilMirrored(
   { clock }: MigrationsPorts,
   { hub, migration: { metadata } }: HubMigration,
   signal: AbortSignal,

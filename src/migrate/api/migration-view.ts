@@ -9,7 +9,7 @@ import type { MigratedApp } from '../model/migration-status-definition.ts';
 import type { MigrationView } from '../model/migrations.ts';
 import type { RequestedMove } from './read-migrate-input.ts';
 
-/** Returns a Migration of the hub as GraphQL shows it. `faults` are the faults of the hub. */
+/** Returns a Migration of the hub as GraphQL shows it. `faults` are the faults of the hub. The faults of its applications are added. */
 export function migrationViewOf(migration: Migration, faults: readonly Fault[]): MigrationView {
   const { metadata, spec, status } = migration;
   const { namespace, name, uid, createdAt, annotations } = metadata;

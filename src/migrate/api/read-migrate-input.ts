@@ -52,7 +52,7 @@ export function badInput(problems: readonly DocumentProblem[]): MusterError {
 }
 
 /**
- * Replaces targets with an id by references. Ids have no version: the version that the cluster serves is used. Clusters that are hidden from
+ * Replaces each target that has an id by a reference. Ids have no version: the version that the cluster serves is used. Clusters that are hidden from
  * the caller count as unknown.
  */
 function withReferences({ members, access }: MigrationsPorts, caller: Caller, input: MigrateInput): MigrateInput {

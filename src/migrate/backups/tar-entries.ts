@@ -118,9 +118,10 @@ function readExtra(format: 'x' | 'g' | 'L', content: Buffer): ExtraHeaders {
   const records = readPaxRecords(content);
   const keys = [...records.keys()];
   if (keys.some((key) => key === 'linkpath')) throw new MalformedArchive('expected files and folders only, got a link');
-  if (keys.some((key) => key.startsWith('GNU.sparse.'))) throw new MalformedArchive('expected files without holes');
+  if (keys.some((key) => key.startsWith('GNU.sparse.'))) throw new MalformedArchive('expected no sparse files');
   if (format === 'g') {
-    if (keys.some((key) => entryRecords.includes(key))) throw new MalformedArchive('expected names and sizes for single files only');
+    if (keys.some((key) => entryRecords.includes(key)))
+      throw new MalformedArchive('expected no path and no size in a pax header for all files');
     return {};
   }
   const name = records.get('path');
@@ -139,7 +140,7 @@ function readPaxRecords(content: Buffer): ReadonlyMap<string, string> {
     const record = content.toString('utf8', space + 1, end - 1);
     const equals = record.indexOf('=');
     if (end <= space + 1 || end > content.length || content[end - 1] !== 0x0a || equals < 1)
-      throw new MalformedArchive('expected a pax header');
+      throw new MalformedArchive('expected pax records of the form LENGTH KEY=VALUE');
     records.set(record.slice(0, equals), record.slice(equals + 1));
     at = end;
   }

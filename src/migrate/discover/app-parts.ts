@@ -14,9 +14,15 @@ import { partKinds } from './app-kinds.ts';
 import type { DiscoveredObject, SourceObjects } from './source-objects.ts';
 
 /**
- * Returns the objects that belong to a workload, each once: its dependencies, the ServiceAccounts of its token Secrets, the pull Secrets of
- * its ServiceAccount, the Services that select its Pods, the Service in its `serviceName`, the Ingresses that lead to these Services, their
- * TLS Secrets, its autoscalers, and its disruption budgets. Objects that do not exist are left out. The workload itself is not included.
+ * Returns the existing objects that belong to a workload, each once:
+ *
+ * - the objects that its pod template uses, the ServiceAccounts of its token Secrets, and the pull Secrets of its ServiceAccount
+ * - the Services that select its Pods, and the Service in its `serviceName`
+ * - the Ingresses that lead to these Services, and their TLS Secrets
+ * - its autoscalers and disruption budgets
+ * - the Deployment that has the pod template of an Argo Rollout with `workloadRef`
+ *
+ * The workload itself is not included.
  */
 export function partsOf(workload: DiscoveredObject, source: SourceObjects): readonly DiscoveredObject[] {
   const template = templateHolderOf(workload, source);
@@ -119,8 +125,8 @@ export function backendsOf(ingress: JsonObject): readonly string[] {
 
 function scales(autoscaler: JsonObject, { apiVersion, kind, name }: ObjectKey): boolean {
   const target = valueAt(autoscaler, 'spec', 'scaleTargetRef');
-  const isSameKind = keyOfKind(groupKindOfKey({ apiVersion: textAt(target, 'apiVersion') ?? '', kind: textAt(target, 'kind') ?? '' }));
-  return isSameKind === keyOfKind(groupKindOfKey({ apiVersion, kind })) && textAt(target, 'name') === name;
+  const targetKind = keyOfKind(groupKindOfKey({ apiVersion: textAt(target, 'apiVersion') ?? '', kind: textAt(target, 'kind') ?? '' }));
+  return targetKind === keyOfKind(groupKindOfKey({ apiVersion, kind })) && textAt(target, 'name') === name;
 }
 
 /**

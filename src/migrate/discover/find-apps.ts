@@ -15,7 +15,7 @@ import type { DiscoveredObject, SourceObjects } from './source-objects.ts';
 /** One application of a migration. */
 export interface FoundApp {
   readonly key: ObjectKey;
-  /** The workload. Undefined: `apps` names it, but it does not exist. */
+  /** The workload. Undefined: `apps` names it, but it does not exist, or has another uid. */
   readonly workload: DiscoveredObject | undefined;
   /** The other objects that belong to the application. */
   readonly parts: readonly DiscoveredObject[];
@@ -56,19 +56,20 @@ interface MovingObjects {
   readonly moving?: ReadonlySet<string>;
   /** The uids of workloads that move. The objects that they control have the same needs. Default: none. */
   readonly uids?: ReadonlySet<string>;
-  /** The `textOfKey`s of further objects that leave. Default: those that belong to workloads of `moving`. */
+  /** The `textOfKey`s of objects that leave in addition to those that belong to workloads of `moving`. Default: none. */
   readonly leaving?: ReadonlySet<string>;
 }
 
 /**
  * Returns the `textOfKey`s of the objects that workloads, ServiceAccounts and Ingresses outside the migration need: they must stay in the
- * source. Skips a workload that a workload of a known kind, or a moving workload, controls, because that one has the same needs.
+ * source. Skips a workload whose controller is of a known kind, because its controller has the same needs. Skips a workload whose controller
+ * moves, and a Pod that has ended.
  */
 export function neededByOthers(source: SourceObjects, moving: MovingObjects): ReadonlySet<string> {
   return new Set(holdersByNeed(source, moving).keys());
 }
 
-/** Returns the needs of `neededByOthers`, each with one of the objects outside the migration that have this need. */
+/** Returns the `textOfKey`s of `neededByOthers`, each with one object outside the migration that needs the object. */
 function holdersByNeed(
   source: SourceObjects,
   { namespaces, moving = new Set(), uids = new Set(), leaving: known = new Set() }: MovingObjects,
@@ -102,9 +103,11 @@ export function outsideHolderOf(
 }
 
 /**
- * Returns the part of the source in which `neededByOthers` can find a need for this object. All workloads stay in it. Of the other kinds, only these
- * stay: Ingresses that use or are the object, the Services to which these Ingresses lead, ServiceAccounts that name or are the object, and the token
- * Secrets of these accounts.
+ * Returns the objects of the source among which `neededByOthers` can find a need for this object:
+ *
+ * - all workloads, and the object itself
+ * - the Ingresses that use the object, and the Services to which these Ingresses lead
+ * - the ServiceAccounts that name the object, and the token Secrets of these accounts
  */
 function partsAround(key: ObjectKey, source: SourceObjects): SourceObjects {
   const { namespace = '', name } = key;

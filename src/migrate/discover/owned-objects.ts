@@ -21,8 +21,8 @@ export interface DeletedOwner {
 }
 
 /**
- * The built-in workloads. Their controllers create only Pods, ReplicaSets, ControllerRevisions and claims. No controller creates another
- * object that they own again.
+ * The built-in kinds that applications can be. Their controllers create only Pods, ReplicaSets, ControllerRevisions and claims, so they would
+ * not create any other object that a workload owns again.
  */
 const builtInWorkloads: ReadonlySet<string> = new Set(['Deployment.apps', 'StatefulSet.apps', 'ReplicaSet.apps', 'ReplicationController']);
 
@@ -55,15 +55,15 @@ export function claimDeleterOf<Set extends Pick<DiscoveredObject, 'object'>>(
   });
 }
 
-/** True for a kind whose controller is a part of Kubernetes. */
+/** True for a built-in kind that applications can be: Deployment, StatefulSet, ReplicaSet or ReplicationController. */
 export function isBuiltInWorkload(key: Pick<ObjectKey, 'apiVersion' | 'kind'>): boolean {
   return builtInWorkloads.has(keyOfKind(groupKindOfKey(key)));
 }
 
-/** The kind of `claimDeleterOf`. */
+/** The kind of the objects that `claimDeleterOf` searches. */
 export const statefulSetKind = { group: 'apps', kind: 'StatefulSet' } as const satisfies GroupKind;
 
-/** Returns why a custom workload with such a StatefulSet does not move. */
+/** Returns why a custom workload with this StatefulSet of `claimDeleterOf` does not move. */
 export function claimDeleterMessage(name: string): string {
   return `its StatefulSet ${name} would delete claims: set both members of its persistentVolumeClaimRetentionPolicy to Retain`;
 }

@@ -19,8 +19,8 @@ export interface KeptManifest {
 }
 
 /**
- * The manifests of the applications of migrations, as ControllerRevisions on the hub. The Migration owns them. They never change, so what
- * was read once stays correct.
+ * The manifests of the applications of migrations, as ControllerRevisions on the hub. The Migration owns them. They never change, so callers
+ * may cache them.
  */
 export interface AppRevisionStore {
   /**

@@ -113,11 +113,11 @@ function migrationWriteOf(answer: HubObjectAnswer): MigrationWrite {
   return answer.result === 'written' ? { result: 'written', migration: migrationOf(answer.object) } : answer;
 }
 
-const read = new WeakMap<KubernetesObject, Migration>();
+const parsed = new WeakMap<KubernetesObject, Migration>();
 
 /** Parses an object as a Migration. The result is cached per object. */
 function migrationOf(object: KubernetesObject): Migration {
-  const known = read.get(object);
+  const known = parsed.get(object);
   if (known !== undefined) return known;
   const document = objectAt(object, 'spec');
   const migration = {
@@ -126,6 +126,6 @@ function migrationOf(object: KubernetesObject): Migration {
     spec: parseMigrationSpec(document),
     status: parseMigrationStatus(objectAt(object, 'status')),
   };
-  read.set(object, migration);
+  parsed.set(object, migration);
   return migration;
 }

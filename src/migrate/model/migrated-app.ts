@@ -34,14 +34,17 @@ export interface MovedWorkload {
 }
 
 /**
- * Returns the first Migration that has not ended for this workload, and that has one of its clusters. A Migration without a recorded plan
- * has no applications yet.
+ * Returns the first Migration whose move or undo of this workload has not ended, and whose `from` or `to` is one of the clusters. A Migration
+ * without a recorded plan has no applications yet.
  */
 export function openMoveOf(migrations: readonly Migration[], workload: MovedWorkload): Migration | undefined {
   return moveOf(migrations, workload, (app) => isReturning(app) || !isEnded(app));
 }
 
-/** Returns the first Migration that has moved this workload or is moving it, without an undo that has ended, and that has one of its clusters. */
+/**
+ * Returns the first Migration that has moved this workload or is moving it, and whose `from` or `to` is one of the clusters. Skips Migrations
+ * that have undone the move.
+ */
 export function unrevertedMoveOf(migrations: readonly Migration[], workload: MovedWorkload): Migration | undefined {
   return moveOf(migrations, workload, ({ step }) => step !== 'Undone' && step !== 'Skipped');
 }
@@ -49,12 +52,12 @@ export function unrevertedMoveOf(migrations: readonly Migration[], workload: Mov
 function moveOf(
   migrations: readonly Migration[],
   { key, clusters }: MovedWorkload,
-  counts: (app: MigratedApp) => boolean,
+  matches: (app: MigratedApp) => boolean,
 ): Migration | undefined {
   const text = textOfKey(key);
   const isOf = (app: MigratedApp) => [app, ...app.source, ...app.target].some((one) => textOfKey(one.key) === text);
   return migrations.find(({ spec, status: { apps = [] } }) => {
     if ('problems' in spec || !clusters.some((cluster) => cluster === spec.from || cluster === spec.to)) return false;
-    return apps.some((app) => counts(app) && isOf(app));
+    return apps.some((app) => matches(app) && isOf(app));
   });
 }

@@ -8,8 +8,8 @@ import type { BackupUsed, MigratedAppReason, RecordedRoom } from './migration-st
 
 /**
  * The codes of the notes of a migration. A skipped application has a WARNING with the code of its reason. A plan has an ERROR only with
- * `NO_APPS`, `UNREACHABLE`, `DENIED`, `NOTHING_FITS`, `NO_BACKUP`, `BACKUP_MALFORMED` or `TOO_LARGE`. A Migration on the hub can also have
- * the ERROR `PLAN_STALE` or `INVALID`.
+ * `NO_APPS`, `UNREACHABLE`, `DENIED`, `NOTHING_FITS`, `NO_BACKUP`, `BACKUP_MALFORMED` or `TOO_LARGE`. The answer to a `migrate` request and a
+ * Migration on the hub can also have the ERROR `PLAN_STALE`. Only a Migration on the hub can have the ERROR `INVALID`.
  */
 export type MigrationNoteCode =
   | 'NO_APPS'
@@ -62,7 +62,10 @@ export interface PlannedTargetObject {
 /** One object of an application in the source. */
 export interface LeavingObject {
   readonly key: ObjectKey;
-  /** `HOLD`: the object stays, because another workload needs it, or because it is a PersistentVolumeClaim. */
+  /**
+   * `HOLD`: the object stays. An object outside the migration needs it, or it is a PersistentVolumeClaim, or a Secret that the target has
+   * already.
+   */
   readonly action: 'DELETE' | 'HOLD';
   /** `Traffic`: deleted in the step Drain, before the workload is scaled to 0. `Surge`: deleted in the step Remove. */
   readonly stage: 'Surge' | 'Traffic';
@@ -104,14 +107,11 @@ export interface PropagatedApp {
 
 /** The plan of a migration. Nothing was written for it. */
 export interface MigrationPlan {
-  /**
-   * SHA-256 over the spec, and over each application: whether it moves, its counts, and the action, hash and uid of each object. Amounts of
-   * room and times do not change it.
-   */
+  /** The digest of `migrationDigestOf`. Plans with the same digest move the same applications in the same way. */
   readonly digest: string;
   /** True if no note has the severity ERROR. */
   readonly ok: boolean;
-  /** The earliest time of sync among the mirrors that were read, in Unix milliseconds. */
+  /** The earliest time of sync among the mirrors of the source, in Unix milliseconds. The time of the plan if none of them was read. */
   readonly asOfMs: number;
   /** The source of the migration. It may have left the fleet, as may `to`, the target. */
   readonly from: ClusterName;

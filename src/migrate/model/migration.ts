@@ -44,7 +44,9 @@ export const migrationMarks = {
   intent: 'muster.dev/intent',
   /** Annotation of a Migration: the digest of the plan that the user requested. The engine carries out no other plan. */
   planDigest: 'muster.dev/plan-digest',
+  /** Annotation of a Migration: the time at which a user requested its undo, in RFC 3339. */
   undo: 'muster.dev/undo',
+  /** Annotation of a Migration: the time at which a user last requested that it continues after a failure, in RFC 3339. */
   resumedAt: 'muster.dev/resumed-at',
 } as const;
 

@@ -32,7 +32,7 @@ import { type PreflightContext, preflightApp, type SkipReason, shownKey } from '
 import { planPropagatedApp, propagationOfObject } from './propagated-app.ts';
 import { hasVolumes, keptOwned, leavingObjects, type RenderedApp, renderApp } from './render-app.ts';
 
-/** Time limit for all dry runs and access reviews of one plan. */
+/** Time limit for the mirrors of the target, and again for all dry runs and access reviews of one plan. */
 const timeLimitMs = 20_000;
 /** Maximum number of objects that a note names. */
 const maxListed = 10;
@@ -85,7 +85,7 @@ async function planMigration(ports: MigrationPlannerPorts, request: MigrationPla
   if ('fault' in room) return refusedPlan(ports, request, { notes: [unreadableNote(room.fault)], faults: [room.fault] });
   const hidden = await hiddenRoomFault(ports, request, to.name);
   signal.throwIfAborted();
-  const facts = { read, room, isSourceThere: from.fault === undefined };
+  const facts = { read, room, isSourceReachable: from.fault === undefined };
   if (hidden === undefined) return planApps(ports, request, facts);
   const shown = { ...facts, read: { ...read, faults: [...read.faults, hidden] }, room: withoutFigures(room) };
   return planApps(ports, request, shown);
@@ -106,7 +106,7 @@ async function hiddenRoomFault(
 interface ReadFacts {
   readonly read: SourceRead & { readonly notes: readonly MigrationNote[] };
   readonly room: FreeRoom;
-  readonly isSourceThere: boolean;
+  readonly isSourceReachable: boolean;
 }
 
 async function planApps(ports: MigrationPlannerPorts, request: MigrationPlanRequest, facts: ReadFacts): Promise<MigrationPlan> {
@@ -208,7 +208,7 @@ function contextOf(ports: MigrationPlannerPorts, request: MigrationPlanRequest, 
   const { from, to } = clustersOf(ports, request);
   const toClient = clientOf(to, spec);
   if (toClient === undefined) return undefined;
-  const fromClient = facts.isSourceThere ? clientOf(from, spec) : undefined;
+  const fromClient = facts.isSourceReachable ? clientOf(from, spec) : undefined;
   const limit: ConcurrencyLimit = createConcurrencyLimit(maxCalls);
   return { members, source: facts.read.objects, from, to, fromClient, toClient, sensitiveKinds, limit, reviews: new Map() };
 }
@@ -344,7 +344,7 @@ function notesOf(
 const requesterMissing = note(
   'ERROR',
   'DENIED',
-  'RequesterMissing: expected `requester`: who creates a Migration without Muster names their own user and groups there',
+  'RequesterMissing: expected `requester`: in a Migration that you create without Muster, set it to your own user and groups',
 );
 
 interface Refusal {

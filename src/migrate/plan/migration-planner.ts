@@ -31,7 +31,12 @@ export interface MigrationPlanRequest {
 export interface MigrationPlanner {
   /**
    * Finds the applications, and checks each in the target with dry runs. The engine plans again with the same request: an equal digest means
-   * that the same applications move in the same way. Ends after about 40 s at the latest. An abort rejects with the signal's reason.
+   * that the same applications move in the same way. An abort rejects with the signal's reason.
+   *
+   * Ends after about 50 s at the latest: 10 s for the mirrors of the source, 20 s for those of the target, and 20 s for the checks. With the
+   * source `Velero`, waits for its turn, and then reads the backup instead of the mirrors of the source, for up to 10 min.
+   *
+   * @throws {MusterError} `BAD_INPUT` if the spec names a backup file outside the configured folders.
    */
   plan(request: MigrationPlanRequest): Promise<MigrationPlan>;
 }

@@ -7,6 +7,7 @@ import type { Manifest, ObjectKey } from '../../manifests/manifest.ts';
 import { groupKindOfKey } from '../../manifests/object-key.ts';
 import { templateOf } from '../../propagate/plan/snapshot/read-live.ts';
 import type { TemplateObject } from '../../propagate/plan/snapshot/snapshot.ts';
+import { isBuiltInWorkload } from '../discover/owned-objects.ts';
 import type { DiscoveredObject } from '../discover/source-objects.ts';
 import { migrationMarks } from '../model/migration.ts';
 
@@ -91,14 +92,12 @@ export function withMovedBounds(manifest: Manifest, factor: number): Manifest {
   }, manifest);
 }
 
-/** The built-in kinds that applications can be. Their counts are `spec.replicas` and `status.replicas`. */
-const builtIn: ReadonlySet<string> = new Set(['Deployment.apps', 'StatefulSet.apps', 'ReplicaSet.apps', 'ReplicationController']);
-
 /** The counts of a scale subresource: the wanted replicas in `spec`, or the present ones in `status`. */
 export type CountField = 'spec' | 'status';
 
 /**
- * Returns the path of a count of a workload's kind, from its scale subresource. Undefined if the kind has none.
+ * Returns the path of a count of a workload's kind, from its scale subresource. Built-in workloads have `spec.replicas` and `status.replicas`.
+ * Undefined if the kind has no scale subresource.
  *
  * @param definitions The CustomResourceDefinitions of the clusters in which the kind may be defined.
  * @param field Default: the count in `spec`.
@@ -108,8 +107,8 @@ export function countPathOf(
   definitions: Iterable<JsonObject>,
   field: CountField = 'spec',
 ): readonly string[] | undefined {
+  if (isBuiltInWorkload(key)) return [field, 'replicas'];
   const kind = groupKindOfKey(key);
-  if (builtIn.has(keyOfKind(kind))) return [field, 'replicas'];
   for (const definition of definitions) {
     const spec = objectAt(definition, 'spec');
     if (textAt(spec, 'group') !== kind.group || textAt(spec, 'names', 'kind') !== kind.kind) continue;

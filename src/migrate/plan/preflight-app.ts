@@ -119,7 +119,7 @@ async function dryRunTarget(
   }
 }
 
-/** The kinds of which an equal existing object is used. */
+/** The kinds whose objects need not be created in the target if an equal object exists there. */
 const sharedKinds: ReadonlySet<string> = new Set(['ConfigMap', 'Secret', 'ServiceAccount']);
 
 /**
@@ -239,7 +239,7 @@ function skipOf(cause: Fault, key: ObjectKey | undefined): SkipReason {
   return skip(preflightReasonOf(cause), message);
 }
 
-/** Returns why an application waits or is skipped because of a fault. */
+/** Returns the reason with which a fault skips an application. */
 function preflightReasonOf(cause: Fault): MigratedAppReason {
   const reason = copyReasonOf(cause);
   switch (reason) {

@@ -19,8 +19,8 @@ export function propagationOfObject(
 }
 
 /**
- * Plans the placement that moves a propagated application. In a list of clusters, `to` takes the place of `from`. Otherwise `from` is
- * excluded. If the Propagation would not choose `to` then, the application is skipped.
+ * Plans the placement of `movedPlacement` for a propagated application. If the Propagation would not choose `to` with this placement, the
+ * application is skipped.
  */
 export async function planPropagatedApp(
   { planner }: Pick<MigrationPlannerPorts, 'planner'>,

@@ -40,8 +40,8 @@ export interface AppPass {
   backup(): Promise<BackupRead>;
 }
 
-/** Why the source of an application must not be changed now. */
-export interface SourceHold {
+/** Why a step of an application must not change or delete objects now. */
+export interface StepHold {
   readonly reason: Extract<MigratedAppReason, 'Unhealthy' | 'Conflict'>;
   readonly message: string;
   /** True: the application has failed. False: it waits until the cause is gone. */
@@ -64,6 +64,7 @@ export function clusterOf({ migration: { spec } }: Pick<AppPass, 'migration'>, s
   return clusterName(side === 'source' ? spec.from : spec.to);
 }
 
+/** Returns the present time, in RFC 3339. */
 export function nowOf({ ports: { clock } }: Pick<AppPass, 'ports'>): string {
   return new Date(clock.now()).toISOString();
 }

@@ -9,8 +9,8 @@ function isPending(app: MigratedApp): boolean {
   return app.source.some(({ state }) => state === 'PendingDeletion') && !isReturning(app) && !isEnded(app);
 }
 
-/** True if the application waits for another application of the same Propagation. That one may have failed. */
-function isHeld(app: MigratedApp): boolean {
+/** True if the application waits for another application of the same Propagation. The other application may have failed. */
+function waitsForSibling(app: MigratedApp): boolean {
   return app.reason === 'SurgeHeld' && !isReturning(app) && !isEnded(app);
 }
 
@@ -63,7 +63,7 @@ function isPausedBy({ apps = [] }: MigrationStatus, { onFailure }: Pick<Migratio
 function phaseOf(status: MigrationStatus, spec: Pick<MigrationSpec, 'onFailure'>): NonNullable<MigrationStatus['phase']> {
   const { apps = [], undoSince } = status;
   if (isPausedBy(status, spec)) return 'Paused';
-  const open = apps.filter((app) => (isReturning(app) || !isEnded(app)) && !isHalted(app) && !isPending(app) && !isHeld(app));
+  const open = apps.filter((app) => (isReturning(app) || !isEnded(app)) && !isHalted(app) && !isPending(app) && !waitsForSibling(app));
   if (open.length > 0) return open.every(isReturning) ? 'RollingBack' : 'Rolling';
   if (undoSince !== undefined) return 'Settled';
   if (apps.some(({ step }) => step === 'Undone')) return 'Failed';
@@ -83,7 +83,7 @@ export function summarized(status: MigrationStatus, spec: Pick<MigrationSpec, 'o
 /** The codes of the notes that follow from the states of applications. */
 const progressCodes: ReadonlySet<string> = new Set(['POSSIBLY_DOUBLED', 'HOOK_FAILED', 'NOT_RESTORED', 'STILL_NEEDED', 'COPY_DIFFERS']);
 
-/** Maximum number of notes about objects that were not restored, and of notes about objects that stay. */
+/** Maximum number of notes of each kind: about objects that were replaced, not restored, still needed, or edited. */
 const maxObjectNotes = 100;
 
 function progressNotes({ apps = [] }: MigrationStatus, { from, traffic }: Pick<MigrationSpec, 'from' | 'traffic'>) {
@@ -138,26 +138,27 @@ export function withCause(app: MigratedApp): MigratedApp {
   return { ...withoutReason(app), ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
 }
 
-/** Records in the application a part that its undo could not restore. Each message is recorded once. */
+/** Records an object that the undo does not restore as it was before the migration, or does not delete. */
 export function withLost(app: MigratedApp, message: string): MigratedApp {
   return withMessage(app, 'lost', message);
 }
 
-/** Records in the application that an object stays in the source. Each message is recorded once. */
+/** Records that an object stays in the source because an object outside the migration needs it. */
 export function withHeld(app: MigratedApp, message: string): MigratedApp {
   return withMessage(app, 'held', message);
 }
 
-/** Records in the application that an object of the source differs from its copy. Each message is recorded once. */
+/** Records that an object of the source differs from its copy. */
 export function withDiffering(app: MigratedApp, message: string): MigratedApp {
   return withMessage(app, 'differing', message);
 }
 
-/** Records in the application that another workload has its name in the source. Each message is recorded once. */
+/** Records that another workload has the name of the application in the source. */
 export function withReplaced(app: MigratedApp, message: string): MigratedApp {
   return withMessage(app, 'replaced', message);
 }
 
+/** Adds a message to a list of the application. Each message is recorded once. After `maxAppObjects` messages, further ones are dropped. */
 function withMessage(app: MigratedApp, list: 'lost' | 'held' | 'differing' | 'replaced', text: string): MigratedApp {
   const known = app.undo?.[list] ?? [];
   const message = text.slice(0, 1_024);

@@ -24,7 +24,7 @@ import {
   entryOf,
   type MigrationSide,
   reachObject,
-  type SourceHold,
+  type StepHold,
   withEntry,
 } from './app-pass.ts';
 import { withLost } from './app-state.ts';
@@ -39,8 +39,8 @@ export type ChangedApp =
   /** The application must be saved before its objects are changed further. */
   | { readonly result: 'unsaved'; readonly app: MigratedApp }
   | { readonly result: 'failed'; readonly app: MigratedApp; readonly fault: Fault }
-  /** The source must not be changed now. */
-  | { readonly result: 'held'; readonly app: MigratedApp; readonly hold: SourceHold }
+  /** Further objects must not be changed or deleted now. */
+  | { readonly result: 'held'; readonly app: MigratedApp; readonly hold: StepHold }
   | { readonly result: 'stopped' };
 
 /** The objects to create: those of one cluster in one stage. */
@@ -51,7 +51,7 @@ export interface CreatedStage {
   readonly only?: (key: ObjectKey) => boolean;
 }
 
-/** The `action` of an entry whose object stays in the source although the application has moved. */
+/** The `action` of an entry whose object the migration or its undo would delete, but leaves in its cluster: see `removeObjects`. */
 export const leftAction = 'Skipped';
 
 /**
@@ -221,8 +221,8 @@ function withLostObject(app: MigratedApp, key: ObjectKey, message: string, uid?:
 }
 
 /**
- * Looks up the objects of the source. An object that does not exist any more gets an `Intended` entry, so that it is created again. The
- * returned application must be recorded before that.
+ * Looks up the objects of the source. An object that does not exist any more gets an `Intended` entry, so that `createCopies` creates it again.
+ * An object that another client has replaced gets a note, and stays. The returned application must be recorded before objects are created.
  */
 export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<ChangedApp> {
   let app = given;
@@ -243,7 +243,7 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
         if (!isLeft && entry?.state !== 'Owned') app = withEntry(app, 'source', key, { ...entry, key, health: 'Unknown', state: 'Owned' });
         break;
       case 'foreign':
-        app = withReplaced(pass, app, { side: 'source', key, object: change.object });
+        app = withReplacedObject(pass, app, { side: 'source', key, object: change.object });
         break;
       case 'failed':
         return { result: 'failed', app, fault: change.fault };
@@ -257,7 +257,7 @@ export async function findRemoved(pass: AppPass, given: MigratedApp): Promise<Ch
 }
 
 /** Returns the application with an object of the source that another client has replaced: it stays, and a note says so. */
-function withReplaced(pass: AppPass, app: MigratedApp, found: FoundObject): MigratedApp {
+function withReplacedObject(pass: AppPass, app: MigratedApp, found: FoundObject): MigratedApp {
   const { key } = found;
   const shared = withEntry(app, 'source', key, { key, state: 'Shared', health: 'Unknown' });
   if (siblingObjectOf(pass, app, found) !== undefined) return shared;
@@ -326,7 +326,7 @@ function changedCopy(
   const version = entryOf(app, 'target', key)?.observedHash;
   if (version === undefined || version === copy.metadata.resourceVersion || isTokenSecret(copy)) return undefined;
   const { from, to } = pass.migration.spec;
-  return `${shownKey(key)} was changed in ${to} after it was copied: ${from} has the data of the copy, which may be others than before`;
+  return `${shownKey(key)} was changed in ${to} after it was copied: ${from} has the data of the copy, which may differ from the data before the migration`;
 }
 
 /**
@@ -334,11 +334,13 @@ function changedCopy(
  * data come from a copy that was changed.
  */
 type FilledManifest =
-  | Exclude<ReadResult<Manifest>, { readonly result: 'read' }>
-  | (Extract<ReadResult<Manifest>, { readonly result: 'read' }> & {
+  | {
+      readonly result: 'read';
+      readonly value: Manifest;
       readonly version?: string | undefined;
       readonly changed?: string | undefined;
-    });
+    }
+  | { readonly result: 'failed'; readonly fault: Fault };
 
 /** The Secret that has the data does not exist any more. */
 interface LostSecret {

@@ -1,5 +1,5 @@
 import type { MigratedApp } from '../model/migration-status-definition.ts';
-import { type AppPass, awayFault, halted, isReachable, nowOf, recheckMs, type SourceHold, type StepOutcome } from './app-pass.ts';
+import { type AppPass, awayFault, halted, isReachable, nowOf, recheckMs, type StepHold, type StepOutcome } from './app-pass.ts';
 import { withoutReason } from './app-state.ts';
 
 /**
@@ -43,7 +43,7 @@ export function withoutHealthWait(app: MigratedApp): MigratedApp {
 }
 
 /** Returns the outcome of an undo that waits for this reason. It continues by itself once the reason is gone. */
-export function waitBecause(app: MigratedApp, { reason, message }: SourceHold): StepOutcome {
+export function waitBecause(app: MigratedApp, { reason, message }: StepHold): StepOutcome {
   const isKnown = app.reason === reason && app.message === message;
   return { type: 'wait', app: isKnown ? app : { ...app, reason, message }, againMs: recheckMs };
 }

@@ -17,17 +17,17 @@ import {
   isReachable,
   mirroredIn,
   readInCluster,
-  type SourceHold,
+  type StepHold,
 } from './app-pass.ts';
 import { callOf } from './app-state.ts';
 import { sourceHoldOf } from './source-edits.ts';
 import { healthyReplicasOf, workloadHealthOf } from './workload-health.ts';
 
-/** The result of the check before a change of the source. `stopped`: this process does not lead any more. */
-type LeaveCheck =
+/** The result of the check before a step changes or deletes objects. `stopped`: this process does not lead any more. */
+type ChangeCheck =
   | { readonly result: 'ready' }
   | { readonly result: 'stopped' }
-  | { readonly result: 'held'; readonly hold: SourceHold }
+  | { readonly result: 'held'; readonly hold: StepHold }
   | { readonly result: 'failed'; readonly fault: Fault };
 
 /**
@@ -46,10 +46,15 @@ export function targetHealth(pass: AppPass, app: MigratedApp): RolloutState {
 }
 
 /**
- * Checks with live reads whether an object of the source may be deleted or scaled down now: only while the target has enough healthy
- * replicas, and the workload of the source is that of the plan, or its copy has the edit too. Call it before each such change.
+ * Checks whether an object of the source may be deleted or scaled down now. Call it before each such change. All of these must be true:
+ *
+ * - The target has enough healthy replicas.
+ * - The workload of the source was not replaced since the plan. If its spec was edited, its copy has the same edit.
+ * - The source has no StatefulSet of `claimDeleterOf`.
+ *
+ * The workloads are read live, and the StatefulSets from their mirror.
  */
-export async function checkLeave(pass: AppPass, app: MigratedApp): Promise<LeaveCheck> {
+export async function checkLeave(pass: AppPass, app: MigratedApp): Promise<ChangeCheck> {
   const copy = await readInCluster(pass, 'target', app.key);
   if (copy.result !== 'read') return copy;
   const before = await readInCluster(pass, 'source', app.key);
@@ -67,7 +72,7 @@ export async function checkLeave(pass: AppPass, app: MigratedApp): Promise<Leave
  * Checks with live reads whether the target may lose traffic or copies now: only while the source has enough healthy replicas. Call it
  * before the traffic goes back, and before each deletion of a copy.
  */
-export async function checkReturn(pass: AppPass, app: MigratedApp): Promise<LeaveCheck> {
+export async function checkReturn(pass: AppPass, app: MigratedApp): Promise<ChangeCheck> {
   const copy = await readInCluster(pass, 'target', app.key);
   if (copy.result === 'stopped') return copy;
   const needed = neededInSource(app, copy.result === 'read' ? healthyCopies(app, copy.object) : undefined);
@@ -89,13 +94,14 @@ function sourceHealth(
   app: MigratedApp,
   { object, needed }: { readonly object: KubernetesObject | undefined; readonly needed: number },
 ): RolloutState {
-  if (object === undefined || deletionOf(object) !== undefined) return { phase: 'progressing', message: 'it does not exist there' };
+  if (object === undefined) return { phase: 'progressing', message: `it does not exist in ${clusterOf(pass, 'source')}` };
+  if (deletionOf(object) !== undefined) return { phase: 'progressing', message: `it is being deleted in ${clusterOf(pass, 'source')}` };
   const countPath = countPathIn(pass, app);
   if (countPath === undefined) return { phase: 'progressing', message: `the definition of ${app.key.kind} is not visible` };
   const health = workloadHealthOf(groupKindOfKey(app.key), object, { countPath, atLeast: needed });
   const count = numberAt(object, ...countPath) ?? 1;
   if (health.phase === 'done' || count >= needed) return health;
-  return { ...health, message: `${health.message}, because it has the count ${count} there: scale it to ${needed}` };
+  return { ...health, message: `${health.message}, because its count in ${clusterOf(pass, 'source')} is ${count}: scale it to ${needed}` };
 }
 
 /** True if a workload of the target is the copy of the application. Its uid decides, if it is recorded. */
@@ -129,7 +135,7 @@ const servedByTarget: ReadonlySet<MigratedApp['step']> = new Set(['Soak', 'Drain
 const maxWaitMs = 10_000;
 
 /** Returns the obstacle if a custom workload has a StatefulSet that would delete claims. The StatefulSets are read from the mirror. */
-async function claimDeleterIn(pass: AppPass, { key }: MigratedApp, object: KubernetesObject): Promise<LeaveCheck | undefined> {
+async function claimDeleterIn(pass: AppPass, { key }: MigratedApp, object: KubernetesObject): Promise<ChangeCheck | undefined> {
   if (isBuiltInWorkload(key)) return undefined;
   const { objects } = pass.ports.hub.members;
   const cluster = clusterOf(pass, 'source');
@@ -163,8 +169,8 @@ function copyHealth(pass: AppPass, app: MigratedApp, { copy, before }: Workloads
   const atLeast = neededReplicas(pass, app, present);
   const health = workloadHealthOf(groupKindOfKey(app.key), copy, { countPath, atLeast });
   if (health.phase === 'done' || present <= app.from || atLeast <= app.to) return health;
-  const { from } = pass.migration.spec;
-  const remedy = 'scale one of them, or undo the migration and plan it again';
+  const { from, to } = pass.migration.spec;
+  const remedy = `scale it in ${from} or in ${to}, or undo the migration and plan it again`;
   return { ...health, message: `${health.message}, because it has ${present} replicas in ${from} since the plan: ${remedy}` };
 }
 

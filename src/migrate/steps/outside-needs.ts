@@ -15,7 +15,7 @@ import { type AppPass, clusterOf, reachObject } from './app-pass.ts';
  *
  * - `needed`: the mirrors show an object that needs it. A live read confirms that the other object still exists, or the live read is forbidden.
  * - `unneeded`: no mirror shows such an object, and all mirrors are in sync.
- * - `unclear`: the mirrors show such an object, but it no longer exists, is being deleted, or cannot be read now. Check again later.
+ * - `unclear`: the mirrors show such an object, but it no longer exists, was replaced, is being deleted, or cannot be reached. Check again later.
  * - A fault: the mirrors are not in sync, or the live read failed.
  */
 export async function outsideNeedOf(

@@ -95,8 +95,8 @@ function unhealthyCopy(pass: AppPass, app: MigratedApp, { propagation, copy }: P
 
 /**
  * Returns the number of healthy replicas that the target must have before the source loses its copies. A Propagation writes the number into
- * the spec, so 1 is enough here. With `replicas.mode: External`, others scale each copy: the number is that of the source, but not more than
- * that of the plan.
+ * the spec, so 1 is enough here. With `replicas.mode: External`, autoscalers or users scale each copy: the number is that of the source, but
+ * not more than that of the plan.
  */
 function neededCopies(pass: AppPass, app: MigratedApp, { spec }: Propagation): number {
   if ('problems' in spec || spec.replicas.mode !== 'External') return Math.min(app.to, 1);

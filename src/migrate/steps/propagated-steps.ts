@@ -24,7 +24,7 @@ import {
   outcomeOfFault,
   readInCluster,
   recheckMs,
-  type SourceHold,
+  type StepHold,
   type StepOutcome,
 } from './app-pass.ts';
 import { atStep, callOf, withCause, withLost, withoutReason } from './app-state.ts';
@@ -152,8 +152,8 @@ export async function movePropagatedBack(pass: AppPass, app: MigratedApp): Promi
   if (!isReachable(pass, 'source')) return outcomeOfFault(pass, app, awayFault(pass, 'source'));
   const placement = placementBack(pass, propagation, before);
   if (placement === undefined) return waitBecause(app, editedPlacement(pass, app));
-  const isReturn = isDivisionDue(pass, app, propagation) ? 'again' : 'once';
-  const written = await withPlacement(pass, app, { propagation, placement, held: pass.migration.spec.to, isReturn });
+  const redivision = isDivisionDue(pass, app, propagation) ? 'always' : 'ifChanged';
+  const written = await withPlacement(pass, app, { propagation, placement, held: pass.migration.spec.to, redivision });
   if (written !== undefined) return written;
   const open = await waitForSource(pass, app, propagation);
   if (open !== undefined) return open;
@@ -182,18 +182,16 @@ function placementBack({ migration }: AppPass, { document, spec }: Propagation, 
   return objectAt(printSpec({ ...spec, placement: returned }), 'placement');
 }
 
-function editedPlacement(
-  { migration }: AppPass,
-  { propagation: { name } = { namespace: '', name: '', uid: '' } }: MigratedApp,
-): SourceHold {
+function editedPlacement({ migration }: AppPass, { propagation: { name } = { namespace: '', name: '', uid: '' } }: MigratedApp): StepHold {
   const { from } = migration.spec;
   const message = `the placement of the Propagation ${name} was edited after the migration, and does not allow ${from} any more: add ${from} to it, and the undo continues`;
   return { reason: 'Conflict', message, isFailure: false };
 }
 
 /**
- * Lets the undo of a propagated application wait until the source is there and its copies are rolled out and healthy. A source that the
- * plan does not choose needs no copies if another cluster that stays chosen has some. Undefined if nothing is left to wait for.
+ * Lets the undo of a propagated application wait until its copies in the source are rolled out and healthy. A source that the plan does not
+ * choose needs no copies if a chosen cluster has settled copies, and if no traffic of the application goes to the target. Undefined if the
+ * undo can continue.
  */
 async function waitForSource(pass: AppPass, app: MigratedApp, propagation: Propagation): Promise<StepOutcome | undefined> {
   const { from, to } = pass.migration.spec;
@@ -219,21 +217,21 @@ interface NewPlacement {
   /** The cluster that the application leaves. Its copies stay until the copies in the other cluster are healthy. */
   readonly held: string;
   /**
-   * All replicas are divided from zero, so that the source gets replicas again. `again`: even if the placement does not change. Default: a
-   * division that still fits stays.
+   * Requests that all replicas are divided from zero, so that the source gets replicas again. `ifChanged`: only if the placement changes.
+   * `always`: even if it does not change. Default: the present division stays if it still fits.
    */
-  readonly isReturn?: 'once' | 'again';
+  readonly redivision?: 'ifChanged' | 'always';
 }
 
 /** Writes the placement to a Propagation. Undefined if the Propagation has this placement already. */
 async function withPlacement(
   pass: AppPass,
   app: MigratedApp,
-  { propagation, placement, held, isReturn }: NewPlacement,
+  { propagation, placement, held, redivision }: NewPlacement,
 ): Promise<StepOutcome | undefined> {
   const { ports, signal } = pass;
   const { document, spec } = propagation;
-  if (isReturn !== 'again' && canonicalJson(objectAt(document, 'placement')) === canonicalJson(placement)) return undefined;
+  if (redivision !== 'always' && canonicalJson(objectAt(document, 'placement')) === canonicalJson(placement)) return undefined;
   if ('problems' in spec) return halted(pass, app, { reason: 'Invalid', message: 'the spec of its Propagation is not valid' });
   const denied = await changeRefusalOf(pass, propagation);
   if (signal.aborted) return { type: 'stopped' };
@@ -241,7 +239,7 @@ async function withPlacement(
   const changed = {
     ...spec,
     ...requesterIn(pass),
-    ...(isReturn !== undefined && spec.replicas.mode === 'Divided' ? dividedAgain(pass, spec) : {}),
+    ...(redivision !== undefined && spec.replicas.mode === 'Divided' ? dividedAgain(pass, spec) : {}),
   };
   const change = { document: { ...printSpec(changed), placement }, annotations: { [marks.heldDrain]: held } };
   const written = await ports.propagations.update(propagation, change, signal);
@@ -331,8 +329,8 @@ async function waitUntilGone(
 }
 
 /**
- * True if the Propagation has no copies in the cluster that must go. Copies of a cluster that the current plan chooses are to stay, so they do not
- * count.
+ * True if the Propagation has no copies in the cluster that must be deleted. Copies in a cluster that the current plan chooses stay, so they do
+ * not count. False while the status is that of an earlier generation.
  */
 function isGoneFrom(pass: AppPass, { metadata, status }: Propagation, side: MigrationSide): boolean {
   const cluster = clusterOf(pass, side);
@@ -346,7 +344,7 @@ function isGoneFrom(pass: AppPass, { metadata, status }: Propagation, side: Migr
 /** Returns the outcome of an application whose copies in the target are not rolled out. */
 function targetOutcome(pass: AppPass, app: MigratedApp, { metadata, status }: Propagation): StepOutcome {
   const line = status.clusters?.find(({ cluster }) => cluster === clusterOf(pass, 'target'));
-  const message = line?.message ?? 'its copies there are not rolled out yet';
+  const message = line?.message ?? `its copies in ${clusterOf(pass, 'target')} are not rolled out yet`;
   const isCurrent = status.observedGeneration === metadata.generation;
   return isCurrent && line?.phase === 'Failed'
     ? halted(pass, app, { reason: line.reason === 'TimedOut' ? 'TimedOut' : 'Unhealthy', message })
@@ -355,7 +353,7 @@ function targetOutcome(pass: AppPass, app: MigratedApp, { metadata, status }: Pr
 
 const beforeDrain: readonly MigratedApp['step'][] = ['Preflight', 'Surge', 'Health', 'Traffic'];
 
-/** Returns the other applications of the same Propagation in the migration. They share its placement. */
+/** Returns the other applications of the migration that have the same Propagation, and so the same placement. */
 function siblingsOf({ migration }: AppPass, { propagation, key }: MigratedApp): readonly MigratedApp[] {
   const own = textOfKey(key);
   return (migration.status.apps ?? []).filter((one) => one.propagation?.uid === propagation?.uid && textOfKey(one.key) !== own);

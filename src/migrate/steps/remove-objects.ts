@@ -163,7 +163,7 @@ function heldMessage(pass: AppPass, key: ObjectKey): string {
   return `${shownKey(key)} stays in ${clusterOf(pass, 'source')}: since the plan, an object outside the migration needs it`;
 }
 
-/** Returns the entry of an object that stays: another application needs it, or its deletion would lose data. */
+/** Returns the entry of an object that stays: an application or an object outside the migration needs it, or its deletion would lose data. */
 function leftEntry(entry: InventoryEntry): InventoryEntry {
   return { ...entry, state: 'Shared', action: leftAction };
 }

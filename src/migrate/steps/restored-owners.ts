@@ -6,7 +6,7 @@ import { groupKindOfKey } from '../../manifests/object-key.ts';
 import { type AppPass, addressIn, awayFault, clusterOf, type MigrationSide } from './app-pass.ts';
 import { withOwners } from './source-manifest.ts';
 
-/** A manifest whose owners exist, and a text for each owner that does not. */
+/** A manifest whose owners exist, and a message for each owner that was removed from it. */
 interface OwnedManifest {
   readonly manifest: Manifest;
   readonly lost: readonly string[];
@@ -33,7 +33,7 @@ export async function withExistingOwners(
     else {
       const name = `${textAt(reference, 'kind') ?? ''} ${textAt(reference, 'name') ?? ''}`;
       lost.push(
-        `${manifest.kind} ${manifest.metadata.name} has lost its owner ${name}, which does not exist any more in ${clusterOf(pass, side)}`,
+        `${manifest.kind} ${manifest.metadata.name} has lost its owner ${name}, which does not exist any more in ${clusterOf(pass, side)} or may not be read there`,
       );
     }
   }

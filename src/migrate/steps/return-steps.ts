@@ -36,9 +36,9 @@ import { recordedIn } from './source-edits.ts';
  * Runs one step of the undo of an application. In each step except Preflight, the source is restored first, so that it is there and healthy
  * before the target loses traffic or copies. The steps go backwards:
  *
- * 1. From Done, Remove and Drain: the step is Soak.
- * 2. From Soak and Traffic: the hook moves traffic back, if a Shift was sent. Then the step is Health.
- * 3. From Health and Surge: the copies in the target are deleted. Then the step is Undone.
+ * 1. From Done, Remove and Drain: the next step is Soak.
+ * 2. From Soak and Traffic: the hook moves traffic back, if a Shift was sent. The next step is Health.
+ * 3. From Health and Surge: the copies in the target are deleted. The next step is Undone.
  */
 export async function moveBack(pass: AppPass, given: MigratedApp): Promise<StepOutcome> {
   if (given.deadlineSince === undefined) return { type: 'next', app: { ...withCause(given), deadlineSince: nowOf(pass) } };
@@ -68,7 +68,7 @@ async function stepBack(pass: AppPass, given: MigratedApp): Promise<StepOutcome>
   }
 }
 
-/** The result if the source has all objects and enough healthy replicas. */
+/** The target may lose traffic or copies: the source has all objects and enough healthy replicas, or is away while no copy is healthy. */
 interface RestoredSource {
   readonly type: 'restored';
   readonly app: MigratedApp;

@@ -40,7 +40,7 @@ export async function runApp(run: AppRun): Promise<number | undefined> {
   for (let app = appIn(run); app !== undefined; app = appIn(run)) {
     const kept = await keptManifestsOfApp(run, app);
     if (kept === undefined) return term.signal.aborted ? undefined : recheckMs;
-    const outcome: StepOutcome = laterMove(run, app) ?? (await stepOf(appPassOf(run, kept, clients), app));
+    const outcome: StepOutcome = waitForLaterMove(run, app) ?? (await stepOf(appPassOf(run, kept, clients), app));
     if (outcome.type === 'stopped' || term.signal.aborted) return undefined;
     if (outcome.app !== app && !(await record.saveApp(index, app, outcome.app)))
       return term.signal.aborted ? undefined : retryAfterMs(Math.max(1, record.failures), ports.clock.random());
@@ -58,7 +58,7 @@ export async function runApp(run: AppRun): Promise<number | undefined> {
  * Lets the undo of an application that has moved wait until a later move of the application is undone: otherwise the application would run
  * in two clusters. Undefined if there is no later move, or the undo has begun.
  */
-function laterMove({ ports, record, laterMoves }: AppRun, app: MigratedApp): StepOutcome | undefined {
+function waitForLaterMove({ ports, record, laterMoves }: AppRun, app: MigratedApp): StepOutcome | undefined {
   if (app.step !== 'Done' || !isReturning(app) || app.deadlineSince !== undefined) return undefined;
   const { from, to } = record.migration.spec;
   const other = unrevertedMoveOf(laterMoves(), { key: app.key, clusters: [from, to] });

@@ -155,8 +155,10 @@ async function begin(engine: Engine, run: MigrationRun): Promise<number | undefi
   record.observe(held.migration);
   const begun = await beginMigration(ports, record.migration, term.signal);
   if ('fault' in begun) return retryLater(engine, run);
-  const isUndone = record.migration.metadata.annotations[migrationMarks.undo] !== undefined;
-  const isAway = !isUndone && begun.status.phase === 'Failed' && begun.status.notes?.some(({ code }) => code === 'UNREACHABLE') === true;
+  // If a cluster does not answer, the plan is made again later, until a user requests the undo.
+  const isUndoRequested = record.migration.metadata.annotations[migrationMarks.undo] !== undefined;
+  const isAway =
+    !isUndoRequested && begun.status.phase === 'Failed' && begun.status.notes?.some(({ code }) => code === 'UNREACHABLE') === true;
   const next = isAway ? { ...begun.status, phase: 'Planning' as const } : begun.status;
   const isSaved = await engine.begins.run(
     async () => !(await meetsOtherMove(engine, record.migration, next)) && record.save(() => next),
@@ -170,8 +172,8 @@ async function begin(engine: Engine, run: MigrationRun): Promise<number | undefi
 }
 
 /**
- * True if another Migration, which has not ended, moves an application of this status in one of its clusters. The plan did not see that one,
- * because both were planned at the same time. Also true if the hub does not show all other Migrations.
+ * True if another Migration, which has not ended, moves an application of this status in one of its clusters. The plan did not see the other
+ * Migration if both were planned at the same time. Also true if the hub does not answer.
  */
 async function meetsOtherMove(engine: Engine, { metadata: { uid }, spec: { from, to } }: ValidMigration, { apps = [] }: MigrationStatus) {
   const moved = apps.filter(({ step }) => step !== 'Skipped');
@@ -243,7 +245,7 @@ function newRun({ ports, term }: Engine, migration: ValidMigration): MigrationRu
   return { record: new MigrationRecord(migration, options, term.signal), active: new Set(), revisions: new Map(), failures: 0 };
 }
 
-function forget({ runs, interests, queue: _queue }: Engine, key: string): void {
+function forget({ runs, interests }: Engine, key: string): void {
   const run = runs.get(key);
   runs.delete(key);
   for (const index of run?.record.migration.status.apps?.keys() ?? []) interests.set(`${key}#${index}`, []);

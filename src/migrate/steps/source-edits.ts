@@ -27,7 +27,7 @@ import {
   type MigrationSide,
   mirroredIn,
   readInCluster,
-  type SourceHold,
+  type StepHold,
 } from './app-pass.ts';
 import { withDiffering } from './app-state.ts';
 import type { ChangedApp } from './create-copies.ts';
@@ -130,7 +130,7 @@ export async function sourceHoldOf(
   app: MigratedApp,
   read: ReadObject,
 ): Promise<
-  | { readonly result: 'held'; readonly hold: SourceHold }
+  | { readonly result: 'held'; readonly hold: StepHold }
   | { readonly result: 'failed'; readonly fault: Fault }
   | { readonly result: 'stopped' }
   | undefined
@@ -175,7 +175,7 @@ async function uncopiedEditOf(pass: AppPass, app: MigratedApp, read: ReadObject)
   };
 }
 
-/** True if an object of the source was edited after the plan, as far as its metadata show it for a Secret. */
+/** True if an object of the source may have been edited after the plan. For a Secret, another resourceVersion is enough. */
 function mayDiffer(pass: AppPass, app: MigratedApp, read: ReadObject): boolean {
   if (pass.migration.spec.source !== 'Live') return false;
   return editedFields(pass, read).length > 0 || (isSecretKey(read.key) && hasOtherVersion(app, read));
@@ -233,7 +233,7 @@ function pathText(path: Path): string {
 /** Maximum number of changed fields that a message names. */
 const maxFields = 3;
 
-function holdOf({ migration: { spec } }: AppPass, key: ObjectKey, fields: readonly string[]): SourceHold {
+function holdOf({ migration: { spec } }: AppPass, key: ObjectKey, fields: readonly string[]): StepHold {
   const edit = `${shownKey(key)} was edited in ${spec.from} after the plan, and its copy does not have the edit: ${shortenedList(fields, maxFields)}`;
   const remedy = `Revert the edit, or make it in ${spec.to} too, and continue. Or undo the migration and plan it again`;
   return { reason: 'Conflict', message: `${edit}. ${remedy}`.slice(0, 1_024), isFailure: true };

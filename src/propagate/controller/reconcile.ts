@@ -68,7 +68,7 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
  * Why a Propagation without a requester is refused if there are many accounts, whatever its `runAs`. With its own rights, the gateway could
  * write what the author may not. Without a requester, the right to act as a ServiceAccount cannot be checked either.
  */
-const requesterMissing = 'RequesterMissing: expected `requester`: who edits the spec without Muster names their own user and groups there';
+const requesterMissing = 'RequesterMissing: expected `requester`: if you edit the spec without Muster, set it to your own user and groups';
 
 /**
  * Returns the plan of this generation. Discards a plan of another generation. If there is no plan, or the plan is old, makes a new plan and

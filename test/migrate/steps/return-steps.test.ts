@@ -89,7 +89,7 @@ test('waits as UNHEALTHY while the source cannot replace the copies', async () =
   await world.pass(60_000);
   expect(appOf(moving)).toMatchObject({
     step: 'Soak',
-    message: 'east is needed until south is healthy: 1 of 2 replicas healthy, because it has the count 1 there: scale it to 2',
+    message: 'east is needed until south is healthy: 1 of 2 replicas healthy, because its count in south is 1: scale it to 2',
   });
   expect(availableIn(moving, 'east')).toBe(2);
   scale(moving, 'south', 2);

@@ -111,7 +111,7 @@ test('notes that a Secret comes back with other data if its copy was changed aft
   await moving.annotate('move', undone);
   await moving.ended('move', 'Settled', { web: 'Undone' });
   expect(messagesOf(moving)).toEqual([
-    'NOT_RESTORED: Secret default/web was changed in east after it was copied: south has the data of the copy, which may be others than before',
+    'NOT_RESTORED: Secret default/web was changed in east after it was copied: south has the data of the copy, which may differ from the data before the migration',
   ]);
   expect(moving.live('south', 'Secret', 'web')).toMatchObject({ data: { token: rotated } });
 });
