@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
 import { objectAt } from '../../core/json-at.ts';
 import type { InventoryEntry } from '../../propagate/model/inventory.ts';
@@ -17,21 +18,22 @@ export type BegunMigration = { readonly status: MigrationStatus } | { readonly f
 
 /**
  * Plans a Migration, and records the manifests of its applications. Returns the status to record. The phase is `Held` if the plan has
- * another digest than the requested one, and `Failed` if the plan has an error. No object is written in the clusters then.
+ * another digest than the requested one, and `Failed` if the plan has an error, or if the config of the gateway does not allow the spec. No object is written in the clusters then.
  */
 export async function beginMigration(ports: MigrationPorts, migration: ValidMigration, signal: AbortSignal): Promise<BegunMigration> {
-  const { namespace } = migration.metadata;
-  const plan = await ports.planner.plan({ namespace, spec: migration.spec, signal });
-  signal.throwIfAborted();
   const { annotations, generation } = migration.metadata;
   const resumedAt = annotations[migrationMarks.resumedAt];
-  const { plannedAt: _plannedAt, apps: _apps, notes: _notes, ...rest } = migration.status;
+  const { plannedAt: _plannedAt, apps: _apps, notes: _notes, ...former } = migration.status;
+  const rest = { ...former, observedGeneration: generation, ...(resumedAt === undefined ? {} : { resumedAt }) };
+  const plan = await planOrMessage(ports, migration, signal);
+  signal.throwIfAborted();
+  if (typeof plan === 'string')
+    return { status: { ...rest, phase: 'Failed', notes: [{ severity: 'ERROR', code: 'INVALID', message: plan }] } };
   const { digest, notes, backup } = plan;
   const known = {
     ...rest,
-    ...{ observedGeneration: generation, digest, notes: notes.map(({ severity, code, message }) => ({ severity, code, message })) },
+    ...{ digest, notes: notes.map(({ severity, code, message }) => ({ severity, code, message })) },
     ...(backup === undefined ? {} : { backup }),
-    ...(resumedAt === undefined ? {} : { resumedAt }),
   };
   const requested = annotations[migrationMarks.planDigest];
   if (requested !== undefined && requested !== digest) {
@@ -42,6 +44,20 @@ export async function beginMigration(ports: MigrationPorts, migration: ValidMigr
   const apps = await recordedApps(ports, migration, { plan, signal });
   if ('fault' in apps) return apps;
   return { status: { ...known, plannedAt: new Date(ports.clock.now()).toISOString(), apps: apps.apps } };
+}
+
+/** Returns the plan. Returns the message of the error if the spec names something that the config of the gateway does not allow. */
+async function planOrMessage(
+  { planner }: MigrationPorts,
+  { metadata, spec }: ValidMigration,
+  signal: AbortSignal,
+): Promise<MigrationPlan | string> {
+  try {
+    return await planner.plan({ namespace: metadata.namespace, spec, signal });
+  } catch (error) {
+    if (error instanceof MusterError && error.code === 'BAD_INPUT') return error.message;
+    throw error;
+  }
 }
 
 /** True if the plan of this Migration was refused, and no user has resumed the Migration since then. */

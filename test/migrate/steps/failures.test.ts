@@ -293,3 +293,19 @@ test('an undo of a refused Migration has nothing to undo', async () => {
   expect([codesOf(moving), migration === undefined ? undefined : shownMigrationPhase(migration)]).toEqual([['PLAN_STALE'], 'Held']);
   expect(existsIn(moving, 'east', 'good')).toEqual([false, false]);
 });
+
+test('fails with what was expected if the spec names a file that the config does not allow, and plans again after a new request', async () => {
+  await using moving = await startOne();
+  const backup = { file: '/etc/passwd' };
+  await moving.migrate('move', { labels: { matchLabels: { app: 'good' } }, source: 'Velero', backup });
+  const { status } = await moving.ended('move', 'Failed', {});
+  const note = {
+    severity: 'ERROR',
+    code: 'INVALID',
+    message: 'backup.file: expected a path below a folder in `backups.folders` of the config file',
+  };
+  expect(status.notes).toEqual([note]);
+  await moving.annotate('move', resumed('1'));
+  await moving.controller.world.until(() => moving.mirrored('move')?.status.resumedAt === '2026-11-23T00:00:01Z');
+  expect(moving.mirrored('move')?.status).toMatchObject({ phase: 'Failed', notes: [note] });
+});

@@ -3,6 +3,7 @@ import type { ConfiguredHook } from '../../../src/config/config.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { createBackupReader } from '../../../src/migrate/backups/create-backup-reader.ts';
 import { createAppRevisionStore } from '../../../src/migrate/hub/app-revision-store.ts';
 import { createMigrationStore, type MigrationStore, migrationKind } from '../../../src/migrate/hub/migration-store.ts';
 import type { Migration } from '../../../src/migrate/model/migration.ts';
@@ -36,10 +37,6 @@ export interface MigrationWorldOptions {
   readonly hook?: ConfiguredHook;
 }
 
-const readBackup: MigrationPorts['readBackup'] = async () => {
-  throw new Error('expected no backup to be read');
-};
-
 /** Starts the clusters north (the hub), south with these objects, and east. */
 export async function startMigrationWorld({ objects, others, hook }: MigrationWorldOptions): Promise<MigrationWorld> {
   const life = new AbortController();
@@ -57,7 +54,7 @@ export async function startMigrationWorld({ objects, others, hook }: MigrationWo
           revisions: createAppRevisionStore(hub),
           ...{ propagations: stores.propagations, shares: stores.shares },
           planner: migrationPlannerOf(process, () => stored?.all()),
-          readBackup,
+          readBackup: backupReaderOf(process),
           hookNamed: () => hook,
         };
         return runMigrations(ports, term);
@@ -121,10 +118,17 @@ function clientsOf({ members }: LeaderProcess['hub']): MigrationPorts['clientOf'
   };
 }
 
+/** Reads backups of Velero. No folder with archives is configured. */
+function backupReaderOf({ hub, clock }: Pick<LeaderProcess, 'hub' | 'clock'>): MigrationPorts['readBackup'] {
+  const config = { folders: [], groups: [], allowHttp: false };
+  return createBackupReader({ members: hub.members, clientOf: clientsOf(hub), config, clock });
+}
+
 function migrationPlannerOf({ hub, stores, planner, clock }: Omit<LeaderProcess, 'log'>, all: MigrationStore['all']) {
   return createMigrationPlanner({
     migrations: { all },
-    ...{ members: hub.members, clientOf: clientsOf(hub), clock, readBackup, planner, sensitiveKinds: { has: () => false } },
+    readBackup: backupReaderOf({ hub, clock }),
+    ...{ members: hub.members, clientOf: clientsOf(hub), clock, planner, sensitiveKinds: { has: () => false } },
     hub: { ...stores, cluster: hub.cluster },
   });
 }
