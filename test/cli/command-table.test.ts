@@ -41,6 +41,15 @@ test('the page about the command line lists every command', async () => {
   expect(names.filter((name) => !listed.some((words) => `${words} `.startsWith(`${name} `)))).toEqual([]);
 });
 
+test('the page about operation lists every flag of serve', async () => {
+  const program = new Command('muster');
+  await addCommands(program, ['serve'], partsOf());
+  const flags = program.commands.find((command) => command.name() === 'serve')?.options.flatMap(({ long }) => long ?? []) ?? [];
+  expect(flags).toContain('--kubeconfig');
+  const section = /^## Start a gateway$([\s\S]*?)^## /m.exec(pageText('docs/guide/operate.md'))?.[1] ?? '';
+  expect(flags.filter((flag) => !new RegExp(`^\\|[^|]*\`${flag}\\b`, 'm').test(section))).toEqual([]);
+});
+
 test.each(commandTable.flatMap(({ names }) => names.map((name) => [name, names] as const)))(
   'only %s is added for its name',
   async (name, names) => {
