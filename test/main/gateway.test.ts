@@ -104,7 +104,9 @@ test('a cluster that joins or leaves the kubeconfig joins or leaves the graph, a
   await run.gateway.whenStarted(never);
   await run.query('{ pods { totalCount } }');
   const connections = north.connections();
-  const requests = north.requests.length;
+  // The gateway checks the identity of a cluster from time to time, with a field selector. Nothing else here has one.
+  const requestCount = () => north.requests.filter(({ query }) => query.fieldSelector === undefined).length;
+  const requests = requestCount();
   await run.rewrite('kubeconfig', kubeconfigText(both()));
   await vi.waitUntil(async () => (await namesOf(run)) === 'north south', { timeout: 20_000 });
   expect(await run.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 2 } });
@@ -113,7 +115,7 @@ test('a cluster that joins or leaves the kubeconfig joins or leaves the graph, a
   expect(await run.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 1 } });
   await vi.waitUntil(() => south.connections() === 0, { timeout: 20_000 });
   expect(north.connections()).toBe(connections);
-  expect(north.requests.length).toBe(requests);
+  expect(requestCount()).toBe(requests);
 });
 
 test('a kubeconfig that breaks while it runs changes nothing, and is logged', async () => {
