@@ -4,6 +4,7 @@ import { parseKeyPairsIntoRecord, W3CTraceContextPropagator } from '@opentelemet
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { ClusterApi } from '../cluster/cluster-api.ts';
+import { forwardingApi } from '../cluster/forwarding-api.ts';
 import type { TraceSettings } from '../config/trace-settings.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -119,13 +120,7 @@ class RunningOperation {
 }
 
 function tracedApi(api: ClusterApi, begin: (call: UpstreamCall) => Span | undefined): ClusterApi {
-  return {
-    cluster: api.cluster,
-    get connectionFaults() {
-      return api.connectionFaults;
-    },
-    list: (page, signal) => api.list(page, signal),
-    watch: (start, signal) => api.watch(start, signal),
+  return forwardingApi(api, {
     async *logs(request, signal) {
       const span = begin(callOfLog);
       let status: number | undefined;
@@ -147,7 +142,7 @@ function tracedApi(api: ClusterApi, begin: (call: UpstreamCall) => Span | undefi
       else endCall(span, answer.fault.status?.code, true);
       return answer;
     },
-  };
+  });
 }
 
 function endCall(span: Span | undefined, status: number | undefined, isFailed: boolean): void {

@@ -1,4 +1,5 @@
 import type { ClusterApi, ListPart, LogPart, WatchPart } from '../../cluster/cluster-api.ts';
+import { forwardingApi } from '../../cluster/forwarding-api.ts';
 import type { Fault } from '../../core/faults.ts';
 
 /** Learns from each request whether a cluster answers. */
@@ -16,11 +17,7 @@ interface ApiObserver {
  * reports neither timeouts nor the end of a stream.
  */
 export function observeApi(api: ClusterApi, observer: ApiObserver): ClusterApi {
-  return {
-    cluster: api.cluster,
-    get connectionFaults() {
-      return api.connectionFaults;
-    },
+  return forwardingApi(api, {
     list: (page, signal) => opened(observed(api.list(page, signal), observer), observer),
     watch: (start, signal) => opened(observed(api.watch(start, signal), observer), observer),
     logs: (request, signal) => observed(api.logs(request, signal), observer),
@@ -30,7 +27,7 @@ export function observeApi(api: ClusterApi, observer: ApiObserver): ClusterApi {
       else notify(observer, answer.fault);
       return answer;
     },
-  };
+  });
 }
 
 /**
@@ -39,16 +36,7 @@ export function observeApi(api: ClusterApi, observer: ApiObserver): ClusterApi {
  */
 export function reportAnswers(api: ClusterApi, onAnswered: () => void): ClusterApi {
   const observer: ApiObserver = { answered: onAnswered, failed: () => undefined, opened: () => undefined };
-  return {
-    cluster: api.cluster,
-    get connectionFaults() {
-      return api.connectionFaults;
-    },
-    list: (page, signal) => api.list(page, signal),
-    watch: (start, signal) => api.watch(start, signal),
-    logs: (request, signal) => api.logs(request, signal),
-    send: observeApi(api, observer).send,
-  };
+  return forwardingApi(api, { send: observeApi(api, observer).send });
 }
 
 async function* observed<P extends ListPart | WatchPart | LogPart>(
